@@ -1,0 +1,1 @@
+//! Analyses of loop trees and the legality oracle, on exact integer sets.

@@ -1,0 +1,2 @@
+//! Kernels, candidate comparison and micro-benchmarks.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Targets and predicted cycles of loop trees.

@@ -1,0 +1,1 @@
+//! LLVM IR to loop trees and back.

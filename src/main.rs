@@ -1,0 +1,2 @@
+//! The `looptree` command.
+fn main() {}

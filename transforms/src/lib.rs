@@ -1,0 +1,1 @@
+//! Loop transformations, one file each, and their recipes.
