@@ -1,1 +1,32 @@
-//! Loop trees: persistent green nodes, red cursors, affine expressions, kernels, .lt text and a reference interpreter.
+//! Loop trees: the persistent representation that looptree transforms.
+//!
+//! - [`Kernel`]: what is computed (parameters, arrays, statements), shared by all variants.
+//! - [`Green`]: in which order, a persistent tree without positions; [`Red`]: a position in it.
+//! - [`Affine`], [`Constraint`], [`Condition`]: exact integer expressions.
+//! - [`canonical()`]: equal up to names means equal.
+//! - [`occurrences()`]: where each statement stands, with everything around it.
+//!
+//! No integer-set library and no compiler is known here.
+
+mod affine;
+mod canonical;
+mod condition;
+mod green;
+mod ids;
+mod kernel;
+mod occurrence;
+mod red;
+mod types;
+
+pub use affine::{Affine, Atom, FloorDiv};
+pub use canonical::{canonical, fresh_variable, substitute};
+pub use condition::{Condition, Constraint, GuardCondition, Relation, RuntimeCondition};
+pub use green::{Alternative, Bounds, Children, Green, LoopHeader, LoopKind, Node, Summary};
+pub use ids::{AccessId, ArrayId, OpId, ParamId, StmtId, VarId};
+pub use kernel::{
+    Access, AccessKind, AliasClass, Array, Kernel, Mask, Op, OpKind, Param, Reduction, SourceLocation,
+    Statement, StmtFlags, Storage, Variable,
+};
+pub use occurrence::{Around, Occurrence, occurrences};
+pub use red::{Path, Red};
+pub use types::{BinaryOp, CastOp, ComparePredicate, Constant, Intrinsic, OpFlags, ReductionOp, ScalarType};

@@ -1,0 +1,261 @@
+//! Canonical form: trees that differ only in names, nested sequences or needless bindings become equal.
+//!
+//! - Sequences are flat and have two children or more; nothing is empty but possibly the root.
+//! - Only original variables are bound by `Let`; fresh ones are substituted.
+//! - A loop over a fresh variable whose body starts with `Let i = t` and does not use `t` otherwise is a loop over `i`.
+//! - A loop that runs once is a `Let`; one that never runs, and a guard that never holds, is gone.
+//! - Fresh variables are numbered by the number of loops over fresh variables around them (de Bruijn levels).
+//! - Bounds and conditions are sorted, without duplicates and without bounds that another one implies by a constant.
+//!
+//! Work is proportional to the tree; subtrees that are canonical already are shared, not copied.
+
+use crate::{Affine, Alternative, Bounds, Green, GuardCondition, Kernel, LoopHeader, Node, VarId};
+use std::sync::Arc;
+
+/// The canonical form of a tree of this kernel.
+pub fn canonical(kernel: &Kernel, root: &Green) -> Green {
+    Canonical { originals: kernel.var_count() }.rebuild(root, &Env::default(), 0)
+}
+
+/// A variable that occurs nowhere in the tree, for a transformation to bind. Canonical form renames it.
+pub fn fresh_variable(kernel: &Kernel, root: &Green) -> VarId {
+    VarId(root.summary().var_bound.max(kernel.var_count()))
+}
+
+/// A tree with a free variable replaced by an expression. The expression's variables must not be bound inside the tree
+/// (fresh variables never are).
+pub fn substitute(tree: &Green, var: VarId, value: &Affine) -> Green {
+    if !tree.has_free(var) {
+        return tree.clone();
+    }
+    let replace = |v: VarId| (v == var).then(|| value.clone());
+    match tree.node() {
+        Node::Stmt(..) => Green::bind(var, value.clone(), tree.clone()),
+        Node::Loop(h, body) => {
+            let body = if h.var == var { body.clone() } else { substitute(body, var, value) };
+            Green::for_loop(map_header(h, h.var, &|e| e.substitute(&replace)), body)
+        }
+        Node::Let(v, e, body) => {
+            let body = if *v == var { body.clone() } else { substitute(body, var, value) };
+            Green::bind(*v, e.substitute(&replace), body)
+        }
+        Node::Guard(c, body) => {
+            let condition = match &**c {
+                GuardCondition::Affine(c) => Arc::new(GuardCondition::Affine(c.substitute(&replace))),
+                GuardCondition::Predicate { .. } => c.clone(),
+            };
+            Green::guarded(condition, substitute(body, var, value))
+        }
+        Node::Seq(c) => Green::seq(c.iter().map(|c| substitute(c, var, value))),
+        Node::Alloc(a, body) => Green::alloc(*a, substitute(body, var, value)),
+        Node::Version(alternatives) => Green::version(
+            alternatives
+                .iter()
+                .map(|a| Alternative {
+                    conditions: a.conditions.clone(),
+                    body: substitute(&a.body, var, value),
+                })
+                .collect::<Vec<_>>(),
+        ),
+    }
+}
+
+/// Old variables in terms of new ones; absent means unchanged.
+#[derive(Clone, Default)]
+struct Env(rpds::ListSync<(VarId, Affine)>);
+
+impl Env {
+    fn get(&self, var: VarId) -> Option<Affine> {
+        self.0.iter().find(|(v, _)| *v == var).map(|(_, e)| e.clone())
+    }
+
+    fn with(&self, var: VarId, value: Affine) -> Env {
+        if value.as_var() == Some(var) && self.get(var).is_none() {
+            return self.clone();
+        }
+        Env(self.0.push_front((var, value)))
+    }
+
+    fn apply(&self, e: &Affine) -> Affine {
+        if self.0.is_empty() { e.clone() } else { e.substitute(&|v| self.get(v)) }
+    }
+}
+
+struct Canonical {
+    originals: u32,
+}
+
+impl Canonical {
+    /// `level`: number of loops over fresh variables around.
+    fn rebuild(&self, node: &Green, env: &Env, level: u32) -> Green {
+        match node.node() {
+            Node::Stmt(_, dims) => {
+                // Loops bind original variables under their own names, so a changed dim needs a binding.
+                dims.iter().rev().fold(node.clone(), |leaf, v| match env.get(*v) {
+                    Some(e) if e.as_var() != Some(*v) => Green::bind(*v, e, leaf),
+                    _ => leaf,
+                })
+            }
+            Node::Seq(children) => {
+                let mut list = Vec::with_capacity(children.len());
+                let mut changed = children.len() < 2;
+                for child in children.iter() {
+                    let new = self.rebuild(child, env, level);
+                    match new.node() {
+                        Node::Seq(inner) => {
+                            changed = true;
+                            list.extend(inner.iter().cloned());
+                        }
+                        _ => {
+                            changed |= !new.ptr_eq(child);
+                            list.push(new);
+                        }
+                    }
+                }
+                match list.len() {
+                    1 => list.swap_remove(0),
+                    _ if !changed => node.clone(),
+                    _ => Green::seq(list),
+                }
+            }
+            Node::Let(var, value, body) => {
+                if !body.has_free(*var) {
+                    return self.rebuild(body, env, level);
+                }
+                let value_new = env.apply(value);
+                if var.0 >= self.originals {
+                    return self.rebuild(body, &env.with(*var, value_new), level);
+                }
+                let env = &env.with(*var, Affine::var(*var));
+                let new = self.rebuild(body, env, level);
+                if new.is_empty() {
+                    return new;
+                }
+                if new.ptr_eq(body) && value_new == *value {
+                    return node.clone();
+                }
+                Green::bind(*var, value_new, new)
+            }
+            Node::Guard(condition, body) => {
+                let condition_new = match &**condition {
+                    GuardCondition::Affine(c) => {
+                        let c = c.substitute(&|v| env.get(v));
+                        if c.is_never() {
+                            return Green::empty();
+                        }
+                        if c.is_always() {
+                            return self.rebuild(body, env, level);
+                        }
+                        GuardCondition::Affine(c)
+                    }
+                    other => other.clone(),
+                };
+                let new = self.rebuild(body, env, level);
+                if new.is_empty() {
+                    return new;
+                }
+                // Directly nested affine guards are one.
+                if let (GuardCondition::Affine(outer), Node::Guard(inner, rest)) =
+                    (&condition_new, new.node())
+                    && let GuardCondition::Affine(inner) = &**inner
+                    && outer.disjuncts.len() * inner.disjuncts.len() <= 4
+                {
+                    let both = outer.and(inner);
+                    return if both.is_never() { Green::empty() } else { Green::guard(both, rest.clone()) };
+                }
+                if new.ptr_eq(body) && condition_new == **condition {
+                    return node.clone();
+                }
+                Green::guarded(Arc::new(condition_new), new)
+            }
+            Node::Loop(header, body) => self.rebuild_loop(node, header, body, env, level),
+            Node::Alloc(array, body) => {
+                let new = self.rebuild(body, env, level);
+                if new.ptr_eq(body) { node.clone() } else { Green::alloc(*array, new) }
+            }
+            Node::Version(alternatives) => Green::version(
+                alternatives
+                    .iter()
+                    .map(|a| Alternative {
+                        conditions: a.conditions.clone(),
+                        body: self.rebuild(&a.body, env, level),
+                    })
+                    .collect::<Vec<_>>(),
+            ),
+        }
+    }
+
+    fn rebuild_loop(
+        &self,
+        node: &Green,
+        header: &Arc<LoopHeader>,
+        body: &Green,
+        env: &Env,
+        level: u32,
+    ) -> Green {
+        match header.constant_trip_count() {
+            Some(0) => return Green::empty(),
+            Some(1) => {
+                let value = header.lower()[0].clone();
+                return self.rebuild(&Green::bind(header.var, value, body.clone()), env, level);
+            }
+            _ => {}
+        }
+        let fresh = header.var.0 >= self.originals;
+        // `for t { let i = t {B} }` with no other use of t in B is `for i {B}`.
+        if fresh && let Some((original, inner)) = sole_alias(header.var, body, self.originals) {
+            let renamed = map_header(header, original, &|e| e.clone());
+            return self.rebuild_loop(node, &Arc::new(renamed), &inner, env, level);
+        }
+        let (var, inner_level) =
+            if fresh { (VarId(self.originals + level), level + 1) } else { (header.var, level) };
+        let header_new = map_header(header, var, &|e| env.apply(e));
+        let new = self.rebuild(body, &env.with(header.var, Affine::var(var)), inner_level);
+        if new.is_empty() {
+            return new;
+        }
+        if let Some((h, b)) = node.as_loop()
+            && new.ptr_eq(b)
+            && header_new == **h
+        {
+            return node.clone();
+        }
+        Green::for_loop(header_new, new)
+    }
+}
+
+/// `body` is `Let original = var {inner}` and `inner` does not use `var`.
+fn sole_alias(var: VarId, body: &Green, originals: u32) -> Option<(VarId, Green)> {
+    match body.node() {
+        Node::Let(original, value, inner)
+            if original.0 < originals && value.as_var() == Some(var) && !inner.has_free(var) =>
+        {
+            Some((*original, inner.clone()))
+        }
+        Node::Seq(c) if c.len() == 1 => sole_alias(var, c.get(0)?, originals),
+        _ => None,
+    }
+}
+
+fn map_header(header: &LoopHeader, var: VarId, f: &dyn Fn(&Affine) -> Affine) -> LoopHeader {
+    let bounds = match &header.bounds {
+        Bounds::Affine { lower, upper } => Bounds::Affine {
+            lower: tidy(lower.iter().map(f).collect(), |difference| difference >= 0),
+            upper: tidy(upper.iter().map(f).collect(), |difference| difference <= 0),
+        },
+        other => other.clone(),
+    };
+    LoopHeader { var, bounds, step: header.step, kind: header.kind }
+}
+
+/// Sorted, and without bounds that another one implies: `implies(a - b)` says that bound `a` makes `b` superfluous.
+fn tidy(mut bounds: Vec<Affine>, implies: impl Fn(i64) -> bool) -> Vec<Affine> {
+    bounds.sort();
+    bounds.dedup();
+    if bounds.len() < 2 {
+        return bounds;
+    }
+    let superfluous =
+        |b: &Affine| bounds.iter().any(|a| a != b && (a - b).as_constant().is_some_and(&implies));
+    bounds.iter().filter(|b| !superfluous(b)).cloned().collect()
+}

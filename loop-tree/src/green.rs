@@ -1,0 +1,437 @@
+//! Green nodes: persistent, position-free, structurally hashed.
+//!
+//! **Invariants.** A green node knows neither its parent nor its position, is `Send + Sync`, and is never changed. Equal
+//! trees have equal hashes (128 bits; equality compares hashes, then structure is not looked at again).
+
+use crate::{Affine, ArrayId, Condition, GuardCondition, RuntimeCondition, StmtId, VarId};
+use smallvec::SmallVec;
+use std::hash::Hash;
+use std::sync::Arc;
+use triomphe::Arc as Shared;
+
+mod children;
+pub use children::Children;
+
+/// A shared immutable tree. Cloning is a reference count.
+#[derive(Clone)]
+pub struct Green(Shared<Data>);
+
+struct Data {
+    hash: u128,
+    summary: Summary,
+    node: Node,
+}
+
+/// What is known of a whole subtree without walking it.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Nodes in the tree, with repetitions; saturating.
+    pub nodes: u32,
+    /// Statement leaves, with repetitions; saturating.
+    pub leaves: u32,
+    /// Loops on the deepest path.
+    pub loop_depth: u32,
+    /// Variables used but not bound inside, sorted.
+    pub free: SmallVec<[VarId; 4]>,
+    /// One more than the greatest variable that occurs.
+    pub var_bound: u32,
+    /// Whether an `Alloc` or `Version` occurs.
+    pub has_storage_or_versions: bool,
+}
+
+/// One node of the tree.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// Children in order.
+    Seq(Children),
+    /// Binds a variable over a range.
+    Loop(Arc<LoopHeader>, Green),
+    /// Binds a variable to an affine expression of variables in scope.
+    Let(VarId, Affine, Green),
+    /// Runs its child only where the condition holds.
+    Guard(Arc<GuardCondition>, Green),
+    /// One statement instance; its dims are looked up in the scope around it.
+    Stmt(StmtId, Arc<[VarId]>),
+    /// Storage that lives for one execution of the child.
+    Alloc(ArrayId, Green),
+    /// The first alternative whose conditions hold; the last has none.
+    Version(Arc<[Alternative]>),
+}
+
+/// One alternative of a [`Node::Version`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Alternative {
+    /// Conditions, all of which must hold.
+    pub conditions: Vec<RuntimeCondition>,
+    /// What runs then.
+    pub body: Green,
+}
+
+/// How the iterations of a loop may be executed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum LoopKind {
+    /// One after the other.
+    #[default]
+    Sequential,
+    /// In any order, also at once; proved free of carried dependences.
+    Parallel,
+    /// As lanes of a vector.
+    Vector,
+}
+
+/// The range of a loop.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Bounds {
+    /// From the maximum of `lower` up to, and not including, the minimum of `upper`. Neither list is empty.
+    Affine {
+        /// Lower bounds.
+        lower: Vec<Affine>,
+        /// Upper bounds, exclusive.
+        upper: Vec<Affine>,
+    },
+    /// From zero on, until the scalar (dimension zero, `i1`) is true when an iteration ends; `None`: the loop ends
+    /// in a way that only its owner knows.
+    Unbounded {
+        /// The exit condition.
+        exit: Option<ArrayId>,
+    },
+}
+
+/// Variable, range and kind of a loop.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LoopHeader {
+    /// The variable bound.
+    pub var: VarId,
+    /// Its range.
+    pub bounds: Bounds,
+    /// Distance of consecutive values, at least 1; greater than 1 only with a single lower bound.
+    pub step: i64,
+    /// How iterations may be executed.
+    pub kind: LoopKind,
+}
+
+impl LoopHeader {
+    /// A sequential loop of step 1 from `lower` up to, not including, `upper`.
+    pub fn range(var: VarId, lower: impl Into<Affine>, upper: impl Into<Affine>) -> Self {
+        LoopHeader {
+            var,
+            bounds: Bounds::Affine { lower: vec![lower.into()], upper: vec![upper.into()] },
+            step: 1,
+            kind: LoopKind::Sequential,
+        }
+    }
+
+    /// Lower bounds; empty for an unbounded loop.
+    pub fn lower(&self) -> &[Affine] {
+        match &self.bounds {
+            Bounds::Affine { lower, .. } => lower,
+            Bounds::Unbounded { .. } => &[],
+        }
+    }
+
+    /// Upper bounds, exclusive; empty for an unbounded loop.
+    pub fn upper(&self) -> &[Affine] {
+        match &self.bounds {
+            Bounds::Affine { upper, .. } => upper,
+            Bounds::Unbounded { .. } => &[],
+        }
+    }
+
+    /// Lower and upper bound, where there is just one of each.
+    pub fn single_bounds(&self) -> Option<(&Affine, &Affine)> {
+        match (self.lower(), self.upper()) {
+            ([l], [u]) => Some((l, u)),
+            _ => None,
+        }
+    }
+
+    /// The number of iterations, where it is a constant.
+    pub fn constant_trip_count(&self) -> Option<i64> {
+        let (lower, upper) = self.single_bounds()?;
+        let extent = (upper - lower).as_constant()?;
+        Some(if extent <= 0 { 0 } else { (extent - 1) / self.step + 1 })
+    }
+}
+
+impl Green {
+    fn new(node: Node, summary: Summary) -> Green {
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        node.hash(&mut hasher);
+        Green(Shared::new(Data { hash: hasher.digest128(), summary, node }))
+    }
+
+    /// Children in order. Nested sequences are kept; [`canonical`](crate::canonical()) flattens them.
+    pub fn seq(children: impl IntoIterator<Item = Green>) -> Green {
+        Self::seq_of(Children::from_iter(children))
+    }
+
+    pub(crate) fn seq_of(children: Children) -> Green {
+        let mut summary = Summary { nodes: 1, ..Summary::default() };
+        for child in children.iter() {
+            summary.include(child);
+        }
+        Green::new(Node::Seq(children), summary)
+    }
+
+    /// A loop.
+    pub fn for_loop(header: impl Into<Arc<LoopHeader>>, body: Green) -> Green {
+        let header = header.into();
+        let mut summary = Summary { nodes: 1, ..Summary::default() };
+        summary.include(&body);
+        summary.loop_depth = summary.loop_depth.saturating_add(1);
+        summary.bind(header.var);
+        for bound in header.lower().iter().chain(header.upper()) {
+            summary.use_affine(bound);
+        }
+        Green::new(Node::Loop(header, body), summary)
+    }
+
+    /// Binds a variable to an expression.
+    pub fn bind(var: VarId, value: impl Into<Affine>, body: Green) -> Green {
+        let value = value.into();
+        let mut summary = Summary { nodes: 1, ..Summary::default() };
+        summary.include(&body);
+        summary.bind(var);
+        summary.use_affine(&value);
+        Green::new(Node::Let(var, value, body), summary)
+    }
+
+    /// Runs the body where the affine condition holds.
+    pub fn guard(condition: Condition, body: Green) -> Green {
+        Self::guarded(Arc::new(GuardCondition::Affine(condition)), body)
+    }
+
+    /// Runs the body where the condition holds.
+    pub fn guarded(condition: Arc<GuardCondition>, body: Green) -> Green {
+        let mut summary = Summary { nodes: 1, ..Summary::default() };
+        summary.include(&body);
+        if let GuardCondition::Affine(c) = &*condition {
+            for constraint in c.constraints() {
+                summary.use_affine(&constraint.expression);
+            }
+        }
+        Green::new(Node::Guard(condition, body), summary)
+    }
+
+    /// A statement with its dims; see [`Kernel::leaf`](crate::Kernel::leaf).
+    pub fn stmt(id: StmtId, dims: Arc<[VarId]>) -> Green {
+        let mut summary = Summary { nodes: 1, leaves: 1, ..Summary::default() };
+        for v in dims.iter() {
+            summary.use_var(*v);
+        }
+        Green::new(Node::Stmt(id, dims), summary)
+    }
+
+    /// Storage for one execution of the body.
+    pub fn alloc(array: ArrayId, body: Green) -> Green {
+        let mut summary = Summary { nodes: 1, has_storage_or_versions: true, ..Summary::default() };
+        summary.include(&body);
+        Green::new(Node::Alloc(array, body), summary)
+    }
+
+    /// Alternatives under run-time conditions.
+    pub fn version(alternatives: impl Into<Arc<[Alternative]>>) -> Green {
+        let alternatives = alternatives.into();
+        let mut summary = Summary { nodes: 1, has_storage_or_versions: true, ..Summary::default() };
+        for a in alternatives.iter() {
+            summary.include(&a.body);
+        }
+        Green::new(Node::Version(alternatives), summary)
+    }
+
+    /// The empty sequence: does nothing.
+    pub fn empty() -> Green {
+        Self::seq([])
+    }
+
+    /// The node.
+    pub fn node(&self) -> &Node {
+        &self.0.node
+    }
+
+    /// Structural hash; equal trees have equal hashes.
+    pub fn structural_hash(&self) -> u128 {
+        self.0.hash
+    }
+
+    /// Facts about the whole subtree.
+    pub fn summary(&self) -> &Summary {
+        &self.0.summary
+    }
+
+    /// Whether it is the same allocation.
+    pub fn ptr_eq(&self, other: &Green) -> bool {
+        Shared::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether the variable occurs free.
+    pub fn has_free(&self, var: VarId) -> bool {
+        self.summary().free.binary_search(&var).is_ok()
+    }
+
+    /// Whether it does nothing.
+    pub fn is_empty(&self) -> bool {
+        matches!(self.node(), Node::Seq(c) if c.is_empty())
+    }
+
+    /// The header, if it is a loop.
+    pub fn as_loop(&self) -> Option<(&Arc<LoopHeader>, &Green)> {
+        match self.node() {
+            Node::Loop(header, body) => Some((header, body)),
+            _ => None,
+        }
+    }
+
+    /// Number of children.
+    pub fn child_count(&self) -> usize {
+        match self.node() {
+            Node::Seq(c) => c.len(),
+            Node::Stmt(..) => 0,
+            Node::Version(a) => a.len(),
+            _ => 1,
+        }
+    }
+
+    /// The child at a position.
+    pub fn child(&self, index: usize) -> Option<&Green> {
+        match self.node() {
+            Node::Seq(c) => c.get(index),
+            Node::Stmt(..) => None,
+            Node::Version(a) => a.get(index).map(|a| &a.body),
+            Node::Loop(_, b) | Node::Let(_, _, b) | Node::Guard(_, b) | Node::Alloc(_, b) => {
+                (index == 0).then_some(b)
+            }
+        }
+    }
+
+    /// Children in order.
+    pub fn children(&self) -> impl Iterator<Item = &Green> {
+        (0..self.child_count()).filter_map(|i| self.child(i))
+    }
+
+    /// The same node with one child replaced; `self` if there is no such child. O(children) for narrow nodes.
+    pub fn with_child(&self, index: usize, child: Green) -> Green {
+        match self.node() {
+            Node::Seq(c) => match c.with(index, child) {
+                Some(children) => Self::seq_of(children),
+                None => self.clone(),
+            },
+            Node::Loop(h, _) if index == 0 => Self::for_loop(h.clone(), child),
+            Node::Let(v, e, _) if index == 0 => Self::bind(*v, e.clone(), child),
+            Node::Guard(c, _) if index == 0 => Self::guarded(c.clone(), child),
+            Node::Alloc(a, _) if index == 0 => Self::alloc(*a, child),
+            Node::Version(a) if index < a.len() => {
+                let mut alternatives = a.to_vec();
+                alternatives[index].body = child;
+                Self::version(alternatives)
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// Calls `f` for every statement leaf in order, with repetitions.
+    pub fn for_each_leaf(&self, f: &mut dyn FnMut(StmtId)) {
+        match self.node() {
+            Node::Stmt(id, _) => f(*id),
+            _ => self.children().for_each(|c| c.for_each_leaf(f)),
+        }
+    }
+}
+
+impl Summary {
+    fn include(&mut self, child: &Green) {
+        let s = child.summary();
+        self.nodes = self.nodes.saturating_add(s.nodes);
+        self.leaves = self.leaves.saturating_add(s.leaves);
+        self.loop_depth = self.loop_depth.max(s.loop_depth);
+        self.var_bound = self.var_bound.max(s.var_bound);
+        self.has_storage_or_versions |= s.has_storage_or_versions;
+        if self.free.is_empty() {
+            self.free = s.free.clone();
+        } else {
+            s.free.iter().for_each(|v| self.use_var(*v));
+        }
+    }
+
+    fn bind(&mut self, var: VarId) {
+        self.var_bound = self.var_bound.max(var.0.saturating_add(1));
+        if let Ok(at) = self.free.binary_search(&var) {
+            self.free.remove(at);
+        }
+    }
+
+    fn use_var(&mut self, var: VarId) {
+        self.var_bound = self.var_bound.max(var.0.saturating_add(1));
+        if let Err(at) = self.free.binary_search(&var) {
+            self.free.insert(at, var);
+        }
+    }
+
+    fn use_affine(&mut self, e: &Affine) {
+        e.for_each_var(&mut |v| self.use_var(v));
+    }
+}
+
+impl PartialEq for Green {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.hash == other.0.hash
+    }
+}
+impl Eq for Green {}
+
+impl Hash for Green {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        state.write_u128(self.0.hash);
+    }
+}
+
+impl PartialOrd for Green {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Green {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.hash.cmp(&other.0.hash)
+    }
+}
+
+impl std::fmt::Debug for Green {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.node().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaf(id: u32, dims: &[u32]) -> Green {
+        Green::stmt(StmtId(id), dims.iter().map(|v| VarId(*v)).collect())
+    }
+
+    #[test]
+    fn nodes_can_cross_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<Green>();
+    }
+
+    #[test]
+    fn equal_structure_is_equal_and_free_variables_are_known() {
+        let nest = |upper: i64| Green::for_loop(LoopHeader::range(VarId(0), 0, upper), leaf(0, &[0, 1]));
+        assert_eq!(nest(5), nest(5));
+        assert_ne!(nest(5), nest(6));
+        assert_eq!(&nest(5).summary().free[..], [VarId(1)]);
+        assert_eq!(nest(5).summary().nodes, 2);
+    }
+
+    #[test]
+    fn wide_sequences_share_their_children() {
+        let wide = Green::seq((0..5000).map(|i| leaf(i, &[])));
+        let other = wide.with_child(4321, leaf(1, &[]));
+        assert_eq!(other.child_count(), 5000);
+        assert_ne!(wide, other);
+        assert!(other.child(17).is_some_and(|c| wide.child(17).is_some_and(|d| c.ptr_eq(d))));
+        assert_eq!(other.with_child(4321, leaf(4321, &[])), wide);
+    }
+}

@@ -1,0 +1,185 @@
+//! Scalar types, operators and constants of statements. Semantics are those of LLVM IR.
+
+/// Type of a scalar value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ScalarType {
+    /// Boolean.
+    I1,
+    /// 8-bit integer.
+    I8,
+    /// 16-bit integer.
+    I16,
+    /// 32-bit integer.
+    I32,
+    /// 64-bit integer.
+    I64,
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+}
+
+impl ScalarType {
+    /// All types.
+    pub const ALL: [ScalarType; 7] = [
+        ScalarType::I1,
+        ScalarType::I8,
+        ScalarType::I16,
+        ScalarType::I32,
+        ScalarType::I64,
+        ScalarType::F32,
+        ScalarType::F64,
+    ];
+
+    /// Bytes in memory.
+    pub const fn size(self) -> u32 {
+        match self {
+            ScalarType::I1 | ScalarType::I8 => 1,
+            ScalarType::I16 => 2,
+            ScalarType::I32 | ScalarType::F32 => 4,
+            ScalarType::I64 | ScalarType::F64 => 8,
+        }
+    }
+
+    /// Bits of the value.
+    pub const fn bits(self) -> u32 {
+        match self {
+            ScalarType::I1 => 1,
+            other => other.size() * 8,
+        }
+    }
+
+    /// Whether it is a floating-point type.
+    pub const fn is_float(self) -> bool {
+        matches!(self, ScalarType::F32 | ScalarType::F64)
+    }
+
+    /// The name in `.lt` text and LLVM-like notation.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ScalarType::I1 => "i1",
+            ScalarType::I8 => "i8",
+            ScalarType::I16 => "i16",
+            ScalarType::I32 => "i32",
+            ScalarType::I64 => "i64",
+            ScalarType::F32 => "f32",
+            ScalarType::F64 => "f64",
+        }
+    }
+
+    /// The type of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.name() == name)
+    }
+}
+
+/// Bits of a value, zero-extended; the type says how to read them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Constant {
+    /// Type.
+    pub ty: ScalarType,
+    /// Bit pattern, zero above the width of the type.
+    pub bits: u64,
+}
+
+macro_rules! names {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs)]
+        pub enum $name { $($variant),* }
+        impl $name {
+            /// All values.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+            /// The name in text.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),* }
+            }
+            /// The value of a name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|v| v.name() == name)
+            }
+        }
+    };
+}
+
+names!(
+    /// Binary operators, as in LLVM IR. Division by zero, signed overflow of a division, and shifts by the width
+    /// or more are undefined; the interpreter reports them.
+    BinaryOp {
+        Add = "add", Sub = "sub", Mul = "mul", SDiv = "sdiv", UDiv = "udiv", SRem = "srem", URem = "urem",
+        Shl = "shl", LShr = "lshr", AShr = "ashr", And = "and", Or = "or", Xor = "xor",
+        FAdd = "fadd", FSub = "fsub", FMul = "fmul", FDiv = "fdiv", FRem = "frem",
+    }
+);
+names!(
+    /// Conversions, as in LLVM IR.
+    CastOp {
+        Trunc = "trunc", ZExt = "zext", SExt = "sext", FpTrunc = "fptrunc", FpExt = "fpext",
+        FpToSi = "fptosi", FpToUi = "fptoui", SiToFp = "sitofp", UiToFp = "uitofp", Bitcast = "bitcast",
+    }
+);
+names!(
+    /// Integer and floating-point comparisons, as in LLVM IR (`f`-prefixed ones are on floats; `o` ordered,
+    /// `u` unordered).
+    ComparePredicate {
+        Eq = "eq", Ne = "ne", Ugt = "ugt", Uge = "uge", Ult = "ult", Ule = "ule",
+        Sgt = "sgt", Sge = "sge", Slt = "slt", Sle = "sle",
+        FOeq = "foeq", FOgt = "fogt", FOge = "foge", FOlt = "folt", FOle = "fole", FOne = "fone", FOrd = "ford",
+        FUno = "funo", FUeq = "fueq", FUgt = "fugt", FUge = "fuge", FUlt = "fult", FUle = "fule", FUne = "fune",
+        FTrue = "ftrue", FFalse = "ffalse",
+    }
+);
+names!(
+    /// Pure functions: no memory access that matters, always return, do not trap. Named as LLVM's intrinsics
+    /// (`llvm.sqrt` and so on).
+    Intrinsic {
+        Sqrt = "sqrt", Fabs = "fabs", Fma = "fma", FMulAdd = "fmuladd", FNeg = "fneg",
+        Floor = "floor", Ceil = "ceil", Trunc = "trunc.fp", Rint = "rint", NearbyInt = "nearbyint", Round = "round",
+        MinNum = "minnum", MaxNum = "maxnum", Minimum = "minimum", Maximum = "maximum", CopySign = "copysign",
+        Exp = "exp", Exp2 = "exp2", Log = "log", Log2 = "log2", Log10 = "log10", Sin = "sin", Cos = "cos", Pow = "pow",
+        SMin = "smin", SMax = "smax", UMin = "umin", UMax = "umax", Abs = "abs",
+        CtPop = "ctpop", BSwap = "bswap", UAddSat = "uadd.sat", USubSat = "usub.sat", SAddSat = "sadd.sat",
+        SSubSat = "ssub.sat",
+    }
+);
+names!(
+    /// Operators of reductions.
+    ReductionOp {
+        Add = "add", Mul = "mul", And = "and", Or = "or", Xor = "xor",
+        SMin = "smin", SMax = "smax", UMin = "umin", UMax = "umax", FAdd = "fadd", FMul = "fmul",
+    }
+);
+
+bitflags::bitflags! {
+    /// Flags of an operation; poison-generating and fast-math flags as in LLVM IR.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+    pub struct OpFlags: u16 {
+        /// No unsigned wrap.
+        const NUW = 1;
+        /// No signed wrap.
+        const NSW = 1 << 1;
+        /// Exact division or shift.
+        const EXACT = 1 << 2;
+        /// Reassociation allowed.
+        const REASSOC = 1 << 3;
+        /// No NaNs.
+        const NNAN = 1 << 4;
+        /// No infinities.
+        const NINF = 1 << 5;
+        /// No signed zeros.
+        const NSZ = 1 << 6;
+        /// Reciprocal allowed.
+        const ARCP = 1 << 7;
+        /// Contraction to fma allowed.
+        const CONTRACT = 1 << 8;
+        /// Approximate functions.
+        const AFN = 1 << 9;
+        /// Operand of `zext`, `uitofp` is not negative.
+        const NNEG = 1 << 10;
+        /// Operands of `or` share no bits.
+        const DISJOINT = 1 << 11;
+        /// `abs` of the minimum is poison.
+        const INT_MIN_POISON = 1 << 12;
+    }
+}
