@@ -1,0 +1,40 @@
+# Two commands to start with: `make explore` and `make test`. Both install what is missing first (scripts/setup.sh).
+CARGO ?= cargo
+KERNEL ?= bench/kernels/gemm_ijk.c
+MINUTES ?= 10
+
+.PHONY: explore test setup build lint bench compare bless clean
+
+setup:
+	@sh scripts/setup.sh
+
+build: setup
+	$(CARGO) build --release
+
+## Explore a bundled C kernel with measured times: `make explore KERNEL=path.c`.
+explore: build
+	$(CARGO) run --quiet --release -- explore $(KERNEL) --measure -- -march=native
+
+## All tests.
+test: setup
+	$(CARGO) test --workspace --no-fail-fast
+
+## Formatting and warnings as errors.
+lint: setup
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+## Original clang -O3 against our variants, over all kernels: table and JSON.
+compare: setup
+	$(CARGO) run --release -p bench -- compare
+
+## Micro-benchmarks.
+bench: setup
+	$(CARGO) bench --workspace
+
+## Rewrite expected outputs of the file tests; read the diff before committing.
+bless: setup
+	BLESS=1 INSTA_UPDATE=always $(CARGO) test --workspace
+
+clean:
+	$(CARGO) clean
