@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     for (int r = 0; r < REPS; r++) {
         kernel_atax(m, n, A, x, y, tmp);
         for (int i = 0; i < n; i++)
-            x[i] = 1.0 + 0.01 * y[i];
+            x[i] = 1.0 + 1e-5 * y[i];
     }
     uint64_t h = fnv(1469598103u, y, sizeof(double) * n);
     printf("checksum %016llx\n", (unsigned long long)fnv(h, tmp, sizeof(double) * m));

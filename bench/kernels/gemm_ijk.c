@@ -12,13 +12,13 @@
 #define SIZE(full, small) (full)
 #endif
 #ifndef NI
-#define NI SIZE(780, 13)
+#define NI SIZE(680, 13)
 #endif
 #ifndef NJ
-#define NJ SIZE(800, 17)
+#define NJ SIZE(700, 17)
 #endif
 #ifndef NK
-#define NK SIZE(820, 19)
+#define NK SIZE(720, 19)
 #endif
 #ifndef REPS
 #define REPS SIZE(1, 2)

@@ -38,8 +38,8 @@ __attribute__((noinline)) void kernel_mesh_relax(void) {
                 double a = 0.25 * (xy * xy + yy * yy);
                 double b = 0.25 * (xx * xx + yx * yx);
                 double c = 0.125 * (xx * xy + yx * yy);
-                AA[i][j] = -b;
-                DD[i][j] = b + b + a * 2.04;
+                AA[i][j] = -a;
+                DD[i][j] = a + a + b * 2.04;
                 double pxx = X[i + 1][j] - 2.0 * X[i][j] + X[i - 1][j];
                 double qxx = Y[i + 1][j] - 2.0 * Y[i][j] + Y[i - 1][j];
                 double pyy = X[i][j + 1] - 2.0 * X[i][j] + X[i][j - 1];
@@ -84,8 +84,8 @@ static void init(void) {
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             double s = (double)i / (N - 1), t = (double)j / (N - 1);
-            X[i][j] = s + 0.1 * s * (1.0 - s) * t;
-            Y[i][j] = t + 0.2 * t * (1.0 - t) * s * s;
+            X[i][j] = s + 0.3 * s * (1.0 - s) * t * t;
+            Y[i][j] = t + 0.4 * t * (1.0 - t) * s * s * s;
         }
 }
 

@@ -21,7 +21,7 @@
 #define B SIZE(16, 5)
 #endif
 #ifndef REPS
-#define REPS SIZE(400, 2)
+#define REPS SIZE(600, 2)
 #endif
 
 __attribute__((noinline)) void kernel_sad(unsigned char frame[H][W], unsigned char block[B][B],
