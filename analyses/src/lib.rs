@@ -1,1 +1,3 @@
 //! Analyses of loop trees and the legality oracle, on exact integer sets.
+
+pub mod isl;
