@@ -248,7 +248,13 @@ macro_rules! handle {
 /// takes the context from its first argument. `in (type, first, count)` checks positions first. The raw types
 /// of arguments and result must be those of the declaration in `ffi`, which the compiler checks.
 macro_rules! methods {
-    ($T:ident { $($rest:tt)* }) => { impl $T { $crate::isl::handle::methods!(@ $($rest)*); } };
+    ($T:ident { $($rest:tt)* }) => {
+        // Arithmetic can fail here, so it is not that of `std::ops`.
+        #[allow(clippy::should_implement_trait)]
+        impl $T {
+            $crate::isl::handle::methods!(@ $($rest)*);
+        }
+    };
     (@) => {};
     (@ $(#[$doc:meta])* take $name:ident($($a:ident: $A:ty),*) -> $R:ty = $f:ident
         $(, in ($t:expr, $p:expr, $n:expr))*; $($rest:tt)*) => {

@@ -86,7 +86,7 @@ impl BasicSet {
         let list = ffi::isl_basic_set_get_constraint_list;
         let constraints: Result<Vec<Constraint>, IslError> = elements!(
             self.ctx(),
-            list((&self).raw(self.ctx())),
+            list(self.raw(self.ctx())),
             Constraint,
             isl_constraint_list_size,
             isl_constraint_list_get_at,
