@@ -1,1 +1,3 @@
 //! LLVM IR to loop trees and back.
+
+pub mod llvm;

@@ -1,0 +1,127 @@
+// Dominators, loops, aliasing and effects of one function.
+#include "shim.h"
+#include "llvm/Analysis/MemoryLocation.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+
+// Owned by the caller; the function must not lose instructions or blocks while it lives. TM may be null, else it
+// outlives the result. Free with lt_analyses_free.
+extern "C" LtAnalyses *lt_analyses_new(Function *F, TargetMachine *TM) {
+  auto *A = new LtAnalyses(*F, TM);
+  A->FAM.registerPass([A] { return A->PB.buildDefaultAAPipeline(); });
+  A->PB.registerModuleAnalyses(A->MAM);
+  A->PB.registerCGSCCAnalyses(A->CGAM);
+  A->PB.registerFunctionAnalyses(A->FAM);
+  A->PB.registerLoopAnalyses(A->LAM);
+  A->PB.crossRegisterProxies(A->LAM, A->FAM, A->CGAM, A->MAM);
+  A->LI = &A->FAM.getResult<LoopAnalysis>(*F);
+  A->DT = &A->FAM.getResult<DominatorTreeAnalysis>(*F);
+  A->PDT = &A->FAM.getResult<PostDominatorTreeAnalysis>(*F);
+  A->SE = &A->FAM.getResult<ScalarEvolutionAnalysis>(*F);
+  A->AA = &A->FAM.getResult<AAManager>(*F);
+  A->TTI = &A->FAM.getResult<TargetIRAnalysis>(*F);
+  for (Loop *L : A->LI->getLoopsInPreorder()) {
+    A->Number[L] = A->Loops.size();
+    A->Loops.push_back(L);
+  }
+  return A;
+}
+
+extern "C" void lt_analyses_free(LtAnalyses *A) { delete A; }
+
+extern "C" uint32_t lt_num_loops(const LtAnalyses *A) { return A->Loops.size(); }
+
+// Blocks are null where there is no unique one; the parent is UINT32_MAX for an outermost loop.
+struct LtLoop {
+  BasicBlock *header, *latch, *preheader;
+  uint32_t depth, parent;
+  uint8_t simplified, rotated, lcssa;
+};
+
+extern "C" void lt_loop(const LtAnalyses *A, uint32_t I, LtLoop *Out) {
+  Loop *L = A->Loops[I];
+  *Out = {L->getHeader(),    L->getLoopLatch(), L->getLoopPreheader(), L->getLoopDepth(), A->number(L->getParentLoop()),
+          L->isLoopSimplifyForm(), L->isRotatedForm(), L->isLCSSAForm(*A->DT)};
+}
+
+// Which: 0 blocks, 1 exiting blocks, 2 unique exit blocks. Writes at most Cap blocks, returns how many there are.
+extern "C" size_t lt_loop_blocks(const LtAnalyses *A, uint32_t I, int Which, BasicBlock **Out, size_t Cap) {
+  Loop *L = A->Loops[I];
+  SmallVector<BasicBlock *, 8> Blocks;
+  if (Which == 0)
+    Blocks.append(L->block_begin(), L->block_end());
+  else if (Which == 1)
+    L->getExitingBlocks(Blocks);
+  else
+    L->getUniqueExitBlocks(Blocks);
+  for (size_t K = 0; K < Blocks.size() && K < Cap; ++K)
+    Out[K] = Blocks[K];
+  return Blocks.size();
+}
+
+// The innermost loop of a block, UINT32_MAX for none.
+extern "C" uint32_t lt_loop_of(const LtAnalyses *A, const BasicBlock *BB) { return A->number(A->LI->getLoopFor(BB)); }
+
+extern "C" bool lt_dominates(const LtAnalyses *A, const BasicBlock *X, const BasicBlock *Y) {
+  return A->DT->dominates(X, Y);
+}
+extern "C" bool lt_value_dominates(const LtAnalyses *A, const Value *V, const Instruction *I) {
+  return A->DT->dominates(V, I);
+}
+extern "C" bool lt_post_dominates(const LtAnalyses *A, const BasicBlock *X, const BasicBlock *Y) {
+  return A->PDT->dominates(X, Y);
+}
+extern "C" bool lt_reachable(const LtAnalyses *A, const BasicBlock *BB) { return A->DT->isReachableFromEntry(BB); }
+// Null for the entry, unreachable blocks and (post) the virtual root.
+extern "C" BasicBlock *lt_idom(const LtAnalyses *A, BasicBlock *BB, bool Post) {
+  auto *N = Post ? A->PDT->getNode(BB) : A->DT->getNode(BB);
+  auto *P = N ? N->getIDom() : nullptr;
+  return P ? P->getBlock() : nullptr;
+}
+
+// 0 no, 1 may, 2 partial, 3 must.
+static int alias(AliasResult R) {
+  switch (R) {
+  case AliasResult::NoAlias: return 0;
+  case AliasResult::PartialAlias: return 2;
+  case AliasResult::MustAlias: return 3;
+  default: return 1;
+  }
+}
+static LocationSize locationSize(uint64_t Size) {
+  return Size == UINT64_MAX ? LocationSize::beforeOrAfterPointer() : LocationSize::precise(Size);
+}
+
+// Sizes in bytes from the pointer; UINT64_MAX: unknown, and also before it.
+extern "C" int lt_alias(LtAnalyses *A, const Value *P, uint64_t PSize, const Value *Q, uint64_t QSize) {
+  return alias(A->AA->alias(MemoryLocation(P, locationSize(PSize)), MemoryLocation(Q, locationSize(QSize))));
+}
+// Of two instructions that access one location each, with their metadata (tbaa, alias.scope); may where they are others.
+extern "C" int lt_alias_accesses(LtAnalyses *A, const Instruction *I, const Instruction *J) {
+  auto X = MemoryLocation::getOrNone(I), Y = MemoryLocation::getOrNone(J);
+  return X && Y ? alias(A->AA->alias(*X, *Y)) : 1;
+}
+// The same with unknown extents, so that it holds for the whole objects that the pointers are based on.
+extern "C" int lt_alias_objects(LtAnalyses *A, const Instruction *I, const Instruction *J) {
+  auto X = MemoryLocation::getOrNone(I), Y = MemoryLocation::getOrNone(J);
+  if (!X || !Y)
+    return 1;
+  return alias(A->AA->alias(X->getWithNewSize(LocationSize::beforeOrAfterPointer()),
+                            Y->getWithNewSize(LocationSize::beforeOrAfterPointer())));
+}
+// What I does to a location: bit 0 may read, bit 1 may write.
+extern "C" int lt_mod_ref(LtAnalyses *A, const Instruction *I, const Value *P, uint64_t Size) {
+  ModRefInfo R = A->AA->getModRefInfo(I, MemoryLocation(P, locationSize(Size)));
+  return (isRefSet(R) ? 1 : 0) | (isModSet(R) ? 2 : 0);
+}
+
+extern "C" const Value *lt_underlying_object(const Value *P) { return getUnderlyingObject(P, 0); }
+extern "C" bool lt_is_identified_object(const Value *P) { return isIdentifiedObject(P); }
+extern "C" bool lt_transfers_execution(const Instruction *I) { return isGuaranteedToTransferExecutionToSuccessor(I); }
+extern "C" bool lt_not_poison(const LtAnalyses *A, const Value *V, const Instruction *I) {
+  return isGuaranteedNotToBeUndefOrPoison(V, nullptr, I, A->DT);
+}

@@ -1,0 +1,250 @@
+// Reading and changing IR where the C API has no way or an unchecked one.
+#include "shim.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+// ---- Parsing
+
+// Text or bitcode; Data[Len] must be a readable zero byte. Null on error, and then *Message is owned by the caller;
+// Line and Column count from 1, 0 where unknown.
+extern "C" Module *lt_parse(LLVMContext *C, const char *Data, size_t Len, const char *Name, char **Message,
+                            uint32_t *Line, uint32_t *Column) {
+  SMDiagnostic Error;
+  auto M = parseIR(MemoryBufferRef(StringRef(Data, Len), Name), Error, *C);
+  if (M)
+    return M.release();
+  *Message = LLVMCreateMessage(Error.getMessage().str().c_str());
+  *Line = Error.getLineNo() > 0 ? Error.getLineNo() : 0;
+  *Column = Error.getLineNo() > 0 && Error.getColumnNo() >= 0 ? Error.getColumnNo() + 1 : 0;
+  return nullptr;
+}
+
+// ---- Constants
+
+extern "C" bool lt_const_int(const Value *V, LtInt *Out) {
+  auto *C = dyn_cast<ConstantInt>(V);
+  if (!C || C->getType()->isVectorTy())
+    return false;
+  *Out = ltInt(C->getValue());
+  return true;
+}
+// The bits of the value, not sign-extended.
+extern "C" bool lt_const_fp(const Value *V, LtInt *Out) {
+  auto *C = dyn_cast<ConstantFP>(V);
+  if (!C || C->getType()->isVectorTy())
+    return false;
+  APInt Bits = C->getValueAPF().bitcastToAPInt();
+  APInt W = Bits.zextOrTrunc(128);
+  *Out = {W.getRawData()[0], W.getRawData()[1], Bits.getBitWidth()};
+  return true;
+}
+extern "C" Value *lt_make_fp(Type *T, uint64_t Lo, uint64_t Hi) {
+  unsigned Bits = T->getPrimitiveSizeInBits();
+  uint64_t Words[2] = {Lo, Hi};
+  return ConstantFP::get(T->getContext(), APFloat(T->getFltSemantics(), APInt(Bits, ArrayRef<uint64_t>(Words, Bits > 64 ? 2 : 1))));
+}
+
+// Whether V may be an operand in F: of the same context, and not local to another function or module.
+extern "C" bool lt_usable_in(const Value *V, const Function *F) {
+  if (&V->getContext() != &F->getContext())
+    return false;
+  if (auto *I = dyn_cast<Instruction>(V))
+    return I->getFunction() == F;
+  if (auto *A = dyn_cast<Argument>(V))
+    return A->getParent() == F;
+  if (auto *G = dyn_cast<GlobalValue>(V))
+    return G->getParent() == F->getParent();
+  return !isa<BasicBlock>(V);
+}
+
+// ---- Properties of instructions
+
+// Bits: 0 may read, 1 may write, 2 may throw, 3 will return, 4 may have side effects, 5 atomic, 6 volatile,
+// 7 debug, lifetime or assume-like marker, 8 safe to remove if unused.
+extern "C" uint32_t lt_effects(const Instruction *I) {
+  uint32_t R = 0;
+  R |= I->mayReadFromMemory() << 0;
+  R |= I->mayWriteToMemory() << 1;
+  R |= I->mayThrow() << 2;
+  R |= I->willReturn() << 3;
+  R |= I->mayHaveSideEffects() << 4;
+  R |= I->isAtomic() << 5;
+  R |= I->isVolatile() << 6;
+  R |= (I->isDebugOrPseudoInst() || I->isLifetimeStartOrEnd() ||
+        (isa<IntrinsicInst>(I) && cast<IntrinsicInst>(I)->isAssumeLikeIntrinsic()))
+       << 7;
+  R |= (!I->mayHaveSideEffects() && !I->isTerminator() && !I->isEHPad()) << 8;
+  return R;
+}
+
+// Two bits (1 read, 2 write) per place: arguments, inaccessible, errno, everything else.
+static uint32_t encode(MemoryEffects M) {
+  auto Get = [&](IRMemLocation L) { return (uint32_t)M.getModRef(L); };
+  uint32_t Target = Get(IRMemLocation::TargetMem0) | Get(IRMemLocation::TargetMem1);
+  return Get(IRMemLocation::ArgMem) | (Get(IRMemLocation::InaccessibleMem) | Target) << 2 |
+         Get(IRMemLocation::ErrnoMem) << 4 | Get(IRMemLocation::Other) << 6;
+}
+// Of a call (with its own attributes) or of a function; everything for other values.
+extern "C" uint32_t lt_memory_effects(const Value *V) {
+  if (auto *C = dyn_cast<CallBase>(V))
+    return encode(C->getMemoryEffects());
+  if (auto *F = dyn_cast<Function>(V))
+    return encode(F->getMemoryEffects());
+  return 0xff;
+}
+// Whether a call or function has an attribute of the function (`Param` < 0) or of a parameter, also by its callee.
+extern "C" bool lt_has_attribute(const Value *V, const char *Name, size_t Len, int64_t Param) {
+  Attribute::AttrKind K = Attribute::getAttrKindFromName(StringRef(Name, Len));
+  if (K == Attribute::None)
+    return false;
+  if (auto *C = dyn_cast<CallBase>(V))
+    return Param < 0 ? C->hasFnAttr(K) : Param < C->arg_size() && C->paramHasAttr(Param, K);
+  if (auto *F = dyn_cast<Function>(V))
+    return Param < 0 ? F->hasFnAttribute(K) : Param < (int64_t)F->arg_size() && F->hasParamAttribute(Param, K);
+  return false;
+}
+// In bytes; 0 for none.
+extern "C" uint64_t lt_dereferenceable(const Function *F, uint32_t Param) { return F->getParamDereferenceableBytes(Param); }
+extern "C" uint64_t lt_param_alignment(const Function *F, uint32_t Param) {
+  return F->getParamAlign(Param).valueOrOne().value();
+}
+extern "C" bool lt_is_must_tail(const Value *V) {
+  auto *C = dyn_cast<CallInst>(V);
+  return C && C->isMustTailCall();
+}
+// Cases exclude the default; I is a switch, N in range.
+extern "C" uint32_t lt_switch_cases(Instruction *I) { return cast<SwitchInst>(I)->getNumCases(); }
+extern "C" void lt_switch_case(Instruction *I, uint32_t N, Value **V, BasicBlock **BB) {
+  auto Case = *(cast<SwitchInst>(I)->case_begin() + N);
+  *V = Case.getCaseValue();
+  *BB = Case.getCaseSuccessor();
+}
+
+// ---- Metadata
+
+// 0 other, 1 string, 2 node, 3 constant or value.
+extern "C" int lt_md_kind(const Metadata *M) {
+  return isa<MDString>(M) ? 1 : isa<MDNode>(M) ? 2 : isa<ValueAsMetadata>(M) ? 3 : 0;
+}
+extern "C" LtStr lt_md_string(const Metadata *M) {
+  StringRef S = cast<MDString>(M)->getString();
+  return {S.data(), S.size()};
+}
+extern "C" uint32_t lt_md_num_operands(const Metadata *M) { return cast<MDNode>(M)->getNumOperands(); }
+// Null for a null operand.
+extern "C" Metadata *lt_md_operand(const Metadata *M, uint32_t I) { return cast<MDNode>(M)->getOperand(I); }
+extern "C" Value *lt_md_value(const Metadata *M) { return cast<ValueAsMetadata>(M)->getValue(); }
+extern "C" bool lt_md_is_distinct(const Metadata *M) { return isa<MDNode>(M) && cast<MDNode>(M)->isDistinct(); }
+extern "C" bool lt_md_is_location(const Metadata *M) { return isa<DILocation>(M); }
+extern "C" Metadata *lt_get_metadata(const Instruction *I, const char *Kind, size_t Len) {
+  return I->getMetadata(StringRef(Kind, Len));
+}
+// M must be a node of the same context, or null, which removes; for "dbg" a location.
+extern "C" void lt_set_metadata(Instruction *I, const char *Kind, size_t Len, Metadata *M) {
+  I->setMetadata(StringRef(Kind, Len), cast_or_null<MDNode>(M));
+}
+extern "C" bool lt_md_node_in(const Metadata *M, const LLVMContext *C) {
+  return isa<MDNode>(M) && &cast<MDNode>(M)->getContext() == C;
+}
+// A distinct node whose first operand is itself.
+extern "C" Metadata *lt_md_self(LLVMContext *C, Metadata **Rest, size_t N) {
+  SmallVector<Metadata *, 4> Ops(1, nullptr);
+  Ops.append(Rest, Rest + N);
+  MDNode *Node = MDNode::getDistinct(*C, Ops);
+  Node->replaceOperandWith(0, Node);
+  return Node;
+}
+extern "C" Metadata *lt_md_distinct(LLVMContext *C) { return MDNode::getDistinct(*C, {}); }
+// All metadata other than debug locations.
+extern "C" void lt_copy_metadata(Instruction *To, const Instruction *From) {
+  To->copyMetadata(*From);
+}
+// Concatenates alias scope or noalias lists, or intersects nothing: the other where one is null.
+extern "C" Metadata *lt_md_concat(Metadata *A, Metadata *B) {
+  return MDNode::concatenate(cast_or_null<MDNode>(A), cast_or_null<MDNode>(B));
+}
+
+// ---- Changing
+
+struct LtMap {
+  ValueToValueMapTy Map;
+};
+// A copy of F in its module, internal; *Map owned by the caller, to be freed by lt_map_free before the module.
+extern "C" Function *lt_clone_function(Function *F, const char *Name, size_t Len, LtMap **Map) {
+  *Map = new LtMap();
+  Function *G = CloneFunction(F, (*Map)->Map);
+  G->setName(StringRef(Name, Len));
+  return G;
+}
+// Null where V has no image (a constant or global stands for itself), or its image was deleted.
+extern "C" Value *lt_map_get(const LtMap *M, const Value *V) { return M->Map.lookup(V); }
+extern "C" void lt_map_free(LtMap *M) { delete M; }
+
+// Everything from I on moves to the new block, which is returned; I is no phi and no exception pad.
+extern "C" BasicBlock *lt_split_block(Instruction *I, const char *Name, size_t Len) {
+  return SplitBlock(I->getParent(), I, (DominatorTree *)nullptr, nullptr, nullptr, Twine(StringRef(Name, Len)));
+}
+extern "C" bool lt_is_pad_or_phi(const Instruction *I) { return isa<PHINode>(I) || I->isEHPad(); }
+extern "C" bool lt_delete_unreachable(Function *F) { return EliminateUnreachableBlocks(*F); }
+// Every edge from the terminator to Old; phis are left alone.
+extern "C" void lt_replace_successor(Instruction *Term, BasicBlock *Old, BasicBlock *New) {
+  Term->replaceSuccessorWith(Old, New);
+}
+extern "C" void lt_replace_phi_block(BasicBlock *BB, BasicBlock *Old, BasicBlock *New) {
+  BB->replacePhiUsesWith(Old, New);
+}
+// False where the phi has no such edge. The phi is kept when it loses its last.
+extern "C" bool lt_remove_incoming(Instruction *Phi, const BasicBlock *BB) {
+  auto *P = cast<PHINode>(Phi);
+  int I = P->getBasicBlockIndex(BB);
+  if (I < 0)
+    return false;
+  P->removeIncomingValue((unsigned)I, false);
+  return true;
+}
+extern "C" void lt_set_incoming(Instruction *Phi, uint32_t I, Value *V) { cast<PHINode>(Phi)->setIncomingValue(I, V); }
+extern "C" void lt_move_before(Instruction *I, Instruction *Before) { I->moveBefore(Before->getIterator()); }
+extern "C" void lt_copy_function_attributes(Function *To, const Function *From) { To->copyAttributesFrom(From); }
+extern "C" void lt_drop_poison_flags(Instruction *I) { I->dropPoisonGeneratingFlags(); }
+// Replaces the uses of V outside of the block it is defined in, where V is an instruction; V and W have the same type.
+extern "C" void lt_replace_uses_outside(Instruction *V, Value *W, const BasicBlock *BB) {
+  V->replaceUsesWithIf(W, [BB](Use &U) {
+    auto *I = dyn_cast<Instruction>(U.getUser());
+    return I && I->getParent() != BB;
+  });
+}
+// Whether casting is well-formed; false where the opcode, in the C API's numbers, is no cast.
+extern "C" bool lt_cast_valid(int Opcode, Type *From, Type *To) {
+  unsigned Op = ltOpcode(Opcode);
+  return Instruction::isCast(Op) && CastInst::castIsValid((Instruction::CastOps)Op, From, To);
+}
+// The type that indices reach inside of T, null where they do not fit.
+extern "C" Type *lt_gep_type(Type *T, Value **Indices, size_t N) {
+  return GetElementPtrInst::getIndexedType(T, ArrayRef<Value *>(Indices, N));
+}
+// Whether the overload types fit the intrinsic: it is then safe to declare. One type per overloaded place.
+extern "C" Function *lt_intrinsic(Module *M, const char *Name, size_t Len, Type *Ret, Type **Params, size_t N) {
+  Intrinsic::ID Id = Intrinsic::lookupIntrinsicID(StringRef(Name, Len));
+  if (Id == Intrinsic::not_intrinsic)
+    return nullptr;
+  SmallVector<Intrinsic::IITDescriptor, 8> Table;
+  Intrinsic::getIntrinsicInfoTableEntries(Id, Table);
+  ArrayRef<Intrinsic::IITDescriptor> Ref = Table;
+  auto *FT = FunctionType::get(Ret, ArrayRef<Type *>(Params, N), false);
+  SmallVector<Type *, 4> Overloads;
+  if (Intrinsic::matchIntrinsicSignature(FT, Ref, Overloads) != Intrinsic::MatchIntrinsicTypes_Match ||
+      Intrinsic::matchIntrinsicVarArg(false, Ref))
+    return nullptr;
+  return Intrinsic::getOrInsertDeclaration(M, Id, Overloads);
+}

@@ -1,0 +1,228 @@
+//! The shim's functions, as `shim/*.cpp` documents them.
+
+#![allow(missing_docs)]
+
+use std::ffi::{c_char, c_int, c_uint};
+
+use llvm_sys::prelude::*;
+use llvm_sys::target_machine::LLVMTargetMachineRef;
+
+/// Analyses of one function, owned.
+pub enum LtAnalyses {}
+/// A ScalarEvolution expression, owned by the analyses.
+pub enum LtScev {}
+/// A map from old to cloned values, owned.
+pub enum LtMap {}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LtStr {
+    pub data: *const c_char,
+    pub len: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct LtInt {
+    pub lo: u64,
+    pub hi: u64,
+    pub width: u32,
+}
+
+impl LtInt {
+    /// The value, where 128 bits hold it.
+    pub fn signed(self) -> Option<i128> {
+        (self.width <= 128).then_some(self.bits() as i128)
+    }
+
+    pub fn bits(self) -> u128 {
+        u128::from(self.hi) << 64 | u128::from(self.lo)
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LtLoop {
+    pub header: LLVMBasicBlockRef,
+    pub latch: LLVMBasicBlockRef,
+    pub preheader: LLVMBasicBlockRef,
+    pub depth: u32,
+    pub parent: u32,
+    pub simplified: u8,
+    pub rotated: u8,
+    pub lcssa: u8,
+}
+
+unsafe extern "C" {
+    // ir.cpp
+    pub fn lt_parse(
+        cx: LLVMContextRef,
+        data: *const c_char,
+        len: usize,
+        name: *const c_char,
+        message: *mut *mut c_char,
+        line: *mut u32,
+        column: *mut u32,
+    ) -> LLVMModuleRef;
+    pub fn lt_const_int(value: LLVMValueRef, out: *mut LtInt) -> bool;
+    pub fn lt_const_fp(value: LLVMValueRef, out: *mut LtInt) -> bool;
+    pub fn lt_make_fp(ty: LLVMTypeRef, lo: u64, hi: u64) -> LLVMValueRef;
+    pub fn lt_usable_in(value: LLVMValueRef, function: LLVMValueRef) -> bool;
+    pub fn lt_effects(inst: LLVMValueRef) -> u32;
+    pub fn lt_memory_effects(value: LLVMValueRef) -> u32;
+    pub fn lt_has_attribute(value: LLVMValueRef, name: *const c_char, len: usize, param: i64) -> bool;
+    pub fn lt_dereferenceable(function: LLVMValueRef, param: u32) -> u64;
+    pub fn lt_param_alignment(function: LLVMValueRef, param: u32) -> u64;
+    pub fn lt_is_must_tail(value: LLVMValueRef) -> bool;
+    pub fn lt_switch_cases(inst: LLVMValueRef) -> u32;
+    pub fn lt_switch_case(
+        inst: LLVMValueRef,
+        n: u32,
+        value: *mut LLVMValueRef,
+        block: *mut LLVMBasicBlockRef,
+    );
+    pub fn lt_md_kind(md: LLVMMetadataRef) -> c_int;
+    pub fn lt_md_string(md: LLVMMetadataRef) -> LtStr;
+    pub fn lt_md_num_operands(md: LLVMMetadataRef) -> u32;
+    pub fn lt_md_operand(md: LLVMMetadataRef, i: u32) -> LLVMMetadataRef;
+    pub fn lt_md_value(md: LLVMMetadataRef) -> LLVMValueRef;
+    pub fn lt_md_is_distinct(md: LLVMMetadataRef) -> bool;
+    pub fn lt_md_is_location(md: LLVMMetadataRef) -> bool;
+    pub fn lt_md_node_in(md: LLVMMetadataRef, cx: LLVMContextRef) -> bool;
+    pub fn lt_get_metadata(inst: LLVMValueRef, kind: *const c_char, len: usize) -> LLVMMetadataRef;
+    pub fn lt_set_metadata(inst: LLVMValueRef, kind: *const c_char, len: usize, md: LLVMMetadataRef);
+    pub fn lt_md_self(cx: LLVMContextRef, rest: *mut LLVMMetadataRef, n: usize) -> LLVMMetadataRef;
+    pub fn lt_md_distinct(cx: LLVMContextRef) -> LLVMMetadataRef;
+    pub fn lt_md_concat(a: LLVMMetadataRef, b: LLVMMetadataRef) -> LLVMMetadataRef;
+    pub fn lt_copy_metadata(to: LLVMValueRef, from: LLVMValueRef);
+    pub fn lt_clone_function(
+        function: LLVMValueRef,
+        name: *const c_char,
+        len: usize,
+        map: *mut *mut LtMap,
+    ) -> LLVMValueRef;
+    pub fn lt_map_get(map: *const LtMap, value: LLVMValueRef) -> LLVMValueRef;
+    pub fn lt_map_free(map: *mut LtMap);
+    pub fn lt_split_block(inst: LLVMValueRef, name: *const c_char, len: usize) -> LLVMBasicBlockRef;
+    pub fn lt_is_pad_or_phi(inst: LLVMValueRef) -> bool;
+    pub fn lt_delete_unreachable(function: LLVMValueRef) -> bool;
+    pub fn lt_replace_successor(term: LLVMValueRef, old: LLVMBasicBlockRef, new: LLVMBasicBlockRef);
+    pub fn lt_replace_phi_block(block: LLVMBasicBlockRef, old: LLVMBasicBlockRef, new: LLVMBasicBlockRef);
+    pub fn lt_remove_incoming(phi: LLVMValueRef, block: LLVMBasicBlockRef) -> bool;
+    pub fn lt_set_incoming(phi: LLVMValueRef, i: u32, value: LLVMValueRef);
+    pub fn lt_move_before(inst: LLVMValueRef, before: LLVMValueRef);
+    pub fn lt_copy_function_attributes(to: LLVMValueRef, from: LLVMValueRef);
+    pub fn lt_drop_poison_flags(inst: LLVMValueRef);
+    pub fn lt_replace_uses_outside(value: LLVMValueRef, by: LLVMValueRef, block: LLVMBasicBlockRef);
+    pub fn lt_cast_valid(opcode: c_int, from: LLVMTypeRef, to: LLVMTypeRef) -> bool;
+    pub fn lt_gep_type(ty: LLVMTypeRef, indices: *mut LLVMValueRef, n: usize) -> LLVMTypeRef;
+    pub fn lt_intrinsic(
+        module: LLVMModuleRef,
+        name: *const c_char,
+        len: usize,
+        ret: LLVMTypeRef,
+        params: *mut LLVMTypeRef,
+        n: usize,
+    ) -> LLVMValueRef;
+
+    // analysis.cpp
+    pub fn lt_analyses_new(function: LLVMValueRef, tm: LLVMTargetMachineRef) -> *mut LtAnalyses;
+    pub fn lt_analyses_free(a: *mut LtAnalyses);
+    pub fn lt_num_loops(a: *const LtAnalyses) -> u32;
+    pub fn lt_loop(a: *const LtAnalyses, i: u32, out: *mut LtLoop);
+    pub fn lt_loop_blocks(
+        a: *const LtAnalyses,
+        i: u32,
+        which: c_int,
+        out: *mut LLVMBasicBlockRef,
+        cap: usize,
+    ) -> usize;
+    pub fn lt_loop_of(a: *const LtAnalyses, block: LLVMBasicBlockRef) -> u32;
+    pub fn lt_dominates(a: *const LtAnalyses, x: LLVMBasicBlockRef, y: LLVMBasicBlockRef) -> bool;
+    pub fn lt_value_dominates(a: *const LtAnalyses, value: LLVMValueRef, inst: LLVMValueRef) -> bool;
+    pub fn lt_post_dominates(a: *const LtAnalyses, x: LLVMBasicBlockRef, y: LLVMBasicBlockRef) -> bool;
+    pub fn lt_reachable(a: *const LtAnalyses, block: LLVMBasicBlockRef) -> bool;
+    pub fn lt_idom(a: *const LtAnalyses, block: LLVMBasicBlockRef, post: bool) -> LLVMBasicBlockRef;
+    pub fn lt_alias(a: *mut LtAnalyses, p: LLVMValueRef, ps: u64, q: LLVMValueRef, qs: u64) -> c_int;
+    pub fn lt_alias_accesses(a: *mut LtAnalyses, i: LLVMValueRef, j: LLVMValueRef) -> c_int;
+    pub fn lt_alias_objects(a: *mut LtAnalyses, i: LLVMValueRef, j: LLVMValueRef) -> c_int;
+    pub fn lt_mod_ref(a: *mut LtAnalyses, i: LLVMValueRef, p: LLVMValueRef, size: u64) -> c_int;
+    pub fn lt_underlying_object(p: LLVMValueRef) -> LLVMValueRef;
+    pub fn lt_is_identified_object(p: LLVMValueRef) -> bool;
+    pub fn lt_transfers_execution(inst: LLVMValueRef) -> bool;
+    pub fn lt_not_poison(a: *const LtAnalyses, value: LLVMValueRef, inst: LLVMValueRef) -> bool;
+
+    // scev.cpp
+    pub fn lt_scev(a: *mut LtAnalyses, value: LLVMValueRef) -> *const LtScev;
+    pub fn lt_scev_at(a: *mut LtAnalyses, s: *const LtScev, l: u32) -> *const LtScev;
+    pub fn lt_scev_base(a: *mut LtAnalyses, s: *const LtScev) -> *const LtScev;
+    pub fn lt_scev_offset(a: *mut LtAnalyses, s: *const LtScev) -> *const LtScev;
+    pub fn lt_scev_minus(a: *mut LtAnalyses, s: *const LtScev, t: *const LtScev) -> *const LtScev;
+    pub fn lt_backedge_taken(a: *mut LtAnalyses, l: u32, kind: c_int) -> *const LtScev;
+    pub fn lt_exit_count(a: *mut LtAnalyses, l: u32, block: LLVMBasicBlockRef) -> *const LtScev;
+    pub fn lt_trip_multiple(a: *mut LtAnalyses, l: u32) -> u32;
+    pub fn lt_scev_kind(s: *const LtScev) -> c_int;
+    pub fn lt_scev_num_operands(s: *const LtScev) -> u32;
+    pub fn lt_scev_operand(s: *const LtScev, i: u32) -> *const LtScev;
+    pub fn lt_scev_bits(a: *mut LtAnalyses, s: *const LtScev) -> u64;
+    pub fn lt_scev_is_pointer(s: *const LtScev) -> bool;
+    pub fn lt_scev_type(s: *const LtScev) -> LLVMTypeRef;
+    pub fn lt_scev_constant(s: *const LtScev, out: *mut LtInt) -> bool;
+    pub fn lt_scev_value(s: *const LtScev) -> LLVMValueRef;
+    pub fn lt_scev_loop(a: *const LtAnalyses, s: *const LtScev) -> u32;
+    pub fn lt_scev_flags(s: *const LtScev) -> c_int;
+    pub fn lt_scev_known(a: *mut LtAnalyses, p: c_int, s: *const LtScev, t: *const LtScev) -> bool;
+    pub fn lt_scev_known_at(
+        a: *mut LtAnalyses,
+        p: c_int,
+        s: *const LtScev,
+        t: *const LtScev,
+        inst: LLVMValueRef,
+    ) -> bool;
+    pub fn lt_scev_guarded(a: *mut LtAnalyses, l: u32, p: c_int, s: *const LtScev, t: *const LtScev) -> bool;
+    pub fn lt_scev_invariant(a: *mut LtAnalyses, s: *const LtScev, l: u32) -> bool;
+    pub fn lt_scev_range(
+        a: *mut LtAnalyses,
+        s: *const LtScev,
+        signed: bool,
+        min: *mut LtInt,
+        max: *mut LtInt,
+    ) -> bool;
+    pub fn lt_scev_print(s: *const LtScev) -> *mut c_char;
+
+    // cost.cpp
+    pub fn lt_cost_arith(a: *mut LtAnalyses, op: c_int, ty: LLVMTypeRef, kind: c_int, out: *mut i64) -> bool;
+    pub fn lt_cost_memory(
+        a: *mut LtAnalyses,
+        store: bool,
+        ty: LLVMTypeRef,
+        alignment: u64,
+        space: c_uint,
+        kind: c_int,
+        out: *mut i64,
+    ) -> bool;
+    pub fn lt_cost_cast(
+        a: *mut LtAnalyses,
+        op: c_int,
+        dst: LLVMTypeRef,
+        src: LLVMTypeRef,
+        kind: c_int,
+        out: *mut i64,
+    ) -> bool;
+    pub fn lt_cost_instruction(a: *mut LtAnalyses, inst: LLVMValueRef, kind: c_int, out: *mut i64) -> bool;
+    pub fn lt_cost_intrinsic(
+        a: *mut LtAnalyses,
+        id: c_uint,
+        ret: LLVMTypeRef,
+        params: *mut LLVMTypeRef,
+        n: usize,
+        kind: c_int,
+        out: *mut i64,
+    ) -> bool;
+    pub fn lt_register_bits(a: *mut LtAnalyses, kind: c_int) -> u64;
+    pub fn lt_register_count(a: *mut LtAnalyses, vector: bool) -> u32;
+    pub fn lt_cache_line(a: *mut LtAnalyses) -> u32;
+    pub fn lt_cache_size(a: *mut LtAnalyses, level: c_int) -> u32;
+    pub fn lt_max_interleave(a: *mut LtAnalyses, lanes: c_uint) -> u32;
+    pub fn lt_legal_masked(a: *mut LtAnalyses, what: c_int, ty: LLVMTypeRef, alignment: u64) -> bool;
+}

@@ -1,0 +1,380 @@
+//! Functions, their arguments and blocks.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::LLVMGetSubprogram;
+use llvm_sys::prelude::*;
+
+use super::error::{Result, require};
+use super::ffi;
+use super::inst::Inst;
+use super::kinds::{Linkage, MemoryEffects};
+use super::metadata::Metadata;
+use super::module::Module;
+use super::strings::{c_string, copy_str};
+use super::types::Type;
+use super::value::Value;
+
+/// A function, defined or declared; also the value of its address.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Function<'m>(Value<'m>);
+
+/// An argument of a function.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Argument<'m>(Value<'m>);
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Block<'m> {
+    raw: LLVMBasicBlockRef,
+    owner: PhantomData<&'m Module<'m>>,
+}
+
+impl<'m> Deref for Function<'m> {
+    type Target = Value<'m>;
+
+    fn deref(&self) -> &Value<'m> {
+        &self.0
+    }
+}
+
+impl<'m> Deref for Argument<'m> {
+    type Target = Value<'m>;
+
+    fn deref(&self) -> &Value<'m> {
+        &self.0
+    }
+}
+
+impl<'m> Function<'m> {
+    /// # Safety
+    /// `raw` is a function that lives for `'m`.
+    pub(crate) unsafe fn from_raw(raw: LLVMValueRef) -> Function<'m> {
+        // SAFETY: by contract.
+        Function(unsafe { Value::from_raw(raw) })
+    }
+
+    /// As a value: its address.
+    pub fn value(self) -> Value<'m> {
+        self.0
+    }
+
+    /// Its function type.
+    pub fn function_type(self) -> Type<'m> {
+        // SAFETY: a function.
+        unsafe { Type::from_raw(LLVMGlobalGetValueType(self.raw())) }
+    }
+
+    /// The type of its result.
+    pub fn return_type(self) -> Type<'m> {
+        // SAFETY: a function type.
+        unsafe { Type::from_raw(LLVMGetReturnType(self.function_type().raw())) }
+    }
+
+    /// Whether it has no body here.
+    pub fn is_declaration(self) -> bool {
+        // SAFETY: a function.
+        unsafe { LLVMIsDeclaration(self.raw()) != 0 }
+    }
+
+    /// Its arguments.
+    pub fn params(self) -> Vec<Argument<'m>> {
+        // SAFETY: indices below the count.
+        unsafe {
+            (0..LLVMCountParams(self.raw()))
+                .map(|i| Argument::from_raw(LLVMGetParam(self.raw(), i)))
+                .collect()
+        }
+    }
+
+    /// Its blocks, in the order of the text.
+    pub fn blocks(self) -> Vec<Block<'m>> {
+        let mut blocks = Vec::new();
+        // SAFETY: walks the list of blocks, which nothing changes meanwhile.
+        unsafe {
+            let mut next = LLVMGetFirstBasicBlock(self.raw());
+            while !next.is_null() {
+                blocks.push(Block::from_raw(next));
+                next = LLVMGetNextBasicBlock(next);
+            }
+        }
+        blocks
+    }
+
+    /// The block it begins with; `None` for declarations.
+    pub fn entry(self) -> Option<Block<'m>> {
+        // SAFETY: a function; null when it has no block.
+        unsafe { Block::from_nullable(LLVMGetFirstBasicBlock(self.raw())) }
+    }
+
+    /// A new empty block at the end.
+    pub fn append_block(self, name: &str) -> Block<'m> {
+        let name = c_string(name);
+        // SAFETY: a function and its context.
+        unsafe {
+            let cx = LLVMGetTypeContext(LLVMTypeOf(self.raw()));
+            Block::from_raw(LLVMAppendBasicBlockInContext(cx, self.raw(), name.as_ptr()))
+        }
+    }
+
+    /// The number of the intrinsic it is; 0 for others.
+    pub fn intrinsic_id(self) -> u32 {
+        // SAFETY: a function.
+        unsafe { LLVMGetIntrinsicID(self.raw()) }
+    }
+
+    /// The name of the intrinsic it is, without overloads: `llvm.sqrt` of `llvm.sqrt.f64`.
+    pub fn intrinsic_name(self) -> Option<String> {
+        let id = self.intrinsic_id();
+        if id == 0 {
+            return None;
+        }
+        let mut len = 0;
+        // SAFETY: a valid number; LLVM owns the name.
+        Some(unsafe { copy_str(LLVMIntrinsicGetName(id, &mut len), len) })
+    }
+
+    /// Whether it has an attribute by its name in the text, such as `nounwind` or `willreturn`.
+    pub fn has_attribute(self, name: &str) -> bool {
+        // SAFETY: a function and a string.
+        unsafe { ffi::lt_has_attribute(self.raw(), name.as_ptr().cast(), name.len(), -1) }
+    }
+
+    /// The value of a string attribute, such as `target-cpu`.
+    pub fn string_attribute(self, name: &str) -> Option<String> {
+        let index = llvm_sys::LLVMAttributeFunctionIndex;
+        // SAFETY: a function; the attribute, where it exists, is a string attribute.
+        unsafe {
+            let (key, len) = (name.as_ptr().cast(), name.len() as u32);
+            let attribute = LLVMGetStringAttributeAtIndex(self.raw(), index, key, len);
+            if attribute.is_null() {
+                return None;
+            }
+            let mut len = 0;
+            let value = LLVMGetStringAttributeValue(attribute, &mut len);
+            Some(copy_str(value, len as usize))
+        }
+    }
+
+    /// Sets a string attribute.
+    pub fn set_string_attribute(self, name: &str, value: &str) {
+        let index = llvm_sys::LLVMAttributeFunctionIndex;
+        // SAFETY: a function of this context; LLVM copies both strings.
+        unsafe {
+            let cx = LLVMGetTypeContext(LLVMTypeOf(self.raw()));
+            let (k, kl, v, vl) =
+                (name.as_ptr().cast(), name.len() as u32, value.as_ptr().cast(), value.len() as u32);
+            LLVMAddAttributeAtIndex(self.raw(), index, LLVMCreateStringAttribute(cx, k, kl, v, vl));
+        }
+    }
+
+    /// What its attributes say of memory.
+    pub fn memory_effects(self) -> MemoryEffects {
+        // SAFETY: a function.
+        MemoryEffects::from_bits(unsafe { ffi::lt_memory_effects(self.raw()) })
+    }
+
+    /// Who else may see or replace it.
+    pub fn linkage(self) -> Linkage {
+        // SAFETY: a function.
+        Linkage::from_sys(unsafe { LLVMGetLinkage(self.raw()) })
+    }
+
+    /// Changes who may see it.
+    pub fn set_linkage(self, linkage: Linkage) {
+        // SAFETY: a function.
+        unsafe { LLVMSetLinkage(self.raw(), linkage.sys()) }
+    }
+
+    /// Its entry of the debug information.
+    pub fn subprogram(self) -> Option<Metadata<'m>> {
+        // SAFETY: a function.
+        unsafe { Metadata::from_nullable(LLVMGetSubprogram(self.raw())) }
+    }
+
+    /// Takes over attributes, calling convention, personality and the like from a function of the same type.
+    pub fn copy_attributes(self, from: Function<'m>) -> Result<()> {
+        let same = self.function_type() == from.function_type();
+        require(same, "copy attributes", "the functions have different types")?;
+        // SAFETY: two functions of the same type and context.
+        unsafe { ffi::lt_copy_function_attributes(self.raw(), from.raw()) };
+        Ok(())
+    }
+}
+
+impl<'m> Argument<'m> {
+    /// # Safety
+    /// `raw` is an argument that lives for `'m`.
+    pub(crate) unsafe fn from_raw(raw: LLVMValueRef) -> Argument<'m> {
+        // SAFETY: by contract.
+        Argument(unsafe { Value::from_raw(raw) })
+    }
+
+    /// As a value.
+    pub fn value(self) -> Value<'m> {
+        self.0
+    }
+
+    /// Whose argument it is.
+    pub fn function(self) -> Function<'m> {
+        // SAFETY: arguments belong to a function.
+        unsafe { Function::from_raw(LLVMGetParamParent(self.raw())) }
+    }
+
+    /// Its place among the arguments, from 0.
+    pub fn index(self) -> u32 {
+        // SAFETY: walks the arguments before it.
+        unsafe {
+            let (mut n, mut at) = (0, LLVMGetPreviousParam(self.raw()));
+            while !at.is_null() {
+                (n, at) = (n + 1, LLVMGetPreviousParam(at));
+            }
+            n
+        }
+    }
+
+    /// Whether it has an attribute by its name in the text, such as `noalias` or `nonnull`.
+    pub fn has_attribute(self, name: &str) -> bool {
+        let (data, len, index) = (name.as_ptr().cast(), name.len(), i64::from(self.index()));
+        // SAFETY: a function, a string, and an index of its arguments.
+        unsafe { ffi::lt_has_attribute(self.function().raw(), data, len, index) }
+    }
+
+    /// How many bytes may be read from it; 0 where nothing is promised.
+    pub fn dereferenceable(self) -> u64 {
+        // SAFETY: a function and an index of its arguments.
+        unsafe { ffi::lt_dereferenceable(self.function().raw(), self.index()) }
+    }
+
+    /// In bytes; 1 where nothing is promised.
+    pub fn alignment(self) -> u64 {
+        // SAFETY: a function and an index of its arguments.
+        unsafe { ffi::lt_param_alignment(self.function().raw(), self.index()) }
+    }
+}
+
+impl<'m> Block<'m> {
+    /// # Safety
+    /// `raw` is a block that lives for `'m`.
+    pub(crate) unsafe fn from_raw(raw: LLVMBasicBlockRef) -> Block<'m> {
+        Block { raw, owner: PhantomData }
+    }
+
+    /// # Safety
+    /// `raw` is null or a block that lives for `'m`.
+    pub(crate) unsafe fn from_nullable(raw: LLVMBasicBlockRef) -> Option<Block<'m>> {
+        (!raw.is_null()).then_some(Block { raw, owner: PhantomData })
+    }
+
+    pub(crate) fn raw(self) -> LLVMBasicBlockRef {
+        self.raw
+    }
+
+    /// As a value: a label.
+    pub fn value(self) -> Value<'m> {
+        // SAFETY: a valid block.
+        unsafe { Value::from_raw(LLVMBasicBlockAsValue(self.raw)) }
+    }
+
+    /// Its name, empty where it has none.
+    pub fn name(self) -> String {
+        self.value().name()
+    }
+
+    /// Whose block it is.
+    pub fn function(self) -> Function<'m> {
+        // SAFETY: handles are made only of blocks in functions.
+        unsafe { Function::from_raw(LLVMGetBasicBlockParent(self.raw)) }
+    }
+
+    /// Its instructions in order.
+    pub fn insts(self) -> Vec<Inst<'m>> {
+        let mut insts = Vec::new();
+        // SAFETY: walks the list of instructions, which nothing changes meanwhile.
+        unsafe {
+            let mut next = LLVMGetFirstInstruction(self.raw);
+            while !next.is_null() {
+                insts.push(Inst::from_raw(next));
+                next = LLVMGetNextInstruction(next);
+            }
+        }
+        insts
+    }
+
+    /// The phis it begins with.
+    pub fn phis(self) -> Vec<Inst<'m>> {
+        let mut phis = self.insts();
+        let count = phis.iter().take_while(|i| i.is_phi()).count();
+        phis.truncate(count);
+        phis
+    }
+
+    /// The first instruction.
+    pub fn first_inst(self) -> Option<Inst<'m>> {
+        // SAFETY: a valid block; null when it is empty.
+        unsafe {
+            let first = LLVMGetFirstInstruction(self.raw);
+            (!first.is_null()).then(|| Inst::from_raw(first))
+        }
+    }
+
+    /// The instruction that leaves it; `None` while it is being built.
+    pub fn terminator(self) -> Option<Inst<'m>> {
+        // SAFETY: a valid block; null when it has none.
+        unsafe {
+            let last = LLVMGetBasicBlockTerminator(self.raw);
+            (!last.is_null()).then(|| Inst::from_raw(last))
+        }
+    }
+
+    /// Where it may go, once per edge.
+    pub fn successors(self) -> Vec<Block<'m>> {
+        self.terminator().map(Inst::successors).unwrap_or_default()
+    }
+
+    /// Where it may come from, once per block, in the order of the function.
+    pub fn predecessors(self) -> Vec<Block<'m>> {
+        let from: Vec<Block<'m>> = self
+            .value()
+            .users()
+            .into_iter()
+            .filter_map(Value::as_inst)
+            .filter(|user| user.is_terminator())
+            .map(Inst::block)
+            .collect();
+        match from.len() {
+            0 => from,
+            1 => from,
+            // The list of uses is in no meaningful order.
+            _ => self.function().blocks().into_iter().filter(|b| from.contains(b)).collect(),
+        }
+    }
+
+    /// Moves it before another block of its function.
+    pub fn move_before(self, other: Block<'m>) -> Result<()> {
+        let fits = self != other && self.function() == other.function();
+        require(fits, "move block", "the blocks are the same, or of different functions")?;
+        // SAFETY: different blocks of one function.
+        unsafe { LLVMMoveBasicBlockBefore(self.raw, other.raw) };
+        Ok(())
+    }
+
+    /// Moves it after another block of its function.
+    pub fn move_after(self, other: Block<'m>) -> Result<()> {
+        let fits = self != other && self.function() == other.function();
+        require(fits, "move block", "the blocks are the same, or of different functions")?;
+        // SAFETY: different blocks of one function.
+        unsafe { LLVMMoveBasicBlockAfter(self.raw, other.raw) };
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Block<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "%{}", self.name())
+    }
+}

@@ -1,0 +1,341 @@
+//! Modules: printing, verification, passes, and what they contain.
+
+use std::ffi::CString;
+use std::fmt;
+use std::path::Path;
+use std::ptr;
+
+use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
+use llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+use llvm_sys::target::*;
+use llvm_sys::transforms::pass_builder::*;
+
+use super::context::Context;
+use super::error::{LlvmError, Result, require};
+use super::ffi;
+use super::function::Function;
+use super::metadata::Metadata;
+use super::strings::{c_string, copy_str, take_error, take_message};
+use super::target::TargetMachine;
+use super::types::Type;
+use super::value::{Global, Value};
+
+/// A module, owned; it borrows its context.
+pub struct Module<'c> {
+    raw: LLVMModuleRef,
+    context: &'c Context,
+}
+
+impl<'c> Module<'c> {
+    /// # Safety
+    /// `raw` is a module of `context`, owned by the result.
+    pub(crate) unsafe fn from_raw(raw: LLVMModuleRef, context: &'c Context) -> Module<'c> {
+        Module { raw, context }
+    }
+
+    pub(crate) fn raw(&self) -> LLVMModuleRef {
+        self.raw
+    }
+
+    /// The context it borrows.
+    pub fn context(&self) -> &'c Context {
+        self.context
+    }
+
+    /// A copy of its own.
+    pub fn duplicate(&self) -> Module<'c> {
+        // SAFETY: a valid module; the copy is of the same context.
+        unsafe { Module::from_raw(LLVMCloneModule(self.raw), self.context) }
+    }
+
+    /// Checks the rules of the IR.
+    pub fn verify(&self) -> Result<()> {
+        let mut message = ptr::null_mut();
+        // SAFETY: a valid module; the message is ours in either case.
+        let (broken, message) = unsafe {
+            let action = LLVMVerifierFailureAction::LLVMReturnStatusAction;
+            (LLVMVerifyModule(self.raw, action, &mut message), take_message(message))
+        };
+        if broken == 0 { Ok(()) } else { Err(LlvmError::Verify(message.trim_end().to_owned())) }
+    }
+
+    /// As bitcode.
+    pub fn to_bitcode(&self) -> Vec<u8> {
+        // SAFETY: a valid module; the buffer is ours, copied and freed.
+        unsafe { take_buffer(LLVMWriteBitcodeToMemoryBuffer(self.raw)) }
+    }
+
+    /// Writes bitcode to a file.
+    pub fn write_bitcode(&self, path: &Path) -> Result<()> {
+        let io = |source| LlvmError::Io { path: path.to_owned(), source };
+        std::fs::write(path, self.to_bitcode()).map_err(io)
+    }
+
+    /// A function by name.
+    pub fn function(&self, name: &str) -> Option<Function<'_>> {
+        // SAFETY: a valid module and string; null where there is none.
+        unsafe {
+            let raw = LLVMGetNamedFunctionWithLength(self.raw, name.as_ptr().cast(), name.len());
+            (!raw.is_null()).then(|| Function::from_raw(raw))
+        }
+    }
+
+    /// Its functions, defined and declared, in the order of the text.
+    pub fn functions(&self) -> Vec<Function<'_>> {
+        let mut all = Vec::new();
+        // SAFETY: walks the list of functions, which nothing changes meanwhile.
+        unsafe {
+            let mut next = LLVMGetFirstFunction(self.raw);
+            while !next.is_null() {
+                all.push(Function::from_raw(next));
+                next = LLVMGetNextFunction(next);
+            }
+        }
+        all
+    }
+
+    /// Its global variables in the order of the text.
+    pub fn globals(&self) -> Vec<Global<'_>> {
+        let mut all = Vec::new();
+        // SAFETY: walks the list of globals, which nothing changes meanwhile.
+        unsafe {
+            let mut next = LLVMGetFirstGlobal(self.raw);
+            while !next.is_null() {
+                all.extend(Value::from_raw(next).as_global());
+                next = LLVMGetNextGlobal(next);
+            }
+        }
+        all
+    }
+
+    /// A global variable by name.
+    pub fn global(&self, name: &str) -> Option<Global<'_>> {
+        // SAFETY: a valid module and string; null where there is none.
+        unsafe {
+            Value::from_nullable(LLVMGetNamedGlobalWithLength(self.raw, name.as_ptr().cast(), name.len()))
+                .and_then(Value::as_global)
+        }
+    }
+
+    /// A new function without body; LLVM makes the name unique.
+    pub fn add_function<'m>(&'m self, name: &str, ty: Type<'m>) -> Result<Function<'m>> {
+        let fits = ty.signature().is_some() && ty.context() == self.context.raw();
+        require(fits, "add function", "no function type of this context")?;
+        let name = c_string(name);
+        // SAFETY: a function type of the module's context.
+        Ok(unsafe { Function::from_raw(LLVMAddFunction(self.raw, name.as_ptr(), ty.raw())) })
+    }
+
+    /// A new global variable without initializer; LLVM makes the name unique.
+    pub fn add_global<'m>(&'m self, name: &str, ty: Type<'m>) -> Result<Global<'m>> {
+        let fits = ty.is_sized() && !ty.is_scalable() && ty.context() == self.context.raw();
+        require(fits, "add global", "the type has no constant size, or another context")?;
+        let name = c_string(name);
+        // SAFETY: a sized type of the module's context.
+        let value = unsafe { Value::from_raw(LLVMAddGlobal(self.raw, ty.raw(), name.as_ptr())) };
+        value.as_global().ok_or(LlvmError::argument("add global", "LLVM made no global"))
+    }
+
+    /// The declaration of an intrinsic by its name without overloads (`llvm.sqrt`) and its whole signature.
+    pub fn intrinsic<'m>(&'m self, name: &str, ret: Type<'m>, params: &[Type<'m>]) -> Result<Function<'m>> {
+        let operation = "declare intrinsic";
+        ret.function(params)?;
+        require(ret.context() == self.context.raw(), operation, "a type of another context")?;
+        let mut raw: Vec<_> = params.iter().map(|t| t.raw()).collect();
+        let (data, len) = (name.as_ptr().cast(), name.len());
+        // SAFETY: valid types of this context; the shim checks that they fit, and returns null otherwise.
+        unsafe {
+            let f = ffi::lt_intrinsic(self.raw, data, len, ret.raw(), raw.as_mut_ptr(), raw.len());
+            require(!f.is_null(), operation, "no such intrinsic, or not of this signature")?;
+            Ok(Function::from_raw(f))
+        }
+    }
+
+    /// Sizes and alignments of its target.
+    pub fn data_layout(&self) -> DataLayout<'_> {
+        // SAFETY: a valid module, which owns its layout.
+        DataLayout { raw: unsafe { LLVMGetModuleDataLayout(self.raw) }, module: self }
+    }
+
+    /// The target triple, empty where none is stated.
+    pub fn triple(&self) -> String {
+        // SAFETY: a valid module; the string is terminated and owned by it.
+        unsafe {
+            let triple = LLVMGetTarget(self.raw);
+            copy_str(triple, std::ffi::CStr::from_ptr(triple).count_bytes())
+        }
+    }
+
+    /// The name in messages.
+    pub fn name(&self) -> String {
+        let mut len = 0;
+        // SAFETY: a valid module, which owns the string.
+        unsafe { copy_str(LLVMGetModuleIdentifier(self.raw, &mut len), len) }
+    }
+
+    /// Sets triple and data layout to the target's.
+    pub fn set_target(&mut self, target: &TargetMachine) {
+        let triple = c_string(target.triple());
+        // SAFETY: LLVM copies the triple and the layout, which is freed here.
+        unsafe {
+            LLVMSetTarget(self.raw, triple.as_ptr());
+            let layout = llvm_sys::target_machine::LLVMCreateTargetDataLayout(target.raw());
+            LLVMSetModuleDataLayout(self.raw, layout);
+            LLVMDisposeTargetData(layout);
+        }
+    }
+
+    /// Runs passes over the module, as `opt -passes` spells them. Verifies first.
+    pub fn run_passes(&mut self, pipeline: &str, target: Option<&TargetMachine>) -> Result<()> {
+        self.run(None, pipeline, target)
+    }
+
+    /// Runs function passes over one function. Verifies first.
+    pub fn run_function_passes(
+        &mut self,
+        function: &str,
+        pipeline: &str,
+        target: Option<&TargetMachine>,
+    ) -> Result<()> {
+        let raw = match self.function(function) {
+            Some(f) if !f.is_declaration() => f.raw(),
+            _ => return Err(LlvmError::NoFunction(function.to_owned())),
+        };
+        self.run(Some(raw), pipeline, target)
+    }
+
+    fn run(
+        &mut self,
+        function: Option<LLVMValueRef>,
+        pipeline: &str,
+        target: Option<&TargetMachine>,
+    ) -> Result<()> {
+        let error = |message| LlvmError::Passes { pipeline: pipeline.to_owned(), message };
+        let passes = CString::new(pipeline).map_err(|e| error(e.to_string()))?;
+        self.verify()?;
+        let before = self.context.num_diagnostics();
+        let tm = target.map_or(ptr::null_mut(), TargetMachine::raw);
+        // SAFETY: a verified module, exclusively borrowed: no handle sees what passes delete. The options are freed.
+        let result = unsafe {
+            let options = LLVMCreatePassBuilderOptions();
+            let result = match function {
+                Some(f) => LLVMRunPassesOnFunction(f, passes.as_ptr(), tm, options),
+                None => LLVMRunPasses(self.raw, passes.as_ptr(), tm, options),
+            };
+            LLVMDisposePassBuilderOptions(options);
+            take_error(result)
+        };
+        result.map_err(error)?;
+        self.context.errors_since(before).map_or(Ok(()), |message| Err(error(message)))
+    }
+
+    /// Deletes a function that nothing uses.
+    pub fn delete_function(&mut self, name: &str) -> Result<()> {
+        let f = self.function(name).ok_or_else(|| LlvmError::NoFunction(name.to_owned()))?;
+        require(!f.is_used(), "delete function", "it is used")?;
+        // SAFETY: a function without uses; the exclusive borrow leaves no handle to it.
+        unsafe { LLVMDeleteFunction(f.raw()) };
+        Ok(())
+    }
+
+    /// The operands of named metadata, such as `llvm.dbg.cu`; empty where there is none.
+    pub fn named_metadata(&self, name: &str) -> Vec<Metadata<'_>> {
+        let name = c_string(name);
+        // SAFETY: LLVM writes exactly as many operands as it counts; each is metadata as a value.
+        unsafe {
+            let mut raw =
+                vec![ptr::null_mut(); LLVMGetNamedMetadataNumOperands(self.raw, name.as_ptr()) as usize];
+            LLVMGetNamedMetadataOperands(self.raw, name.as_ptr(), raw.as_mut_ptr());
+            raw.into_iter().filter_map(|v| Metadata::from_nullable(LLVMValueAsMetadata(v))).collect()
+        }
+    }
+}
+
+impl fmt::Display for Module<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SAFETY: a valid module; the message is ours.
+        f.write_str(&unsafe { take_message(LLVMPrintModuleToString(self.raw)) })
+    }
+}
+
+impl Drop for Module<'_> {
+    fn drop(&mut self) {
+        // SAFETY: owned; handles borrow the module, so they are gone.
+        unsafe { LLVMDisposeModule(self.raw) }
+    }
+}
+
+/// Takes the bytes of a buffer.
+///
+/// # Safety
+/// `buffer` is valid and used by no one else.
+pub(crate) unsafe fn take_buffer(buffer: LLVMMemoryBufferRef) -> Vec<u8> {
+    // SAFETY: by contract; the bytes are copied before the buffer is freed.
+    unsafe {
+        let (start, len) = (LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+        let bytes = std::slice::from_raw_parts(start.cast::<u8>(), len).to_vec();
+        LLVMDisposeMemoryBuffer(buffer);
+        bytes
+    }
+}
+
+/// Sizes and alignments of a module's target, in bytes. `None` where a type has no constant size.
+#[derive(Clone, Copy)]
+pub struct DataLayout<'m> {
+    raw: LLVMTargetDataRef,
+    module: &'m Module<'m>,
+}
+
+impl<'m> DataLayout<'m> {
+    fn sized(self, ty: Type<'_>) -> Option<LLVMTypeRef> {
+        let fits = ty.is_sized() && !ty.is_scalable() && ty.context() == self.module.context.raw();
+        fits.then(|| ty.raw())
+    }
+
+    /// The distance of consecutive elements in an array.
+    pub fn size_of(self, ty: Type<'_>) -> Option<u64> {
+        // SAFETY: a sized type.
+        self.sized(ty).map(|t| unsafe { LLVMABISizeOfType(self.raw, t) })
+    }
+
+    /// How many bytes a store writes.
+    pub fn store_size(self, ty: Type<'_>) -> Option<u64> {
+        // SAFETY: a sized type.
+        self.sized(ty).map(|t| unsafe { LLVMStoreSizeOfType(self.raw, t) })
+    }
+
+    /// How many bits a value has.
+    pub fn bit_size(self, ty: Type<'_>) -> Option<u64> {
+        // SAFETY: a sized type.
+        self.sized(ty).map(|t| unsafe { LLVMSizeOfTypeInBits(self.raw, t) })
+    }
+
+    /// The alignment that the ABI asks for.
+    pub fn alignment(self, ty: Type<'_>) -> Option<u32> {
+        // SAFETY: a sized type.
+        self.sized(ty).map(|t| unsafe { LLVMABIAlignmentOfType(self.raw, t) })
+    }
+
+    /// Where a field of a struct begins.
+    pub fn field_offset(self, ty: Type<'_>, field: u32) -> Option<u64> {
+        if (field as usize) >= ty.fields().len() {
+            return None;
+        }
+        // SAFETY: a sized struct and one of its fields.
+        self.sized(ty).map(|t| unsafe { LLVMOffsetOfElement(self.raw, t, field) })
+    }
+
+    /// How many bytes a pointer of the default address space has.
+    pub fn pointer_size(self) -> u32 {
+        // SAFETY: a valid layout.
+        unsafe { LLVMPointerSize(self.raw) }
+    }
+
+    /// The integer type as wide as a pointer of the default address space.
+    pub fn pointer_int(self) -> Type<'m> {
+        // SAFETY: a valid layout and context.
+        unsafe { Type::from_raw(LLVMIntPtrTypeInContext(self.module.context.raw(), self.raw)) }
+    }
+}

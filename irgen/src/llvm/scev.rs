@@ -1,0 +1,312 @@
+//! ScalarEvolution: values as expressions of loop counters.
+
+use std::fmt;
+
+use super::Block;
+use super::analyses::{Analyses, LoopId};
+use super::error::{Result, require};
+use super::ffi::{self, LtInt, LtScev};
+use super::inst::Inst;
+use super::kinds::IntPredicate;
+use super::strings::take_message;
+use super::types::Type;
+use super::value::Value;
+
+/// An expression; equal ones of the same analyses are the same handle. Arithmetic is modulo two to its bits, unless
+/// [`Scev::wrap`] says that it does not wrap.
+#[derive(Clone, Copy)]
+pub struct Scev<'a, 'm> {
+    raw: *const LtScev,
+    analyses: &'a Analyses<'m>,
+}
+
+/// What an expression is made of.
+#[allow(missing_docs)]
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScevKind<'a, 'm> {
+    /// Sign-extended.
+    Constant(i128),
+    /// A value of the function that is not analysed further.
+    Unknown(Value<'m>),
+    /// The chain of recurrences {first, +, second, +, ...} of a loop.
+    AddRec(LoopId, Vec<Scev<'a, 'm>>),
+    Add(Vec<Scev<'a, 'm>>),
+    Mul(Vec<Scev<'a, 'm>>),
+    UDiv(Scev<'a, 'm>, Scev<'a, 'm>),
+    Trunc(Scev<'a, 'm>),
+    ZExt(Scev<'a, 'm>),
+    SExt(Scev<'a, 'm>),
+    PtrToInt(Scev<'a, 'm>),
+    UMax(Vec<Scev<'a, 'm>>),
+    SMax(Vec<Scev<'a, 'm>>),
+    UMin(Vec<Scev<'a, 'm>>),
+    SMin(Vec<Scev<'a, 'm>>),
+    /// The minimum; operands after a zero are not looked at, and may be poison.
+    SequentialUMin(Vec<Scev<'a, 'm>>),
+    CouldNotCompute,
+    /// Constants above 128 bits, and multiples of the vector length.
+    Other,
+}
+
+/// What an operation is known not to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wrap {
+    /// A recurrence does not come back to its start.
+    pub no_self: bool,
+    /// No unsigned wrap.
+    pub no_unsigned: bool,
+    /// No signed wrap.
+    pub no_signed: bool,
+}
+
+/// Which count of backedges taken is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackedgeCount {
+    /// How often, exactly.
+    Exact,
+    /// A constant that is not exceeded.
+    ConstantMax,
+    /// An expression that is not exceeded.
+    SymbolicMax,
+}
+
+impl<'m> Analyses<'m> {
+    fn scev<'a>(&'a self, raw: *const LtScev) -> Scev<'a, 'm> {
+        Scev { raw, analyses: self }
+    }
+
+    /// The expression of an integer or pointer of the function; `None` for other types.
+    pub fn expression<'a>(&'a self, value: Value<'m>) -> Option<Scev<'a, 'm>> {
+        // SAFETY: values of the function, or constants of its module.
+        let raw = unsafe {
+            if !ffi::lt_usable_in(value.raw(), self.function().raw()) {
+                return None;
+            }
+            ffi::lt_scev(self.raw(), value.raw())
+        };
+        (!raw.is_null()).then(|| self.scev(raw))
+    }
+
+    /// How often a loop goes back to its header each time it is entered.
+    pub fn backedge_taken(&self, id: LoopId, which: BackedgeCount) -> Result<Scev<'_, 'm>> {
+        let id = self.require_loop(id)?;
+        let which = match which {
+            BackedgeCount::Exact => 0,
+            BackedgeCount::ConstantMax => 1,
+            BackedgeCount::SymbolicMax => 2,
+        };
+        // SAFETY: a loop of the function.
+        Ok(self.scev(unsafe { ffi::lt_backedge_taken(self.raw(), id, which) }))
+    }
+
+    /// How often one exiting block of a loop stays inside before it leaves, were it the only exit.
+    pub fn exit_count(&self, id: LoopId, exiting: Block<'m>) -> Result<Scev<'_, 'm>> {
+        let raw = self.require_loop(id)?;
+        let exits = self.loop_info(id).is_some_and(|l| l.exiting.contains(&exiting));
+        require(exits, "exit count", "the block does not leave the loop")?;
+        // SAFETY: a loop and an exiting block of it.
+        Ok(self.scev(unsafe { ffi::lt_exit_count(self.raw(), raw, exiting.raw()) }))
+    }
+
+    /// A number that divides the trip count; 1 where none is known.
+    pub fn trip_multiple(&self, id: LoopId) -> Result<u32> {
+        let id = self.require_loop(id)?;
+        // SAFETY: a loop of the function.
+        Ok(unsafe { ffi::lt_trip_multiple(self.raw(), id) }.max(1))
+    }
+}
+
+impl<'a, 'm> Scev<'a, 'm> {
+    fn with(self, raw: *const LtScev) -> Scev<'a, 'm> {
+        Scev { raw, analyses: self.analyses }
+    }
+
+    /// What it is made of.
+    pub fn kind(self) -> ScevKind<'a, 'm> {
+        use ScevKind::*;
+        let all = || self.operands();
+        let first = || self.operand(0);
+        // SAFETY: each query fits the kind, numbered as in LLVM's `SCEVTypes`.
+        unsafe {
+            match ffi::lt_scev_kind(self.raw) {
+                0 => {
+                    let mut out = LtInt::default();
+                    let is = ffi::lt_scev_constant(self.raw, &mut out);
+                    if is { out.signed().map_or(Other, Constant) } else { Other }
+                }
+                2 => Trunc(first()),
+                3 => ZExt(first()),
+                4 => SExt(first()),
+                5 => Add(all()),
+                6 => Mul(all()),
+                7 => UDiv(first(), self.operand(1)),
+                8 => match LoopId::from_raw(ffi::lt_scev_loop(self.analyses.raw(), self.raw)) {
+                    Some(id) => AddRec(id, all()),
+                    None => Other,
+                },
+                9 => UMax(all()),
+                10 => SMax(all()),
+                11 => UMin(all()),
+                12 => SMin(all()),
+                13 => SequentialUMin(all()),
+                14 => PtrToInt(first()),
+                15 => {
+                    let value = Value::from_nullable(ffi::lt_scev_value(self.raw));
+                    value.map_or(Other, Unknown)
+                }
+                16 => CouldNotCompute,
+                _ => Other,
+            }
+        }
+    }
+
+    /// The operands in LLVM's order.
+    pub fn operands(self) -> Vec<Scev<'a, 'm>> {
+        // SAFETY: a valid expression.
+        let count = unsafe { ffi::lt_scev_num_operands(self.raw) };
+        (0..count).map(|i| self.operand(i)).collect()
+    }
+
+    /// `i` must be below the number of operands.
+    fn operand(self, i: u32) -> Scev<'a, 'm> {
+        // SAFETY: called within the number of operands that the kind has.
+        self.with(unsafe { ffi::lt_scev_operand(self.raw, i) })
+    }
+
+    /// How many bits its values have; 0 where it could not be computed.
+    pub fn bits(self) -> u64 {
+        // SAFETY: an expression of these analyses.
+        unsafe { ffi::lt_scev_bits(self.analyses.raw(), self.raw) }
+    }
+
+    /// Whether its values are pointers.
+    pub fn is_pointer(self) -> bool {
+        // SAFETY: a valid expression.
+        unsafe { ffi::lt_scev_is_pointer(self.raw) }
+    }
+
+    /// Its type; `None` where it could not be computed.
+    pub fn ty(self) -> Option<Type<'m>> {
+        // SAFETY: a valid expression; null where there is no type.
+        unsafe {
+            let raw = ffi::lt_scev_type(self.raw);
+            (!raw.is_null()).then(|| Type::from_raw(raw))
+        }
+    }
+
+    /// Whether it is known at all.
+    pub fn is_known(self) -> bool {
+        // SAFETY: a valid expression.
+        unsafe { ffi::lt_scev_kind(self.raw) != 16 }
+    }
+
+    /// What a sum, product or recurrence does not do.
+    pub fn wrap(self) -> Wrap {
+        // SAFETY: a valid expression.
+        let flags = unsafe { ffi::lt_scev_flags(self.raw) };
+        Wrap { no_self: flags & 1 != 0, no_unsigned: flags & 2 != 0, no_signed: flags & 4 != 0 }
+    }
+
+    /// Its value after a loop or, without one, outside of all: recurrences of inner loops become their last values.
+    pub fn at_scope(self, scope: Option<LoopId>) -> Result<Scev<'a, 'm>> {
+        let l = scope.map_or(Ok(u32::MAX), |id| self.analyses.require_loop(id))?;
+        require(self.is_known(), "value at scope", "the expression is not known")?;
+        // SAFETY: a known expression, and a loop of the function or none.
+        Ok(self.with(unsafe { ffi::lt_scev_at(self.analyses.raw(), self.raw, l) }))
+    }
+
+    /// The base of a pointer; itself where there is none, or it is no pointer.
+    pub fn pointer_base(self) -> Scev<'a, 'm> {
+        if !self.is_known() {
+            return self;
+        }
+        // SAFETY: a known expression.
+        self.with(unsafe { ffi::lt_scev_base(self.analyses.raw(), self.raw) })
+    }
+
+    /// A pointer's distance from its base in bytes; not known for what is no pointer.
+    pub fn pointer_offset(self) -> Scev<'a, 'm> {
+        // SAFETY: an expression of these analyses.
+        self.with(unsafe { ffi::lt_scev_offset(self.analyses.raw(), self.raw) })
+    }
+
+    /// The difference; not known where the types differ, or pointers have different bases. `None` where the expressions
+    /// are of different analyses.
+    pub fn minus(self, other: Scev<'a, 'm>) -> Option<Scev<'a, 'm>> {
+        // SAFETY: expressions of these analyses; the shim compares their types.
+        self.same(other)
+            .then(|| self.with(unsafe { ffi::lt_scev_minus(self.analyses.raw(), self.raw, other.raw) }))
+    }
+
+    /// Whether both are of the same analyses.
+    fn same(self, other: Scev<'a, 'm>) -> bool {
+        std::ptr::eq(self.analyses, other.analyses)
+    }
+
+    /// Whether a comparison is known to hold wherever both are defined.
+    pub fn is_known_to(self, p: IntPredicate, other: Scev<'a, 'm>) -> bool {
+        // SAFETY: expressions of these analyses; the shim compares their types.
+        self.same(other)
+            && unsafe { ffi::lt_scev_known(self.analyses.raw(), p.number(), self.raw, other.raw) }
+    }
+
+    /// Whether a comparison is known to hold at an instruction.
+    pub fn is_known_to_at(self, p: IntPredicate, other: Scev<'a, 'm>, at: Inst<'m>) -> bool {
+        let a = self.analyses;
+        // SAFETY: as above, and an instruction of the function.
+        self.same(other)
+            && at.function() == a.function()
+            && unsafe { ffi::lt_scev_known_at(a.raw(), p.number(), self.raw, other.raw, at.raw()) }
+    }
+
+    /// Whether a comparison is known to hold whenever a loop is entered.
+    pub fn is_guarded(self, id: LoopId, p: IntPredicate, other: Scev<'a, 'm>) -> bool {
+        let a = self.analyses;
+        // SAFETY: as above, and a loop of the function.
+        self.same(other)
+            && a.require_loop(id)
+                .is_ok_and(|l| unsafe { ffi::lt_scev_guarded(a.raw(), l, p.number(), self.raw, other.raw) })
+    }
+
+    /// Whether it is the same in all iterations of a loop.
+    pub fn is_invariant(self, id: LoopId) -> bool {
+        let a = self.analyses;
+        // SAFETY: an expression and a loop of the function.
+        a.require_loop(id).is_ok_and(|l| unsafe { ffi::lt_scev_invariant(a.raw(), self.raw, l) })
+    }
+
+    /// Inclusive bounds as a signed number; `None` where it is not known, or above 128 bits.
+    pub fn signed_range(self) -> Option<(i128, i128)> {
+        let (min, max) = self.range(true)?;
+        Some((min.signed()?, max.signed()?))
+    }
+
+    /// Inclusive bounds as an unsigned number; `None` where it is not known, or above 64 bits.
+    pub fn unsigned_range(self) -> Option<(u64, u64)> {
+        let (min, max) = self.range(false)?;
+        let mask = if min.width == 64 { u64::MAX } else { (1u64 << min.width.min(63)) - 1 };
+        (min.width <= 64).then_some((min.lo & mask, max.lo & mask))
+    }
+
+    fn range(self, signed: bool) -> Option<(LtInt, LtInt)> {
+        let (mut min, mut max) = (LtInt::default(), LtInt::default());
+        // SAFETY: an expression of these analyses, and two places.
+        let is = unsafe { ffi::lt_scev_range(self.analyses.raw(), self.raw, signed, &mut min, &mut max) };
+        is.then_some((min, max))
+    }
+}
+
+impl PartialEq for Scev<'_, '_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
+    }
+}
+
+impl Eq for Scev<'_, '_> {}
+
+impl fmt::Debug for Scev<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SAFETY: a valid expression; the message is ours.
+        f.write_str(&unsafe { take_message(ffi::lt_scev_print(self.raw)) })
+    }
+}

@@ -1,0 +1,172 @@
+//! Code generation for a target.
+
+use std::path::Path;
+use std::ptr;
+
+use llvm_sys::core::LLVMDisposeMessage;
+use llvm_sys::target_machine::*;
+
+use super::context::initialize_native_target;
+use super::error::{LlvmError, Result};
+use super::module::{Module, take_buffer};
+use super::strings::{c_string, take_message};
+
+/// A target with processor, features and options. The host's architecture only.
+pub struct TargetMachine {
+    raw: LLVMTargetMachineRef,
+    triple: String,
+}
+
+/// How hard the code generator tries.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OptLevel {
+    None,
+    Less,
+    Default,
+    #[default]
+    Aggressive,
+}
+
+/// How code and data may be placed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CodeModel {
+    /// For files to be linked; position-independent.
+    #[default]
+    Object,
+    /// For code run from memory.
+    Jit,
+}
+
+/// What to emit.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileType {
+    Assembly,
+    Object,
+}
+
+impl TargetMachine {
+    /// This machine, with all of its features.
+    pub fn host(level: OptLevel, model: CodeModel) -> Result<TargetMachine> {
+        // SAFETY: each returns a message of ours.
+        let (triple, cpu, features) = unsafe {
+            (
+                take_message(LLVMGetDefaultTargetTriple()),
+                take_message(LLVMGetHostCPUName()),
+                take_message(LLVMGetHostCPUFeatures()),
+            )
+        };
+        TargetMachine::new(&triple, &cpu, &features, level, model)
+    }
+
+    /// A target by triple, processor (`generic`, `x86-64-v3`, `znver4`) and features (`+avx2,-avx512f`).
+    pub fn new(
+        triple: &str,
+        cpu: &str,
+        features: &str,
+        level: OptLevel,
+        model: CodeModel,
+    ) -> Result<TargetMachine> {
+        initialize_native_target();
+        let fail = |message: String| LlvmError::Target { triple: triple.to_owned(), message };
+        let (c_triple, cpu, features) = (c_string(triple), c_string(cpu), c_string(features));
+        let level = match level {
+            OptLevel::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
+            OptLevel::Less => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
+            OptLevel::Default => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+            OptLevel::Aggressive => LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
+        };
+        let (reloc, model) = match model {
+            CodeModel::Object => (LLVMRelocMode::LLVMRelocPIC, LLVMCodeModel::LLVMCodeModelDefault),
+            CodeModel::Jit => (LLVMRelocMode::LLVMRelocPIC, LLVMCodeModel::LLVMCodeModelJITDefault),
+        };
+        let (mut target, mut message) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: terminated strings; the message is ours on failure.
+        unsafe {
+            if LLVMGetTargetFromTriple(c_triple.as_ptr(), &mut target, &mut message) != 0 {
+                return Err(fail(take_message(message)));
+            }
+            if LLVMTargetHasTargetMachine(target) == 0 || LLVMTargetHasAsmBackend(target) == 0 {
+                return Err(fail("no code generator".to_owned()));
+            }
+            let (t, c, f) = (c_triple.as_ptr(), cpu.as_ptr(), features.as_ptr());
+            let raw = LLVMCreateTargetMachine(target, t, c, f, level, reloc, model);
+            if raw.is_null() {
+                return Err(fail("cannot be set up".to_owned()));
+            }
+            Ok(TargetMachine { raw, triple: triple.to_owned() })
+        }
+    }
+
+    /// The triple it was made for.
+    pub fn triple(&self) -> &str {
+        &self.triple
+    }
+
+    /// The processor.
+    pub fn cpu(&self) -> String {
+        // SAFETY: a valid machine; the message is ours.
+        unsafe { take_message(LLVMGetTargetMachineCPU(self.raw)) }
+    }
+
+    /// The features.
+    pub fn features(&self) -> String {
+        // SAFETY: a valid machine; the message is ours.
+        unsafe { take_message(LLVMGetTargetMachineFeatureString(self.raw)) }
+    }
+
+    /// Generates code for a copy of the module, which is verified first.
+    pub fn emit(&self, module: &Module<'_>, kind: FileType) -> Result<Vec<u8>> {
+        module.verify()?;
+        // Code generation changes the module.
+        let mut copy = module.duplicate();
+        copy.set_target(self);
+        let before = module.context().num_diagnostics();
+        let kind = match kind {
+            FileType::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,
+            FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
+        };
+        let (mut message, mut buffer) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: a verified module of our own; the message or the buffer is ours.
+        let bytes = unsafe {
+            let failed =
+                LLVMTargetMachineEmitToMemoryBuffer(self.raw, copy.raw(), kind, &mut message, &mut buffer);
+            if failed != 0 {
+                return Err(LlvmError::Codegen(take_message(message)));
+            }
+            if !message.is_null() {
+                LLVMDisposeMessage(message);
+            }
+            take_buffer(buffer)
+        };
+        match module.context().errors_since(before) {
+            Some(message) => Err(LlvmError::Codegen(message)),
+            None => Ok(bytes),
+        }
+    }
+
+    /// The same, to a file, which is written only when all went well.
+    pub fn emit_to_file(&self, module: &Module<'_>, kind: FileType, path: &Path) -> Result<()> {
+        let bytes = self.emit(module, kind)?;
+        std::fs::write(path, bytes).map_err(|source| LlvmError::Io { path: path.to_owned(), source })
+    }
+
+    pub(crate) fn raw(&self) -> LLVMTargetMachineRef {
+        self.raw
+    }
+
+    /// Gives the machine away.
+    pub(crate) fn into_raw(self) -> LLVMTargetMachineRef {
+        let mut this = std::mem::ManuallyDrop::new(self);
+        drop(std::mem::take(&mut this.triple));
+        this.raw
+    }
+}
+
+impl Drop for TargetMachine {
+    fn drop(&mut self) {
+        // SAFETY: owned.
+        unsafe { LLVMDisposeTargetMachine(self.raw) }
+    }
+}
