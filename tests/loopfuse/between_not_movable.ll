@@ -1,0 +1,39 @@
+; A load between the loops of a value that the first loop writes last and the second loop uses first:
+; it can move neither way.
+; expect: refuse dependence
+; run: n=100 elements=128 type=i32
+
+define void @test(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n) {
+entry:
+  br label %first
+
+first:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %first ]
+  %x.ptr = getelementptr inbounds i32, ptr %a, i64 %i
+  %x = load i32, ptr %x.ptr, align 4
+  %y = mul i32 %x, 3
+  %b.i.ptr = getelementptr inbounds i32, ptr %b, i64 %i
+  store i32 %y, ptr %b.i.ptr, align 4
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, 100
+  br i1 %i.done, label %second.ph, label %first
+
+second.ph:
+  %b99.ptr = getelementptr inbounds i32, ptr %b, i64 99
+  %b99 = load i32, ptr %b99.ptr, align 4
+  br label %second
+
+second:
+  %j = phi i64 [ 0, %second.ph ], [ %j.next, %second ]
+  %u.ptr = getelementptr inbounds i32, ptr %b, i64 %j
+  %u = load i32, ptr %u.ptr, align 4
+  %v = add i32 %u, %b99
+  %c.j.ptr = getelementptr inbounds i32, ptr %c, i64 %j
+  store i32 %v, ptr %c.j.ptr, align 4
+  %j.next = add nuw nsw i64 %j, 1
+  %j.done = icmp eq i64 %j.next, 100
+  br i1 %j.done, label %exit, label %second
+
+exit:
+  ret void
+}

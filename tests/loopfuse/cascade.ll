@@ -1,0 +1,53 @@
+; Three adjacent loops: the fused first two are fused with the third.
+; expect: fuse
+; loops: 3
+; run: n=100 elements=128 type=i32
+
+define void @test(ptr noalias %a, ptr noalias %b, ptr noalias %c, ptr noalias %d, i64 %n) {
+entry:
+  br label %first
+
+first:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %first ]
+  %x.ptr = getelementptr inbounds i32, ptr %a, i64 %i
+  %x = load i32, ptr %x.ptr, align 4
+  %y = mul i32 %x, 3
+  %b.i.ptr = getelementptr inbounds i32, ptr %b, i64 %i
+  store i32 %y, ptr %b.i.ptr, align 4
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, 100
+  br i1 %i.done, label %second.ph, label %first
+
+second.ph:
+  br label %second
+
+second:
+  %j = phi i64 [ 0, %second.ph ], [ %j.next, %second ]
+  %u.ptr = getelementptr inbounds i32, ptr %b, i64 %j
+  %u = load i32, ptr %u.ptr, align 4
+  %v = add i32 %u, 7
+  %c.j.ptr = getelementptr inbounds i32, ptr %c, i64 %j
+  store i32 %v, ptr %c.j.ptr, align 4
+  %j.next = add nuw nsw i64 %j, 1
+  %j.done = icmp eq i64 %j.next, 100
+  br i1 %j.done, label %third.ph, label %second
+
+third.ph:
+  br label %third
+
+third:
+  %k = phi i64 [ 0, %third.ph ], [ %k.next, %third ]
+  %p.ptr = getelementptr inbounds i32, ptr %c, i64 %k
+  %p = load i32, ptr %p.ptr, align 4
+  %q.ptr = getelementptr inbounds i32, ptr %b, i64 %k
+  %q = load i32, ptr %q.ptr, align 4
+  %r = sub i32 %p, %q
+  %d.k.ptr = getelementptr inbounds i32, ptr %d, i64 %k
+  store i32 %r, ptr %d.k.ptr, align 4
+  %k.next = add nuw nsw i64 %k, 1
+  %k.done = icmp eq i64 %k.next, 100
+  br i1 %k.done, label %exit, label %third
+
+exit:
+  ret void
+}
