@@ -1,3 +1,5 @@
 //! LLVM IR to loop trees and back.
 
+pub mod emit;
+pub mod lift;
 pub mod llvm;

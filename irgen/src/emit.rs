@@ -1,0 +1,89 @@
+//! Loop trees to LLVM IR.
+//!
+//! [`emit_region`] puts a variant in place of a lifted region: one run-time check, the new code, and the original code,
+//! unchanged, where the check fails. [`emit_function`] makes a function of its own from a kernel, for kernels that do
+//! not come from IR.
+//!
+//! Every instance computes with the flags it had; a reduction, whose instances may change their order, loses its no-wrap
+//! flags. Scalars live in stack slots, which any `-O1` pipeline promotes.
+
+mod arith;
+mod check;
+mod extent;
+mod function;
+mod nest;
+mod region;
+mod scopes;
+mod statement;
+
+pub use function::{FunctionParameter, emit_function, function_parameters};
+pub use region::{Emitted, emit_region};
+
+use crate::llvm::{Builder, Inst, LlvmError, Metadata, Module, Value};
+use loop_tree::{Kernel, Path, VarId};
+use scopes::Scopes;
+use std::collections::BTreeSet;
+
+/// Why a tree was not emitted. The module may hold unfinished blocks then: drop it.
+#[derive(Debug, thiserror::Error)]
+pub enum EmitError {
+    /// The tree holds something that has no IR yet.
+    #[error("{what} cannot be emitted")]
+    Unsupported {
+        /// What it is.
+        what: &'static str,
+    },
+    /// A variable is used outside of its binder.
+    #[error("the variable {name} is not bound where it is used")]
+    Unbound {
+        /// Its name.
+        name: String,
+    },
+    /// A coefficient overflowed.
+    #[error("an expression has coefficients beyond 64 bits")]
+    Inexact,
+    /// Disjointness is required of arrays whose accesses have no bounds.
+    #[error("whether {} and {} overlap cannot be tested: some access has no bounds", arrays[0], arrays[1])]
+    NoRange {
+        /// Their names.
+        arrays: [String; 2],
+    },
+    /// LLVM refused.
+    #[error(transparent)]
+    Llvm(#[from] LlvmError),
+}
+
+impl EmitError {
+    fn unbound(name: String) -> Self {
+        EmitError::Unbound { name }
+    }
+}
+
+/// Where an array lives in the emitted code.
+#[derive(Clone, Copy)]
+enum Place<'m> {
+    /// In memory, the element with all subscripts zero at `base`.
+    Memory { base: Value<'m> },
+    /// In a stack slot.
+    Scalar { slot: Value<'m> },
+}
+
+/// State of one emission.
+struct Emitter<'m, 'k> {
+    module: &'m Module<'m>,
+    builder: Builder<'m>,
+    kernel: &'k Kernel,
+    /// Parameters as `i64`, never poison.
+    params: Vec<Value<'m>>,
+    places: Vec<Place<'m>>,
+    origins: &'k [Inst<'m>],
+    /// Debug location of what has no origin.
+    location: Option<Metadata<'m>>,
+    scopes: Scopes<'m>,
+    /// Loops, by path, that carry no dependence.
+    parallel: &'k BTreeSet<Path>,
+    /// Access groups of the parallel loops around the builder's place.
+    groups: Vec<Metadata<'m>>,
+    scope: Vec<(VarId, Value<'m>)>,
+    path: Path,
+}

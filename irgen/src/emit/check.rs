@@ -1,0 +1,130 @@
+//! The run-time check: one bit that says whether the new code may run.
+
+use super::extent::{Footprint, footprints};
+use super::{EmitError, Emitter, Place};
+use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
+use loop_tree::{AccessKind, Affine, ArrayId, Kernel, RuntimeCondition, ScalarType, Storage};
+
+/// Parameters beyond this magnitude go to the original code: below it, addresses and bounds are exact in 64 bits, and
+/// address ranges in 128 (coefficients are far below 2^20; three extents multiply to less than 2^120).
+const PARAMETER_BITS: u32 = 40;
+
+/// Conditions that the check tests: those required, and disjointness of further arrays, which lets the vectoriser do
+/// without checks of its own. The result is sorted.
+pub(super) fn conditions(kernel: &Kernel, required: &[RuntimeCondition]) -> Vec<RuntimeCondition> {
+    let mut all: Vec<RuntimeCondition> = kernel.assumptions.iter().chain(required).cloned().collect();
+    let touched = |writes_only: bool| {
+        let mut arrays: Vec<ArrayId> = kernel
+            .statements
+            .iter()
+            .flat_map(|s| &s.accesses)
+            .filter(|a| !writes_only || a.kind != AccessKind::Read)
+            .map(|a| a.array)
+            .filter(|a| kernel.array(*a).storage == Storage::Memory && !kernel.array(*a).is_scalar())
+            .collect();
+        arrays.sort();
+        arrays.dedup();
+        arrays
+    };
+    for written in touched(true) {
+        for other in touched(false) {
+            let (a, b) = (written.min(other), written.max(other));
+            let known = footprints(kernel, a).is_some() && footprints(kernel, b).is_some();
+            if a != b && kernel.may_overlap(a, b) && known {
+                all.push(RuntimeCondition::NoOverlap(a, b));
+            }
+        }
+    }
+    for c in &mut all {
+        if let RuntimeCondition::NoOverlap(a, b) = c
+            && a > b
+        {
+            std::mem::swap(a, b);
+        }
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+impl<'m> Emitter<'m, '_> {
+    /// The conjunction of all conditions and of the bounds on parameters. Never poison.
+    pub(super) fn check(&self, conditions: &[RuntimeCondition]) -> Result<Value<'m>, EmitError> {
+        let mut all = self.module.context().i1().const_int(1)?;
+        let mut require = |bit| -> Result<(), EmitError> {
+            all = self.builder.binary(Opcode::And, all, bit, PoisonFlags::empty(), "")?;
+            Ok(())
+        };
+        for (param, value) in self.kernel.params.iter().zip(&self.params) {
+            if param.ty == ScalarType::I64 {
+                let b = &self.builder;
+                // -2^k <= v < 2^k, as one unsigned comparison.
+                let shifted =
+                    b.binary(Opcode::Add, *value, self.int(1 << PARAMETER_BITS)?, PoisonFlags::empty(), "")?;
+                require(b.icmp(IntPredicate::Ult, shifted, self.int(2 << PARAMETER_BITS)?, "")?)?;
+            }
+        }
+        for condition in conditions {
+            match condition {
+                RuntimeCondition::Parameter(c) => require(self.constraint(c)?)?,
+                RuntimeCondition::NoOverlap(a, b) => {
+                    let (Some((a_start, a_end)), Some((b_start, b_end))) = (self.range(*a)?, self.range(*b)?)
+                    else {
+                        let name = |id: &ArrayId| self.kernel.array(*id).name.to_string();
+                        return Err(EmitError::NoRange { arrays: [name(a), name(b)] });
+                    };
+                    let builder = &self.builder;
+                    let first = builder.icmp(IntPredicate::Sle, a_end, b_start, "")?;
+                    let second = builder.icmp(IntPredicate::Sle, b_end, a_start, "")?;
+                    require(builder.binary(Opcode::Or, first, second, PoisonFlags::empty(), "")?)?;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// First byte and one past the last byte that the kernel touches through the array, as `i128`; `None` where that is
+    /// not known.
+    fn range(&self, array: ArrayId) -> Result<Option<(Value<'m>, Value<'m>)>, EmitError> {
+        let Place::Memory { base } = self.places[array.index()] else { return Ok(None) };
+        let Some(footprints) = footprints(self.kernel, array) else { return Ok(None) };
+        let (context, b, none) = (self.module.context(), &self.builder, PoisonFlags::empty());
+        let wide = context.int(128)?;
+        let size = wide.const_int(self.kernel.array(array).element.size().into())?;
+        let base = b.freeze(base, "")?;
+        let address = b.cast(Opcode::PtrToInt, base, context.i64(), none, "")?;
+        let address = b.cast(Opcode::ZExt, address, wide, none, "")?;
+        let mut range: Option<(Value<'m>, Value<'m>)> = None;
+        for Footprint { least, greatest } in &footprints {
+            let least = self.wide_index(array, least)?;
+            let greatest = self.wide_index(array, greatest)?;
+            range = Some(match range {
+                None => (least, greatest),
+                Some((l, g)) => (
+                    b.intrinsic("llvm.smin", wide, &[l, least], "")?.value(),
+                    b.intrinsic("llvm.smax", wide, &[g, greatest], "")?.value(),
+                ),
+            });
+        }
+        let Some((least, greatest)) = range else { return Ok(None) };
+        let scale = |v| b.binary(Opcode::Mul, v, size, none, "");
+        let start = b.binary(Opcode::Add, address, scale(least)?, none, "")?;
+        let end = b.binary(Opcode::Add, scale(greatest)?, size, none, "")?;
+        Ok(Some((start, b.binary(Opcode::Add, address, end, none, "")?)))
+    }
+
+    fn wide_index(&self, array: ArrayId, subscripts: &[Affine]) -> Result<Value<'m>, EmitError> {
+        let (b, none) = (&self.builder, PoisonFlags::empty());
+        let mut index = self.module.context().int(128)?.const_int(0)?;
+        for (dimension, subscript) in subscripts.iter().enumerate() {
+            if dimension > 0 {
+                let extent = self.kernel.array(array).extents[dimension].as_ref();
+                let extent =
+                    extent.ok_or(EmitError::Unsupported { what: "an inner extent that is unknown" })?;
+                index = b.binary(Opcode::Mul, index, self.wide(extent)?, none, "")?;
+            }
+            index = b.binary(Opcode::Add, index, self.wide(subscript)?, none, "")?;
+        }
+        Ok(index)
+    }
+}

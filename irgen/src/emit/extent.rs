@@ -1,0 +1,134 @@
+//! Which elements of an array a kernel touches, as bounds that are affine in parameters.
+//!
+//! Bounds may be too wide, never too narrow: that only makes a run-time check fail where it need not.
+
+use loop_tree::{
+    Affine, Around, ArrayId, Atom, GuardCondition, Kernel, Occurrence, Relation, VarId, occurrences,
+};
+
+/// Least and greatest value of each subscript of one access.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Footprint {
+    pub(super) least: Vec<Affine>,
+    pub(super) greatest: Vec<Affine>,
+}
+
+/// One footprint per access of the array, without repetitions; `None` where some access has no bounds.
+pub(super) fn footprints(kernel: &Kernel, array: ArrayId) -> Option<Vec<Footprint>> {
+    let mut result: Vec<Footprint> = Vec::new();
+    for occurrence in occurrences(&kernel.original) {
+        for access in &kernel.statement(occurrence.statement).accesses {
+            if access.array != array {
+                continue;
+            }
+            let subscripts = access.subscripts.as_ref()?;
+            let resolve = |e: &Affine| occurrence.resolve_at(e, occurrence.around.len());
+            let bounds = |greatest| {
+                subscripts
+                    .iter()
+                    .map(|s| extreme(&occurrence, resolve(s), greatest))
+                    .collect::<Option<Vec<_>>>()
+            };
+            let footprint = Footprint { least: bounds(false)?, greatest: bounds(true)? };
+            if !result.contains(&footprint) {
+                result.push(footprint);
+            }
+        }
+    }
+    Some(result)
+}
+
+/// A bound of the expression over the loops around, inner variables eliminated first.
+fn extreme(occurrence: &Occurrence, mut e: Affine, greatest: bool) -> Option<Affine> {
+    for at in (0..occurrence.around.len()).rev() {
+        let Around::Loop(header) = &occurrence.around[at] else { continue };
+        if e.uses(header.var) {
+            let resolve = |b: &Affine| occurrence.resolve_at(b, at);
+            let mut lower: Vec<Affine> = header.lower().iter().map(resolve).collect();
+            let mut upper: Vec<Affine> = header.upper().iter().map(|b| resolve(b).offset(-1)).collect();
+            from_guards(occurrence, at, header.var, &mut lower, &mut upper);
+            let (lower, upper) = (tightest(lower, 1)?, tightest(upper, -1)?);
+            e = eliminate(&e, header.var, &lower, &upper, greatest);
+        }
+    }
+    (e.is_exact() && e.is_invariant()).then_some(e)
+}
+
+/// Bounds that guards inside of the loop put on its variable.
+fn from_guards(
+    occurrence: &Occurrence,
+    from: usize,
+    var: VarId,
+    lower: &mut Vec<Affine>,
+    upper: &mut Vec<Affine>,
+) {
+    for at in from + 1..occurrence.around.len() {
+        let Around::Guard(guard) = &occurrence.around[at] else { continue };
+        let GuardCondition::Affine(condition) = &**guard else { continue };
+        let [conjunction] = &condition.disjuncts[..] else { continue };
+        for constraint in conjunction {
+            let e = occurrence.resolve_at(&constraint.expression, at);
+            let rest = &e - &Affine::var(var).scale(e.coefficient(var));
+            // Only variables bound outside of this loop may remain.
+            let mut outside = true;
+            rest.for_each_var(&mut |v| {
+                outside &= v != var
+                    && occurrence.around[..from].iter().any(|a| matches!(a, Around::Loop(h) if h.var == v));
+            });
+            if !outside {
+                continue;
+            }
+            let both = constraint.relation == Relation::Zero;
+            match e.coefficient(var) {
+                1 => {
+                    lower.push(rest.scale(-1));
+                    if both {
+                        upper.push(rest.scale(-1));
+                    }
+                }
+                -1 => {
+                    upper.push(rest.clone());
+                    if both {
+                        lower.push(rest);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Of several bounds that all hold, one that is at least as tight as all it can be compared with; parameters only where
+/// there is a choice.
+fn tightest(bounds: Vec<Affine>, sign: i64) -> Option<Affine> {
+    let mut best: Option<Affine> = None;
+    for bound in bounds {
+        let better = match &best {
+            None => true,
+            Some(b) => match (&bound - b).as_constant() {
+                Some(difference) => difference * sign > 0,
+                None => bound.is_invariant() && !b.is_invariant(),
+            },
+        };
+        if better {
+            best = Some(bound);
+        }
+    }
+    best
+}
+
+fn eliminate(e: &Affine, var: VarId, lower: &Affine, upper: &Affine, greatest: bool) -> Affine {
+    let mut result = Affine::constant(e.constant_term());
+    for (atom, coefficient) in e.terms() {
+        // A negative coefficient turns the bound around.
+        let greatest = greatest == (*coefficient > 0);
+        let value = match atom {
+            Atom::Var(v) if *v == var => if greatest { upper } else { lower }.clone(),
+            // Floor division is monotone in its numerator.
+            Atom::Div(d) => eliminate(&d.numerator, var, lower, upper, greatest).floor_div(d.denominator),
+            other => Affine::atom(other.clone()),
+        };
+        result = result + value.scale(*coefficient);
+    }
+    result
+}

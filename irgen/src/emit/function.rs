@@ -1,0 +1,98 @@
+//! A kernel as a function of its own.
+
+use super::scopes::Scopes;
+use super::{EmitError, Emitter, Place, check};
+use crate::llvm::{Builder, Context, Module};
+use loop_tree::{ArrayId, Green, Kernel, ParamId, Path, RuntimeCondition};
+use std::collections::BTreeSet;
+
+/// What an argument of an emitted function means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionParameter {
+    /// A parameter, as `i64`.
+    Param(ParamId),
+    /// A pointer to the first element of an array, or to a scalar.
+    Array(ArrayId),
+}
+
+/// The arguments of [`emit_function`], in order: parameters, then arrays (scalars too).
+pub fn function_parameters(kernel: &Kernel) -> Vec<FunctionParameter> {
+    let params = (0..kernel.params.len()).map(|p| FunctionParameter::Param(ParamId::new(p)));
+    let arrays = (0..kernel.arrays.len()).map(|a| FunctionParameter::Array(ArrayId::new(a)));
+    params.chain(arrays).collect()
+}
+
+/// A module with one function `name(i64 params..., ptr arrays...) -> i1` that executes the tree and returns true, or does
+/// nothing and returns false where the kernel's assumptions or the conditions do not hold.
+///
+/// # Errors
+/// Where the tree cannot be emitted.
+pub fn emit_function<'c>(
+    context: &'c Context,
+    name: &str,
+    kernel: &Kernel,
+    root: &Green,
+    conditions: &[RuntimeCondition],
+    parallel: &BTreeSet<Path>,
+) -> Result<Module<'c>, EmitError> {
+    let module = context.module(name);
+    {
+        let conditions = check::conditions(kernel, conditions);
+        let arguments = function_parameters(kernel);
+        let types: Vec<_> = arguments
+            .iter()
+            .map(|a| match a {
+                FunctionParameter::Param(_) => context.i64(),
+                FunctionParameter::Array(_) => context.ptr(),
+            })
+            .collect();
+        let function = module.add_function(name, context.i1().function(&types)?)?;
+        let entry = function.append_block("entry");
+        let (start, no) = (function.append_block("new"), function.append_block("no"));
+        let mut builder = Builder::new(&module);
+        builder.position_at_end(entry)?;
+        let values: Vec<_> = function.params().iter().map(|p| p.value()).collect();
+        let (params, pointers) = values.split_at(kernel.params.len());
+        let mut emitter = Emitter {
+            module: &module,
+            builder,
+            kernel,
+            params: params.to_vec(),
+            places: Vec::new(),
+            origins: &[],
+            location: None,
+            scopes: Scopes::new(&module, kernel, &conditions),
+            parallel,
+            groups: Vec::new(),
+            scope: Vec::new(),
+            path: Path::root(),
+        };
+        for (array, pointer) in kernel.arrays.iter().zip(pointers) {
+            emitter.places.push(match array.is_scalar() {
+                false => Place::Memory { base: *pointer },
+                true => {
+                    let ty = emitter.ty(array.element)?;
+                    let slot = emitter.builder.alloca(ty, None, &array.name)?.value();
+                    let value = emitter.builder.load(ty, *pointer, array.element.size(), "")?.value();
+                    emitter.builder.store(value, slot, array.element.size())?;
+                    Place::Scalar { slot }
+                }
+            });
+        }
+        let holds = emitter.check(&conditions)?;
+        emitter.builder.cond_br(holds, start, no)?;
+        emitter.builder.position_at_end(start)?;
+        emitter.tree(root)?;
+        for (index, array) in kernel.arrays.iter().enumerate() {
+            if let Place::Scalar { slot } = emitter.places[index] {
+                let value =
+                    emitter.builder.load(emitter.ty(array.element)?, slot, array.element.size(), "")?;
+                emitter.builder.store(value.value(), pointers[index], array.element.size())?;
+            }
+        }
+        emitter.builder.ret(Some(context.i1().const_int(1)?))?;
+        emitter.builder.position_at_end(no)?;
+        emitter.builder.ret(Some(context.i1().const_int(0)?))?;
+    }
+    Ok(module)
+}

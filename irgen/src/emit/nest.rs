@@ -1,0 +1,116 @@
+//! Trees as control flow.
+
+use super::{EmitError, Emitter, Place};
+use crate::llvm::{HintValue, IntPredicate, LoopHint, Opcode, PoisonFlags};
+use loop_tree::{Bounds, Green, GuardCondition, LoopHeader, LoopKind, Node};
+
+impl<'m> Emitter<'m, '_> {
+    /// Emits the tree at the builder's place and leaves the builder behind it.
+    pub(super) fn tree(&mut self, node: &Green) -> Result<(), EmitError> {
+        match node.node() {
+            Node::Seq(children) => {
+                for (index, child) in children.iter().enumerate() {
+                    self.below(index, |e| e.tree(child))?;
+                }
+                Ok(())
+            }
+            Node::Loop(header, body) => self.emit_loop(header, body),
+            Node::Let(var, value, body) => {
+                let value = self.affine(value)?;
+                self.scope.push((*var, value));
+                let result = self.below(0, |e| e.tree(body));
+                self.scope.pop();
+                result
+            }
+            Node::Guard(condition, body) => {
+                let test = match &**condition {
+                    GuardCondition::Affine(c) => self.condition(c)?,
+                    GuardCondition::Predicate { array, value } => {
+                        let Place::Scalar { slot } = self.places[array.index()] else {
+                            return Err(EmitError::Unsupported { what: "a predicate that is no scalar" });
+                        };
+                        let bit = self.module.context().i1();
+                        let loaded = self.builder.load(bit, slot, 1, "")?.value();
+                        let wanted = bit.const_int((*value).into())?;
+                        self.builder.icmp(IntPredicate::Eq, loaded, wanted, "")?
+                    }
+                };
+                let (inside, after) =
+                    (self.builder.append_block("then")?, self.builder.append_block("endif")?);
+                self.builder.cond_br(test, inside, after)?;
+                self.builder.position_at_end(inside)?;
+                self.below(0, |e| e.tree(body))?;
+                self.builder.br(after)?;
+                Ok(self.builder.position_at_end(after)?)
+            }
+            Node::Stmt(id, _) => self.statement(*id),
+            Node::Alloc(..) => Err(EmitError::Unsupported { what: "storage of a variant (alloc)" }),
+            Node::Version(_) => Err(EmitError::Unsupported { what: "versions inside of a variant" }),
+        }
+    }
+
+    fn below(
+        &mut self,
+        index: usize,
+        f: impl FnOnce(&mut Self) -> Result<(), EmitError>,
+    ) -> Result<(), EmitError> {
+        let child = self.path.child(index);
+        let parent = std::mem::replace(&mut self.path, child);
+        let result = f(self);
+        self.path = parent;
+        result
+    }
+
+    /// `for (v = lower; v < upper; v += step)`, the test first, as front ends emit loops.
+    fn emit_loop(&mut self, header: &LoopHeader, body: &Green) -> Result<(), EmitError> {
+        let Bounds::Affine { lower, upper } = &header.bounds else {
+            return Err(EmitError::Unsupported { what: "an unbounded loop" });
+        };
+        let lower = self.extreme(lower, true)?;
+        let upper = self.extreme(upper, false)?;
+        let before =
+            self.builder.block().ok_or(EmitError::Unsupported { what: "a builder without a place" })?;
+        let name = self.kernel.variable_name(header.var);
+        let head = self.builder.append_block(&format!("for.{name}"))?;
+        let inside = self.builder.append_block(&format!("for.{name}.body"))?;
+        let after = self.builder.append_block(&format!("for.{name}.end"))?;
+        self.builder.br(head)?;
+        self.builder.position_at_end(head)?;
+        let counter = self.builder.phi(self.module.context().i64(), &name)?;
+        counter.add_incoming(lower, before)?;
+        let again = self.builder.icmp(IntPredicate::Slt, counter.value(), upper, "")?;
+        self.builder.cond_br(again, inside, after)?;
+        self.builder.position_at_end(inside)?;
+
+        let parallel = header.kind != LoopKind::Sequential || self.parallel.contains(&self.path);
+        let group = parallel.then(|| self.module.access_group());
+        self.groups.extend(group);
+        self.scope.push((header.var, counter.value()));
+        let result = self.below(0, |e| e.tree(body));
+        self.scope.pop();
+        if parallel {
+            self.groups.pop();
+        }
+        result?;
+
+        // Below the upper bound, which is an i64: the next value does not wrap for step 1.
+        let flags = if header.step == 1 { PoisonFlags::NSW } else { PoisonFlags::empty() };
+        let next = self.builder.binary(Opcode::Add, counter.value(), self.int(header.step)?, flags, "")?;
+        let latch = self.builder.br(head)?;
+        counter.add_incoming(next, latch.block())?;
+        let mut properties = vec![self.module.loop_property(&flag("llvm.loop.mustprogress"))?];
+        if let Some(group) = group {
+            properties.push(self.module.parallel_accesses(&[group]));
+        }
+        if header.kind == LoopKind::Vector {
+            let hint = LoopHint { name: "llvm.loop.vectorize.enable".into(), value: HintValue::Bool(true) };
+            properties.push(self.module.loop_property(&hint)?);
+        }
+        latch.set_metadata("llvm.loop", Some(self.module.loop_id(&properties)))?;
+        Ok(self.builder.position_at_end(after)?)
+    }
+}
+
+fn flag(name: &str) -> LoopHint {
+    LoopHint { name: name.into(), value: HintValue::Flag }
+}

@@ -1,0 +1,402 @@
+//! Statements as instructions: operations in order, masks as branches.
+
+use super::{EmitError, Emitter, Place};
+use crate::llvm::{Block, FastMath, Inst, IntPredicate, Opcode, PoisonFlags, RealPredicate, Type, Value};
+use loop_tree::{
+    AccessId, BinaryOp, CastOp, ComparePredicate, Intrinsic, Mask, Op, OpFlags, OpId, OpKind, ScalarType,
+    Statement, StmtFlags, StmtId,
+};
+
+/// Values of the operations so far.
+type Values<'m> = Vec<Option<Value<'m>>>;
+
+impl<'m> Emitter<'m, '_> {
+    pub(super) fn statement(&mut self, id: StmtId) -> Result<(), EmitError> {
+        let statement = self.kernel.statement(id).clone();
+        if statement.flags.intersects(StmtFlags::OPAQUE | StmtFlags::SIDE_EFFECTS | StmtFlags::VOLATILE) {
+            return Err(EmitError::Unsupported { what: "a statement that cannot be regenerated" });
+        }
+        let mut values: Values<'m> = vec![None; statement.ops.len()];
+        let mut at = 0;
+        while at < statement.ops.len() {
+            let mask = statement.ops[at].mask;
+            let end = (at..statement.ops.len()).find(|i| statement.ops[*i].mask != mask);
+            let end = end.unwrap_or(statement.ops.len());
+            match mask {
+                None => self.operations(&statement, at..end, &mut values)?,
+                Some(mask) => self.masked(&statement, mask, at..end, &mut values)?,
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    fn operations(
+        &mut self,
+        statement: &Statement,
+        range: std::ops::Range<usize>,
+        values: &mut Values<'m>,
+    ) -> Result<(), EmitError> {
+        for index in range {
+            values[index] = self.operation(statement, &statement.ops[index], values)?;
+        }
+        Ok(())
+    }
+
+    /// Operations under one mask: a branch around them, and phis for what is used after it.
+    fn masked(
+        &mut self,
+        statement: &Statement,
+        mask: Mask,
+        range: std::ops::Range<usize>,
+        values: &mut Values<'m>,
+    ) -> Result<(), EmitError> {
+        let condition = self.mask_value(statement, mask, values)?;
+        let before = self.place()?;
+        let (inside, after) = (self.builder.append_block("if")?, self.builder.append_block("endif")?);
+        self.builder.cond_br(condition, inside, after)?;
+        self.builder.position_at_end(inside)?;
+        self.operations(statement, range.clone(), values)?;
+        let last = self.place()?;
+        self.builder.br(after)?;
+        self.builder.position_at_end(after)?;
+        for index in range.clone() {
+            let Some(value) = values[index] else { continue };
+            if is_used_from(statement, OpId::new(index), range.end) {
+                let phi = self.builder.phi(value.ty(), "")?;
+                phi.add_incoming(value, last)?;
+                phi.add_incoming(value.ty().poison()?, before)?;
+                values[index] = Some(phi.value());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the operation under this mask executes: its condition executes and has the value. Never poison.
+    fn mask_value(
+        &self,
+        statement: &Statement,
+        mask: Mask,
+        values: &Values<'m>,
+    ) -> Result<Value<'m>, EmitError> {
+        let bit = self.module.context().i1();
+        let value = operand(values, mask.op)?;
+        let holds = match mask.value {
+            true => value,
+            false => self.builder.binary(Opcode::Xor, value, bit.const_int(1)?, PoisonFlags::empty(), "")?,
+        };
+        match statement.op(mask.op).mask {
+            None => Ok(holds),
+            Some(outer) => {
+                let outer = self.mask_value(statement, outer, values)?;
+                Ok(self.builder.select(outer, holds, bit.const_int(0)?, "")?)
+            }
+        }
+    }
+
+    fn operation(
+        &mut self,
+        statement: &Statement,
+        op: &Op,
+        values: &Values<'m>,
+    ) -> Result<Option<Value<'m>>, EmitError> {
+        let origin = op.origin.and_then(|o| self.origins.get(o as usize).copied());
+        if let Some(location) = origin.and_then(|o| o.metadata("dbg")).or(self.location) {
+            self.builder.set_location(Some(location))?;
+        }
+        let ty = self.ty(op.ty)?;
+        // A reduction whose instances are reordered may wrap where the original order did not.
+        let flags = if statement.reduction.is_some() { op.flags.difference(WRAP) } else { op.flags };
+        let b = &self.builder;
+        let fast = fast_math(flags);
+        Ok(Some(match &op.kind {
+            OpKind::Const(c) if c.ty.is_float() => ty.const_fp(c.bits.into())?,
+            OpKind::Const(c) => ty.const_int(c.bits.into())?,
+            OpKind::Affine(e) => {
+                let value = self.affine(e)?;
+                match op.ty {
+                    ScalarType::I64 => value,
+                    _ => b.cast(Opcode::Trunc, value, ty, PoisonFlags::empty(), "")?,
+                }
+            }
+            OpKind::Test(c) => self.constraint(c)?,
+            OpKind::Load(access) => {
+                let (pointer, alignment) = self.address(statement, *access, op, origin)?;
+                let load = self.builder.load(ty, pointer, alignment, "")?;
+                self.annotate(load, statement.access(*access).array, origin)?;
+                load.value()
+            }
+            OpKind::Store(access, value) => {
+                let (pointer, alignment) = self.address(statement, *access, op, origin)?;
+                let store = self.builder.store(operand(values, *value)?, pointer, alignment)?;
+                self.annotate(store, statement.access(*access).array, origin)?;
+                return Ok(None);
+            }
+            OpKind::Binary(kind, x, y) => {
+                let (x, y) = (operand(values, *x)?, operand(values, *y)?);
+                let opcode = binary_opcode(*kind);
+                if opcode.is_float_binary() {
+                    b.float(opcode, x, y, fast, "")?
+                } else {
+                    b.binary(opcode, x, y, poison_flags(flags) & opcode.poison_flags(), "")?
+                }
+            }
+            OpKind::Cast(kind, x) => {
+                let opcode = cast_opcode(*kind);
+                let value = b.cast(
+                    opcode,
+                    operand(values, *x)?,
+                    ty,
+                    poison_flags(flags) & opcode.poison_flags(),
+                    "",
+                )?;
+                self.with_fast_math(value, fast)?
+            }
+            OpKind::Compare(predicate, x, y) => {
+                let (x, y) = (operand(values, *x)?, operand(values, *y)?);
+                match compare_predicate(*predicate) {
+                    Ok(p) => b.icmp(p, x, y, "")?,
+                    Err(p) => b.fcmp(p, x, y, fast, "")?,
+                }
+            }
+            OpKind::Select(c, x, y) => {
+                let (c, x, y) = (operand(values, *c)?, operand(values, *x)?, operand(values, *y)?);
+                self.with_fast_math(b.select(c, x, y, "")?, fast)?
+            }
+            OpKind::Call(Intrinsic::FNeg, args) if args.len() == 1 => {
+                b.fneg(operand(values, args[0])?, fast, "")?
+            }
+            OpKind::Call(intrinsic, args) => {
+                let mut operands = args.iter().map(|a| operand(values, *a)).collect::<Result<Vec<_>, _>>()?;
+                if *intrinsic == Intrinsic::Abs {
+                    let poison = flags.contains(OpFlags::INT_MIN_POISON);
+                    operands.push(self.module.context().i1().const_int(poison.into())?);
+                }
+                let call = b.intrinsic(&intrinsic_name(*intrinsic), ty, &operands, "")?;
+                self.with_fast_math(call.value(), fast)?
+            }
+            OpKind::Opaque(..) => {
+                return Err(EmitError::Unsupported { what: "an operation that is not understood" });
+            }
+        }))
+    }
+
+    fn with_fast_math(&self, value: Value<'m>, fast: FastMath) -> Result<Value<'m>, EmitError> {
+        if !fast.is_empty()
+            && value.ty().is_float()
+            && let Some(inst) = value.as_inst()
+        {
+            inst.set_fast_math(fast)?;
+        }
+        Ok(value)
+    }
+
+    /// Address of the element, and its alignment in bytes.
+    fn address(
+        &self,
+        statement: &Statement,
+        access: AccessId,
+        op: &Op,
+        origin: Option<Inst<'m>>,
+    ) -> Result<(Value<'m>, u32), EmitError> {
+        let access = statement.access(access);
+        let array = self.kernel.array(access.array);
+        let subscripts = access.subscripts.as_deref();
+        let subscripts = subscripts.ok_or(EmitError::Unsupported { what: "an access without subscripts" })?;
+        match self.places[access.array.index()] {
+            Place::Scalar { slot } => Ok((slot, op.ty.size())),
+            Place::Memory { base } => {
+                let index = self.linear_index(array, subscripts)?;
+                let flags = crate::llvm::GepFlags::INBOUNDS;
+                let pointer = self.builder.gep(self.ty(array.element)?, base, &[index], flags, "")?;
+                let natural = op.ty.size();
+                let alignment = origin.filter(|o| o.is_access()).and_then(|o| o.alignment());
+                Ok((pointer, alignment.map_or(natural, |a| a.min(natural))))
+            }
+        }
+    }
+
+    /// Row-major index of an element: Horner's scheme over the extents, constant ones folded into one expression.
+    fn linear_index(
+        &self,
+        array: &loop_tree::Array,
+        subscripts: &[loop_tree::Affine],
+    ) -> Result<Value<'m>, EmitError> {
+        let mut value: Option<Value<'m>> = None;
+        // What is not yet part of `value`: kept symbolic as long as extents are constant.
+        let mut pending = loop_tree::Affine::constant(0);
+        let none = PoisonFlags::empty();
+        for (dimension, subscript) in subscripts.iter().enumerate() {
+            if dimension > 0 {
+                let extent = array.extents[dimension].as_ref();
+                let extent =
+                    extent.ok_or(EmitError::Unsupported { what: "an inner extent that is unknown" })?;
+                match extent.as_constant() {
+                    Some(c) => {
+                        pending = pending.scale(c);
+                        if let Some(v) = value {
+                            value = Some(self.builder.binary(Opcode::Mul, v, self.int(c)?, none, "")?);
+                        }
+                    }
+                    None => {
+                        let so_far = self.with_pending(value, &pending)?;
+                        let extent = self.affine(extent)?;
+                        value = Some(self.builder.binary(Opcode::Mul, so_far, extent, none, "")?);
+                        pending = loop_tree::Affine::constant(0);
+                    }
+                }
+            }
+            pending = pending + subscript.clone();
+        }
+        self.with_pending(value, &pending)
+    }
+
+    fn with_pending(
+        &self,
+        value: Option<Value<'m>>,
+        pending: &loop_tree::Affine,
+    ) -> Result<Value<'m>, EmitError> {
+        let rest = self.affine(pending)?;
+        match value {
+            None => Ok(rest),
+            Some(v) => Ok(self.builder.binary(Opcode::Add, v, rest, PoisonFlags::empty(), "")?),
+        }
+    }
+
+    fn place(&self) -> Result<Block<'m>, EmitError> {
+        self.builder.block().ok_or(EmitError::Unsupported { what: "a builder without a place" })
+    }
+
+    pub(super) fn ty(&self, ty: ScalarType) -> Result<Type<'m>, EmitError> {
+        let context = self.module.context();
+        Ok(match ty {
+            ScalarType::F32 => context.f32(),
+            ScalarType::F64 => context.f64(),
+            int => context.int(int.bits())?,
+        })
+    }
+}
+
+const WRAP: OpFlags = OpFlags::NSW.union(OpFlags::NUW).union(OpFlags::EXACT).union(OpFlags::DISJOINT);
+
+fn operand<'m>(values: &Values<'m>, id: OpId) -> Result<Value<'m>, EmitError> {
+    values
+        .get(id.index())
+        .copied()
+        .flatten()
+        .ok_or(EmitError::Unsupported { what: "an operand without a value" })
+}
+
+fn is_used_from(statement: &Statement, id: OpId, from: usize) -> bool {
+    statement.ops[from..]
+        .iter()
+        .any(|op| op.mask.is_some_and(|m| m.op == id) || op.kind.operands().contains(&id))
+}
+
+fn fast_math(flags: OpFlags) -> FastMath {
+    let pairs = [
+        (OpFlags::REASSOC, FastMath::REASSOC),
+        (OpFlags::NNAN, FastMath::NNAN),
+        (OpFlags::NINF, FastMath::NINF),
+        (OpFlags::NSZ, FastMath::NSZ),
+        (OpFlags::ARCP, FastMath::ARCP),
+        (OpFlags::CONTRACT, FastMath::CONTRACT),
+        (OpFlags::AFN, FastMath::AFN),
+    ];
+    pairs
+        .iter()
+        .filter(|(ours, _)| flags.contains(*ours))
+        .fold(FastMath::empty(), |all, (_, theirs)| all | *theirs)
+}
+
+fn poison_flags(flags: OpFlags) -> PoisonFlags {
+    let pairs = [
+        (OpFlags::NSW, PoisonFlags::NSW),
+        (OpFlags::NUW, PoisonFlags::NUW),
+        (OpFlags::EXACT, PoisonFlags::EXACT),
+        (OpFlags::DISJOINT, PoisonFlags::DISJOINT),
+        (OpFlags::NNEG, PoisonFlags::NNEG),
+    ];
+    pairs
+        .iter()
+        .filter(|(ours, _)| flags.contains(*ours))
+        .fold(PoisonFlags::empty(), |all, (_, theirs)| all | *theirs)
+}
+
+fn binary_opcode(op: BinaryOp) -> Opcode {
+    match op {
+        BinaryOp::Add => Opcode::Add,
+        BinaryOp::Sub => Opcode::Sub,
+        BinaryOp::Mul => Opcode::Mul,
+        BinaryOp::SDiv => Opcode::SDiv,
+        BinaryOp::UDiv => Opcode::UDiv,
+        BinaryOp::SRem => Opcode::SRem,
+        BinaryOp::URem => Opcode::URem,
+        BinaryOp::Shl => Opcode::Shl,
+        BinaryOp::LShr => Opcode::LShr,
+        BinaryOp::AShr => Opcode::AShr,
+        BinaryOp::And => Opcode::And,
+        BinaryOp::Or => Opcode::Or,
+        BinaryOp::Xor => Opcode::Xor,
+        BinaryOp::FAdd => Opcode::FAdd,
+        BinaryOp::FSub => Opcode::FSub,
+        BinaryOp::FMul => Opcode::FMul,
+        BinaryOp::FDiv => Opcode::FDiv,
+        BinaryOp::FRem => Opcode::FRem,
+    }
+}
+
+fn cast_opcode(op: CastOp) -> Opcode {
+    match op {
+        CastOp::Trunc => Opcode::Trunc,
+        CastOp::ZExt => Opcode::ZExt,
+        CastOp::SExt => Opcode::SExt,
+        CastOp::FpTrunc => Opcode::FpTrunc,
+        CastOp::FpExt => Opcode::FpExt,
+        CastOp::FpToSi => Opcode::FpToSi,
+        CastOp::FpToUi => Opcode::FpToUi,
+        CastOp::SiToFp => Opcode::SiToFp,
+        CastOp::UiToFp => Opcode::UiToFp,
+        CastOp::Bitcast => Opcode::BitCast,
+    }
+}
+
+/// `Ok` for integers, `Err` for floating-point numbers.
+fn compare_predicate(p: ComparePredicate) -> Result<IntPredicate, RealPredicate> {
+    use ComparePredicate as P;
+    Ok(match p {
+        P::Eq => IntPredicate::Eq,
+        P::Ne => IntPredicate::Ne,
+        P::Ugt => IntPredicate::Ugt,
+        P::Uge => IntPredicate::Uge,
+        P::Ult => IntPredicate::Ult,
+        P::Ule => IntPredicate::Ule,
+        P::Sgt => IntPredicate::Sgt,
+        P::Sge => IntPredicate::Sge,
+        P::Slt => IntPredicate::Slt,
+        P::Sle => IntPredicate::Sle,
+        P::FOeq => return Err(RealPredicate::Oeq),
+        P::FOgt => return Err(RealPredicate::Ogt),
+        P::FOge => return Err(RealPredicate::Oge),
+        P::FOlt => return Err(RealPredicate::Olt),
+        P::FOle => return Err(RealPredicate::Ole),
+        P::FOne => return Err(RealPredicate::One),
+        P::FOrd => return Err(RealPredicate::Ord),
+        P::FUno => return Err(RealPredicate::Uno),
+        P::FUeq => return Err(RealPredicate::Ueq),
+        P::FUgt => return Err(RealPredicate::Ugt),
+        P::FUge => return Err(RealPredicate::Uge),
+        P::FUlt => return Err(RealPredicate::Ult),
+        P::FUle => return Err(RealPredicate::Ule),
+        P::FUne => return Err(RealPredicate::Une),
+        P::FTrue => return Err(RealPredicate::True),
+        P::FFalse => return Err(RealPredicate::False),
+    })
+}
+
+fn intrinsic_name(intrinsic: Intrinsic) -> String {
+    match intrinsic {
+        Intrinsic::Trunc => "llvm.trunc".to_string(),
+        other => format!("llvm.{}", other.name()),
+    }
+}
