@@ -1,0 +1,138 @@
+//! LLVM IR to loop trees.
+//!
+//! [`canonicalise`] brings a module into the form that lifting reads best; [`lift_function`] describes a function as a
+//! tree and finds its [`Region`]s: the largest single-entry single-exit parts with a loop that are described exactly.
+//! Lifting never fails as a whole: what is not understood is an opaque statement where it stands, and a [`Remark`]
+//! says why.
+
+mod canonicalise;
+
+use std::sync::Arc;
+
+use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation, VarId};
+
+use crate::llvm::{Block, Function, Inst, Value};
+
+pub use canonicalise::canonicalise;
+
+/// A function as a loop tree.
+#[derive(Debug)]
+pub struct LiftedFunction<'m> {
+    /// The function's name.
+    pub name: Arc<str>,
+    /// The whole function, for display and analysis: [`Kernel::original`] is its tree. It may contain opaque statements
+    /// and unbounded loops.
+    pub kernel: Arc<Kernel>,
+    /// What can be transformed and emitted again, in textual order; never nested.
+    pub regions: Vec<Region<'m>>,
+    /// What was not understood, and why.
+    pub remarks: Vec<Remark>,
+}
+
+/// A part of a function that its kernel describes exactly, and where it stands in the IR.
+///
+/// **Invariants.** `before` ends in an unconditional branch to `entry`, which is the only way into the region; `entry`
+/// has no phis. `last` ends in an unconditional branch to `exit`, which is the only way out; it is `exit`'s only
+/// predecessor and `exit` has no phis. So the region is versioned by replacing the terminator of `before` by a
+/// conditional branch, letting the new code end in a branch to `exit`, and placing phis for the live-outs there.
+/// Everything that the bindings name as incoming is defined outside and available at the end of `before`.
+#[derive(Debug)]
+pub struct Region<'m> {
+    /// What the region computes.
+    pub kernel: Arc<Kernel>,
+    /// The function it is part of.
+    pub function: Function<'m>,
+    /// The block in front.
+    pub before: Block<'m>,
+    /// The first block.
+    pub entry: Block<'m>,
+    /// The last block.
+    pub last: Block<'m>,
+    /// The block after the region.
+    pub exit: Block<'m>,
+    /// All blocks of the region, in the order of the function.
+    pub blocks: Vec<Block<'m>>,
+    /// The values of the parameters, by [`ParamId`].
+    pub params: Vec<ParamBinding<'m>>,
+    /// Where the arrays live, by [`ArrayId`].
+    pub arrays: Vec<ArrayBinding<'m>>,
+    /// What [`Op::origin`](loop_tree::Op::origin) refers to: type-based alias information, debug locations, alignment.
+    pub origins: Vec<Inst<'m>>,
+    /// The original loops that became variables, by [`VarId`].
+    pub loops: Vec<LoopBinding<'m>>,
+    /// Where the region begins in the source.
+    pub location: Option<SourceLocation>,
+}
+
+impl<'m> Region<'m> {
+    /// The value of a parameter.
+    pub fn param(&self, id: ParamId) -> &ParamBinding<'m> {
+        &self.params[id.index()]
+    }
+
+    /// The place of an array.
+    pub fn array(&self, id: ArrayId) -> &ArrayBinding<'m> {
+        &self.arrays[id.index()]
+    }
+
+    /// The loop that an original variable counted.
+    pub fn loop_of(&self, var: VarId) -> &LoopBinding<'m> {
+        &self.loops[var.index()]
+    }
+
+    /// The instruction that an operation came from.
+    pub fn origin(&self, op: &loop_tree::Op) -> Option<Inst<'m>> {
+        op.origin.and_then(|at| self.origins.get(at as usize).copied())
+    }
+}
+
+/// The IR value of a parameter: an integer, always read as signed (unsigned uses are covered by
+/// [`Kernel::assumptions`]). It may be `undef` or poison where the original would not have used it: freeze it.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamBinding<'m> {
+    /// An integer of at most 64 bits; sign-extend it.
+    pub value: Value<'m>,
+}
+
+/// Where an array of the kernel lives.
+#[derive(Clone, Debug)]
+pub enum ArrayBinding<'m> {
+    /// In memory, its element with all subscripts zero at `base + offset`.
+    Memory {
+        /// A pointer available in front of the region.
+        base: Value<'m>,
+        /// In bytes, may be negative.
+        offset: i64,
+        /// A power of two that divides the address of every element for certain, in bytes.
+        alignment: u32,
+    },
+    /// A scalar of the region.
+    Scalar {
+        /// Its value before the region; `None` where the region always writes before it reads.
+        incoming: Option<Value<'m>>,
+        /// Values of the original region that are used after it, each equal to the scalar's last value.
+        outgoing: Vec<Inst<'m>>,
+    },
+}
+
+/// The original loop of a variable.
+#[derive(Clone, Debug)]
+pub struct LoopBinding<'m> {
+    /// Its header.
+    pub header: Block<'m>,
+    /// Its latch; the terminator carries `!llvm.loop` hints and the debug location.
+    pub latch: Block<'m>,
+}
+
+/// Something that lifting did not understand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Remark {
+    /// Where, if the IR says so.
+    pub location: Option<SourceLocation>,
+    /// A stable short name, such as `call` or `trip-count`.
+    pub code: &'static str,
+    /// What is in the way.
+    pub message: String,
+    /// What would help; may be empty.
+    pub help: &'static str,
+}
