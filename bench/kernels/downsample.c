@@ -1,5 +1,5 @@
 // downsample: two levels of a pyramid, each pixel the bilinear mean of a 2x2 block, then a difference.
-// Sizes are run-time ints, arrays are VLAs that may alias; single precision.
+// Sizes are run-time ints, rounded down to even ones (at least 4); arrays are VLAs that may alias; single precision.
 // Of interest: stride-2 reads, subscripts x/2 (floor division) in the third nest.
 // Strict floating point is expected: compile with -ffp-contract=off.
 #include <stdint.h>
@@ -54,6 +54,8 @@ static uint64_t fnv(uint64_t h, const void *data, size_t bytes) {
 int main(int argc, char **argv) {
     int h = argc > 1 ? atoi(argv[1]) : H;
     int w = argc > 2 ? atoi(argv[2]) : W;
+    h = h < 4 ? 4 : h - h % 2;
+    w = w < 4 ? 4 : w - w % 2;
     float(*in)[w] = malloc(sizeof(float[h][w]));
     float(*half)[w / 2] = calloc(1, sizeof(float[h / 2][w / 2]));
     float(*quarter)[w / 4] = calloc(1, sizeof(float[h / 4][w / 4]));

@@ -1,0 +1,5 @@
+// A loop without an exit.
+void f(volatile int *p) {
+    for (;;)
+        *p = 1;
+}
