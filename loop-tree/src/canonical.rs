@@ -14,8 +14,21 @@ use std::sync::Arc;
 
 /// The canonical form of a tree of this kernel.
 pub fn canonical(kernel: &Kernel, root: &Green) -> Green {
-    Canonical { originals: kernel.var_count() }.rebuild(root, &Env::default(), 0)
+    let pass = |tree: &Green| Canonical { originals: kernel.var_count() }.rebuild(tree, &Env::default(), 0);
+    // What one pass substitutes may show the next that a loop is an alias or runs once. The last pass only shares.
+    let mut tree = pass(root);
+    for _ in 0..MOST_PASSES {
+        let next = pass(&tree);
+        if next == tree {
+            break;
+        }
+        tree = next;
+    }
+    tree
 }
+
+/// Bounds the work on a tree of any depth; two or three are usual.
+const MOST_PASSES: usize = 16;
 
 /// A variable that occurs nowhere in the tree, for a transformation to bind. Canonical form renames it.
 pub fn fresh_variable(kernel: &Kernel, root: &Green) -> VarId {

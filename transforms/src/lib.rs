@@ -1,1 +1,64 @@
 //! Loop transformations, one file each, and their recipes.
+//!
+//! - [`Transform`]: one change of a tree; [`Context`]: the tree it is applied to; [`Rewrite`]: the new one.
+//! - [`Refusal`]: why a tree does not have the structure that a transformation needs.
+//! - [`Recipe`]: named steps as text, which parse, print and replay; [`LoopRef`]: how text names a loop.
+//! - [`Registry`]: the transformations that are known by name, and [`moves()`]: where each could be tried.
+//! - [`Forwarding`]: where the parts of the old tree are in the new one.
+//!
+//! **Invariant.** No transformation knows whether it is legal, profitable, or how to version itself: each returns a
+//! new tree, and an oracle is asked about that. What is refused here is refused for its structure only.
+
+mod arguments;
+mod context;
+mod distribute;
+mod expression;
+mod forwarding;
+mod fuse;
+mod index_set_split;
+mod interchange;
+mod loop_ref;
+mod mark;
+mod nest;
+mod peel;
+mod permute;
+mod project;
+mod recipe;
+mod refusal;
+mod registry;
+mod reorder;
+mod reverse;
+mod sink;
+mod skew;
+mod strip_mine;
+#[cfg(test)]
+mod testing;
+mod tile;
+mod transform;
+mod unroll;
+mod unroll_and_jam;
+
+pub use arguments::{Argument, Arguments};
+pub use context::{Context, Site};
+pub use distribute::Distribute;
+pub use expression::Expression;
+pub use forwarding::Forwarding;
+pub use fuse::{Fuse, Remainder};
+pub use index_set_split::IndexSetSplit;
+pub use interchange::Interchange;
+pub use loop_ref::LoopRef;
+pub use mark::Mark;
+pub use peel::{End, Peel};
+pub use permute::Permute;
+pub use recipe::{Recipe, RecipeError, ReplayError};
+pub use refusal::Refusal;
+pub use registry::{MoveOptions, Registration, Registry, moves};
+pub use reorder::{Move, Reorder};
+pub use reverse::Reverse;
+pub use sink::Sink;
+pub use skew::Skew;
+pub use strip_mine::StripMine;
+pub use tile::Tile;
+pub use transform::{Rewrite, Step, Transform};
+pub use unroll::{Factor, Unroll};
+pub use unroll_and_jam::UnrollAndJam;

@@ -1,0 +1,96 @@
+//! How a recipe names a node.
+
+use crate::{Context, Refusal};
+use loop_tree::{Green, Path};
+use std::fmt;
+use std::sync::Arc;
+
+/// A node by its path (`@0.1`), or a loop by its variable (`i`, `t0`) where only one loop binds it. Printed as it was
+/// written.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum LoopRef {
+    /// By path.
+    Path(Path),
+    /// By the name of its variable.
+    Name(Arc<str>),
+}
+
+impl LoopRef {
+    /// Reads `@0.1` or a name.
+    pub fn parse(text: &str) -> Option<LoopRef> {
+        if text.starts_with('@') {
+            return Path::parse(text).map(LoopRef::Path);
+        }
+        let mut chars = text.chars();
+        let starts = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
+        (starts && chars.all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$')))
+            .then(|| LoopRef::Name(text.into()))
+    }
+
+    /// The path of the node in a tree. A path is not looked up.
+    pub fn resolve(&self, cx: &Context<'_>) -> Result<Path, Refusal> {
+        let name = match self {
+            LoopRef::Path(path) => return Ok(path.clone()),
+            LoopRef::Name(name) => name,
+        };
+        let mut found = Vec::new();
+        find(cx, cx.root, name, &mut Path::root(), &mut found);
+        match found.len() {
+            1 => Ok(found.swap_remove(0)),
+            0 => Err(Refusal {
+                code: "unknown-loop",
+                loops: vec![],
+                message: format!("no loop binds `{name}`"),
+                help: Some("loops are named by path (@0.1) or by a variable that one loop binds".into()),
+            }),
+            count => Err(Refusal {
+                code: "ambiguous-loop",
+                loops: found,
+                message: format!("{count} loops bind `{name}`"),
+                help: Some("name the loop by its path".into()),
+            }),
+        }
+    }
+}
+
+fn find(cx: &Context<'_>, node: &Green, name: &str, path: &mut Path, found: &mut Vec<Path>) {
+    if node.summary().loop_depth == 0 {
+        return;
+    }
+    if let Some((header, _)) = node.as_loop()
+        && cx.kernel.variable_name(header.var) == name
+    {
+        found.push(path.clone());
+    }
+    for (index, child) in node.children().enumerate() {
+        path.0.push(index as u32);
+        find(cx, child, name, path, found);
+        path.0.pop();
+    }
+}
+
+impl fmt::Display for LoopRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoopRef::Path(path) => path.fmt(f),
+            LoopRef::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+impl From<Path> for LoopRef {
+    fn from(path: Path) -> Self {
+        LoopRef::Path(path)
+    }
+}
+
+/// Writes a comma-separated list.
+pub(crate) fn list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt::Result {
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            f.write_str(", ")?;
+        }
+        item.fmt(f)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Mark: say how the iterations of a loop may be executed.
+//! Elsewhere: `parallel`, `vectorize` (Halide, TVM), `parallelize_loop` (Exo), `#pragma omp`.
+//!
+//! ```lt before
+//! for i in 0..N { S(i) }
+//! ```
+//! ```lt after
+//! parallel for i in 0..N { S(i) }
+//! ```
+//! Keeps the statement instances; their order is no longer promised.
+//! Applies to every loop with affine bounds.
+
+use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use loop_tree::{Green, LoopHeader, LoopKind};
+use std::fmt;
+
+/// Gives a loop a kind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// The loop.
+    pub target: LoopRef,
+    /// The kind.
+    pub kind: LoopKind,
+}
+
+const KINDS: [(LoopKind, &str); 3] =
+    [(LoopKind::Sequential, "sequential"), (LoopKind::Parallel, "parallel"), (LoopKind::Vector, "vector")];
+
+impl Transform for Mark {
+    fn name(&self) -> &'static str {
+        "mark"
+    }
+
+    fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
+        let site = cx.site(&self.target)?;
+        let header = LoopHeader { kind: self.kind, ..(**site.header).clone() };
+        cx.replace(&site.path, Green::for_loop(header, site.body.clone()))
+    }
+}
+
+impl Mark {
+    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+        let target = arguments.one_loop()?;
+        let kind = KINDS.iter().find(|(_, word)| arguments.flag(word)).map(|(kind, _)| *kind);
+        let kind = kind.ok_or_else(|| arguments.error("`mark` needs parallel, vector or sequential"))?;
+        arguments.finish()?;
+        Ok(Mark { target, kind })
+    }
+
+    /// Parallel for loops that are not inside another marked one; vector for innermost loops.
+    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+        let sites = cx.sites();
+        let mut result = Vec::new();
+        for site in sites.iter().filter(|s| s.header.kind == LoopKind::Sequential) {
+            let inside = |kind| {
+                sites.iter().any(|s| s.header.kind == kind && s.path != site.path && s.path.contains(&site.path))
+            };
+            let target = LoopRef::Path(site.path.clone());
+            if !inside(LoopKind::Parallel) && !inside(LoopKind::Vector) {
+                result.push(Mark { target: target.clone(), kind: LoopKind::Parallel });
+            }
+            if site.body.summary().loop_depth == 0 && !inside(LoopKind::Vector) {
+                result.push(Mark { target, kind: LoopKind::Vector });
+            }
+        }
+        result
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = KINDS.iter().find(|(kind, _)| *kind == self.kind).map_or("sequential", |(_, word)| word);
+        write!(f, "mark({}; {word})", self.target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::*;
+
+    #[test]
+    fn only_the_kind_changes() {
+        let k = kernel(&[("S", "i")]);
+        let tree = "for i in 0..N { S }";
+        check(&k, tree, "mark(i; parallel)", "parallel for i in 0..N { S }");
+        check(&k, tree, "mark(i; vector); mark(i; sequential)", tree);
+    }
+}

@@ -1,0 +1,108 @@
+//! Ranges of two swapped loops: the integer points of a polygon scanned in the other order.
+//!
+//! Each bound is a linear inequality in both variables. The new inner loop takes all that mention its variable; the
+//! new outer one takes the rest and, by Fourier-Motzkin elimination, what the others imply. Eliminating over-approximates
+//! only the outer range, where the inner loop is then empty: the points scanned are the same.
+
+use crate::nest;
+use loop_tree::{Affine, Atom, LoopHeader, VarId};
+
+/// Headers of the swapped loops, outermost first. The inner header is in terms of the scope around the outer loop and of
+/// the outer variable.
+pub(crate) fn swapped(
+    outer: &LoopHeader,
+    inner: &LoopHeader,
+) -> Result<(LoopHeader, LoopHeader), &'static str> {
+    let (i, j) = (outer.var, inner.var);
+    if !inner.lower().iter().chain(inner.upper()).any(|e| e.uses(i)) {
+        return Ok((inner.clone(), outer.clone()));
+    }
+    if outer.step != 1 || inner.step != 1 {
+        return Err("bounds of the inner loop use the outer variable, and a step is not 1");
+    }
+    let mut inequalities = Vec::new(); // each is >= 0
+    for header in [outer, inner] {
+        let v = Affine::var(header.var);
+        inequalities.extend(header.lower().iter().map(|l| &v - l));
+        inequalities.extend(header.upper().iter().map(|u| (u - &v).offset(-1)));
+    }
+    let inequalities: Vec<Affine> =
+        inequalities.iter().map(|e| linear(e, i)).collect::<Option<_>>().ok_or(
+            "a bound of the inner loop multiplies the outer variable inside a division",
+        )?;
+    let (about_i, mut about_j): (Vec<Affine>, Vec<Affine>) =
+        inequalities.into_iter().partition(|e| e.coefficient(i) != 0);
+    for low in about_i.iter().filter(|e| e.coefficient(i) > 0) {
+        for high in about_i.iter().filter(|e| e.coefficient(i) < 0) {
+            let sum = low.scale(high.coefficient(i).saturating_neg()) + high.scale(low.coefficient(i));
+            if sum.uses(j) && !about_j.contains(&sum) {
+                about_j.push(sum);
+            }
+        }
+    }
+    let about_j = irredundant(about_j, &[]);
+    let about_i = irredundant(about_i, &about_j);
+    Ok((
+        range(j, &about_j, inner).ok_or("the range of the new outer loop has no bound")?,
+        range(i, &about_i, outer).ok_or("the range of the new inner loop has no bound")?,
+    ))
+}
+
+/// `e >= 0` without divisions that contain `v`, as an equivalent `result >= 0`.
+fn linear(e: &Affine, v: VarId) -> Option<Affine> {
+    let mut e = e.clone();
+    for _ in 0..8 {
+        let division = e.terms().iter().find_map(|(atom, c)| match atom {
+            Atom::Div(d) if d.numerator.uses(v) => Some((d.clone(), *c)),
+            _ => None,
+        });
+        let Some((d, c)) = division else { return e.is_exact().then_some(e) };
+        let rest = &e - &Affine::atom(Atom::Div(d.clone())).scale(c);
+        if rest.terms().iter().any(|(a, _)| matches!(a, Atom::Div(d) if d.numerator.uses(v))) {
+            return None;
+        }
+        e = match c {
+            // floor(n/d) >= -r  <=>  n >= -r*d
+            1 => &d.numerator + &rest.scale(d.denominator),
+            // floor(n/d) <= r  <=>  n <= r*d + d - 1
+            -1 => rest.scale(d.denominator).offset(d.denominator - 1) - d.numerator.clone(),
+            _ => return None,
+        };
+    }
+    None
+}
+
+/// Without inequalities that another one, or the sum of two others, implies.
+fn irredundant(list: Vec<Affine>, given: &[Affine]) -> Vec<Affine> {
+    let implied = |e: &Affine, others: &[&Affine]| {
+        let at_least = |d: Affine| d.as_constant().is_some_and(|c| c >= 0);
+        others.iter().enumerate().any(|(n, a)| {
+            let rest = e - a;
+            at_least(rest.clone()) || others[..n].iter().any(|b| at_least(&rest - b))
+        })
+    };
+    let mut kept: Vec<bool> = vec![true; list.len()];
+    for at in 0..list.len() {
+        let alive = list.iter().enumerate().filter(|(n, _)| *n != at && kept[*n]).map(|(_, e)| e);
+        let others: Vec<&Affine> = alive.chain(given).collect();
+        kept[at] = !implied(&list[at], &others);
+    }
+    list.into_iter().zip(kept).filter(|(_, k)| *k).map(|(e, _)| e).collect()
+}
+
+fn range(v: VarId, inequalities: &[Affine], like: &LoopHeader) -> Option<LoopHeader> {
+    let (mut lower, mut upper) = (Vec::new(), Vec::new());
+    for e in inequalities {
+        let c = e.coefficient(v);
+        let rest = e - &Affine::var(v).scale(c);
+        if rest.uses(v) || !rest.is_exact() {
+            return None;
+        }
+        match c {
+            0 => {}
+            1.. => lower.push((-rest).ceil_div(c)),
+            _ => upper.push(rest.floor_div(c.checked_neg()?).offset(1)),
+        }
+    }
+    (!lower.is_empty() && !upper.is_empty()).then(|| nest::header(v, lower, upper, 1, like.kind))
+}

@@ -1,0 +1,168 @@
+//! The transformations known by name, and the enumeration of moves.
+
+use crate::{
+    Arguments, Context, Distribute, Fuse, IndexSetSplit, Interchange, Mark, Move, Peel, Permute, RecipeError,
+    Reorder, Reverse, Sink, Skew, Step, StripMine, Tile, Unroll, UnrollAndJam,
+};
+use std::sync::Arc;
+
+/// What the enumeration of moves tries. Counts, not times: the same tree gives the same moves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MoveOptions {
+    /// Tile sizes, each for all loops of a band.
+    pub tile_sizes: Vec<i64>,
+    /// Outer and inner tile size for tiles at two levels.
+    pub two_level_tiles: Vec<(i64, i64)>,
+    /// Whether tiles are also tried with full ones separated.
+    pub full_tiles: bool,
+    /// Longest band to tile or permute.
+    pub band: usize,
+    /// Block sizes of strip-mining.
+    pub strip_sizes: Vec<i64>,
+    /// Factors of unrolling.
+    pub unroll_factors: Vec<i64>,
+    /// Loops of at most so many iterations are also unrolled fully.
+    pub full_unroll: i64,
+    /// Factors of unroll-and-jam.
+    pub jam_factors: Vec<i64>,
+    /// Shifts of fusion from `-shift` to `shift`, beside those that ranges and subscripts suggest.
+    pub shift: i64,
+    /// Factors of skewing.
+    pub skew_factors: Vec<i64>,
+    /// Iterations to peel.
+    pub peel: Vec<i64>,
+    /// Names of the transformations to enumerate; empty: all.
+    pub only: Vec<String>,
+}
+
+impl Default for MoveOptions {
+    fn default() -> Self {
+        MoveOptions {
+            tile_sizes: vec![16, 32, 64, 128],
+            two_level_tiles: vec![],
+            full_tiles: true,
+            band: 3,
+            strip_sizes: vec![8, 32, 256],
+            unroll_factors: vec![2, 4, 8],
+            full_unroll: 8,
+            jam_factors: vec![2, 4, 8],
+            shift: 2,
+            skew_factors: vec![1, 2],
+            peel: vec![1],
+            only: vec![],
+        }
+    }
+}
+
+type Parse = dyn Fn(Arguments) -> Result<Step, RecipeError> + Send + Sync;
+type Moves = dyn Fn(&Context<'_>, &MoveOptions) -> Vec<Step> + Send + Sync;
+
+/// One transformation: name, parser of arguments, enumerator of moves.
+#[derive(Clone)]
+pub struct Registration {
+    name: Arc<str>,
+    parse: Arc<Parse>,
+    moves: Arc<Moves>,
+}
+
+impl Registration {
+    /// A transformation called `name`. `parse` reads the text that its `Display` writes; `moves` lists where it could
+    /// be tried, in an order that depends on the tree only.
+    pub fn new(
+        name: &str,
+        parse: impl Fn(Arguments) -> Result<Step, RecipeError> + Send + Sync + 'static,
+        moves: impl Fn(&Context<'_>, &MoveOptions) -> Vec<Step> + Send + Sync + 'static,
+    ) -> Self {
+        Registration { name: name.into(), parse: Arc::new(parse), moves: Arc::new(moves) }
+    }
+
+    /// The name in recipes.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads a step.
+    pub fn parse(&self, arguments: Arguments) -> Result<Step, RecipeError> {
+        (self.parse)(arguments)
+    }
+
+    /// Where it could be tried.
+    pub fn moves(&self, cx: &Context<'_>, options: &MoveOptions) -> Vec<Step> {
+        (self.moves)(cx, options)
+    }
+}
+
+/// Transformations by name, in a fixed order.
+#[derive(Clone, Default)]
+pub struct Registry(Vec<Registration>);
+
+macro_rules! register {
+    ($registry:ident, $($name:literal: $type:ident),* $(,)?) => {
+        $($registry.register(Registration::new(
+            $name,
+            |arguments| $type::parse(arguments).map(Step::new),
+            |cx, options| $type::moves(cx, options).into_iter().map(Step::new).collect(),
+        ));)*
+    };
+}
+
+impl Registry {
+    /// No transformations.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// The transformations of this crate.
+    pub fn standard() -> Self {
+        let mut registry = Self::empty();
+        register!(registry,
+            "distribute": Distribute,
+            "fuse": Fuse,
+            "interchange": Interchange,
+            "permute": Permute,
+            "tile": Tile,
+            "unroll_and_jam": UnrollAndJam,
+            "skew": Skew,
+            "strip_mine": StripMine,
+            "reverse": Reverse,
+            "peel": Peel,
+            "split": IndexSetSplit,
+            "unroll": Unroll,
+            "move": Move,
+            "reorder": Reorder,
+            "sink": Sink,
+            "mark": Mark,
+        );
+        registry
+    }
+
+    /// Adds a transformation; one of the same name is replaced.
+    pub fn register(&mut self, registration: Registration) {
+        match self.0.iter_mut().find(|r| r.name == registration.name) {
+            Some(old) => *old = registration,
+            None => self.0.push(registration),
+        }
+    }
+
+    /// The transformation of that name.
+    pub fn get(&self, name: &str) -> Option<&Registration> {
+        self.0.iter().find(|r| &*r.name == name)
+    }
+
+    /// All transformations, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Registration> {
+        self.0.iter()
+    }
+
+    pub(crate) fn names(&self) -> String {
+        self.0.iter().map(Registration::name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Where each transformation of the registry could be tried. Structure is tested, as far as that is cheap; the
+/// change is not made, so that a few moves refuse when applied.
+pub fn moves(cx: &Context<'_>, registry: &Registry, options: &MoveOptions) -> Vec<Step> {
+    let wanted =
+        |r: &&Registration| options.only.is_empty() || options.only.iter().any(|name| **name == *r.name);
+    registry.iter().filter(wanted).flat_map(|r| r.moves(cx, options)).collect()
+}

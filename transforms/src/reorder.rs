@@ -1,0 +1,180 @@
+//! Reorder and move: parts of a sequence in another order.
+//! Elsewhere: `reorder_stmts` (Exo), code motion.
+//!
+//! ```lt before
+//! for i in 0..N { S(i) }  T()  for j in 0..N { U(j) }
+//! ```
+//! ```lt after
+//! T()  for i in 0..N { S(i) }  for j in 0..N { U(j) }
+//! ```
+//! Keeps the set of statement instances; changes their order. `reorder(@; 1, 0, 2)` lists the old positions in their new
+//! order; `move(@1; 0)` takes one part to a position. Makes loops adjacent for fusion.
+//! Applies to sequences.
+
+use crate::loop_ref::list;
+use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use loop_tree::{Green, Node, Path};
+use std::fmt;
+
+/// Permutes the parts of a sequence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reorder {
+    /// The sequence.
+    pub sequence: LoopRef,
+    /// The old position of each part.
+    pub order: Vec<usize>,
+}
+
+/// Moves one part of a sequence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Move {
+    /// The part.
+    pub part: LoopRef,
+    /// Its new position.
+    pub to: usize,
+}
+
+fn permuted(cx: &Context<'_>, sequence: &Path, order: &[usize]) -> Result<Green, Refusal> {
+    let node = cx.node(sequence)?;
+    let Node::Seq(children) = node.node() else {
+        return Err(Refusal::new("not-a-sequence", sequence, "there is no sequence at this path"));
+    };
+    let mut sorted = order.to_vec();
+    sorted.sort_unstable();
+    if !sorted.into_iter().eq(0..children.len()) {
+        let message = format!("this is not an order of the {} parts", children.len());
+        return Err(Refusal::new("position", sequence, message));
+    }
+    cx.replace(sequence, Green::seq(order.iter().filter_map(|n| children.get(*n).cloned())))
+}
+
+impl Transform for Reorder {
+    fn name(&self) -> &'static str {
+        "reorder"
+    }
+
+    fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
+        let path = self.sequence.resolve(cx)?;
+        // A loop stands for the sequence that is its body.
+        let path = if cx.node(&path)?.as_loop().is_some() { path.child(0) } else { path };
+        permuted(cx, &path, &self.order)
+    }
+}
+
+impl Transform for Move {
+    fn name(&self) -> &'static str {
+        "move"
+    }
+
+    fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
+        let path = self.part.resolve(cx)?;
+        let Some((sequence, from)) = path.split_last() else {
+            return Err(Refusal::new("not-a-sequence", &path, "the root is no part of a sequence"));
+        };
+        let mut order: Vec<usize> = (0..cx.node(&sequence)?.child_count()).collect();
+        if self.to >= order.len() || from >= order.len() {
+            let message = format!("there is no position {} among {}", self.to, order.len());
+            return Err(Refusal::new("position", &path, message));
+        }
+        let part = order.remove(from);
+        order.insert(self.to, part);
+        permuted(cx, &sequence, &order)
+    }
+}
+
+fn position(arguments: &Arguments, value: i64) -> Result<usize, RecipeError> {
+    usize::try_from(value).map_err(|_| arguments.error("a position is not negative"))
+}
+
+impl Reorder {
+    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+        let sequence = arguments.one_loop()?;
+        let Some(order) = arguments.integers() else {
+            return Err(arguments.error("`reorder` needs the old positions in their new order"));
+        };
+        let order = order.into_iter().map(|n| position(&arguments, n)).collect::<Result<_, _>>()?;
+        arguments.finish()?;
+        Ok(Reorder { sequence, order })
+    }
+
+    /// None: every order is a few moves.
+    pub(crate) fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+        vec![]
+    }
+}
+
+impl Move {
+    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+        let part = arguments.one_loop()?;
+        let to = arguments.one_integer()?;
+        let to = position(&arguments, to)?;
+        arguments.finish()?;
+        Ok(Move { part, to })
+    }
+
+    /// Each part of a sequence that contains loops to each earlier place next to a loop, and directly after it: so
+    /// that two loops become adjacent.
+    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+        let mut result = Vec::new();
+        collect(cx.root, &mut Path::root(), &mut result);
+        result
+    }
+}
+
+/// Longest sequence whose parts are moved by enumeration.
+const LONGEST: usize = 12;
+
+fn collect(node: &Green, path: &mut Path, result: &mut Vec<Move>) {
+    if node.summary().loop_depth == 0 {
+        return;
+    }
+    if let Node::Seq(children) = node.node()
+        && children.len() <= LONGEST
+    {
+        let is_loop = |n: usize| children.get(n).is_some_and(|c| c.summary().loop_depth > 0);
+        for from in 0..children.len() {
+            // Neighbours change places once, by the later one's move.
+            let earlier = (0..from).filter(|to| is_loop(from) || (*to + 1 == from && is_loop(*to)));
+            let later = (from + 2..children.len()).filter(|to| is_loop(from) && is_loop(*to));
+            let moves = earlier.chain(later).collect::<Vec<_>>();
+            result.extend(moves.into_iter().map(|to| Move { part: path.child(from).into(), to }));
+        }
+    }
+    for (index, child) in node.children().enumerate() {
+        path.0.push(index as u32);
+        collect(child, path, result);
+        path.0.pop();
+    }
+}
+
+impl fmt::Display for Reorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "reorder({}; ", self.sequence)?;
+        list(f, &self.order)?;
+        f.write_str(")")
+    }
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "move({}; {})", self.part, self.to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::*;
+
+    #[test]
+    fn parts_change_places() {
+        let k = kernel(&[("S", "i"), ("T", ""), ("U", "j")]);
+        let tree = "for i in 0..N { S } T for j in 0..N { U }";
+        check(&k, tree, "move(@1; 0)", "T for i in 0..N { S } for j in 0..N { U }");
+        check(&k, tree, "reorder(@; 1, 0, 2)", "T for i in 0..N { S } for j in 0..N { U }");
+        check(&k, tree, "reorder(@; 2, 0, 1); move(@0; 2)", tree);
+        refuse(&k, tree, "reorder(@; 0, 1)", "position");
+        refuse(&k, tree, "reorder(@; 0, 1, 1)", "position");
+        refuse(&k, tree, "move(@0; 3)", "position");
+        refuse(&k, tree, "move(@; 0)", "not-a-sequence");
+    }
+}

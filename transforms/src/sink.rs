@@ -1,0 +1,117 @@
+//! Sink: what stands before or after a loop goes into its first or last iteration.
+//! Elsewhere: code sinking; the inverse of peeling; how imperfect nests become perfect.
+//!
+//! ```lt before
+//! for i in 0..N { S(i)  for j in 0..M { T(i, j) } }
+//! ```
+//! ```lt after
+//! for i in 0..N { for j in 0..M { if j == 0 { S(i) }  T(i, j) } }
+//! ```
+//! Keeps the statement instances and their order, **if the loop runs at all**: otherwise they are lost, which the test of
+//! coverage sees, and makes a condition of.
+//! Applies to a part of a sequence directly before a loop with one lower bound, or directly after a loop with one upper
+//! bound and step 1.
+
+use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use loop_tree::{Affine, Bounds, Condition, Constraint, Green, Node, Path};
+use std::fmt;
+
+/// Moves a part of a sequence into the loop after it, or before it if none is after it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sink {
+    /// The part.
+    pub part: LoopRef,
+}
+
+impl Transform for Sink {
+    fn name(&self) -> &'static str {
+        "sink"
+    }
+
+    fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
+        let path = self.part.resolve(cx)?;
+        let part = cx.node(&path)?;
+        let none = || Refusal::new("not-adjacent", &path, "no loop is next to this in a sequence");
+        let (sequence, index) = path.split_last().ok_or_else(none)?;
+        let node = cx.node(&sequence)?;
+        if !matches!(node.node(), Node::Seq(_)) {
+            return Err(none());
+        }
+        let is_loop = |n: usize| node.child(n).is_some_and(|c| c.as_loop().is_some());
+        let (target, first) = match index.checked_sub(1) {
+            _ if is_loop(index + 1) => (index + 1, true),
+            Some(before) if is_loop(before) => (before, false),
+            _ => return Err(none()),
+        };
+        let sunk = sink(node, &sequence, part, target, first)?;
+        let children = node.children().enumerate().filter(|(n, _)| *n != index);
+        let list = children.map(|(n, child)| if n == target { sunk.clone() } else { child.clone() });
+        cx.replace(&sequence, Green::seq(list))
+    }
+}
+
+fn sink(sequence: &Green, path: &Path, part: &Green, target: usize, first: bool) -> Result<Green, Refusal> {
+    let place = path.child(target);
+    let Some((header, body)) = sequence.child(target).and_then(Green::as_loop) else {
+        return Err(Refusal::new("not-a-loop", &place, "there is no loop at this path"));
+    };
+    if matches!(header.bounds, Bounds::Unbounded { .. }) {
+        return Err(Refusal::new("unbounded", &place, "the number of iterations is not known"));
+    }
+    let at = match (header.lower(), header.upper()) {
+        ([lower], _) if first => lower.clone(),
+        (_, [upper]) if !first && header.step == 1 => upper.offset(-1),
+        _ => return Err(Refusal::new("bounds", &place, "which iteration is at the end is not affine")),
+    };
+    if part.has_free(header.var) || at.uses(header.var) {
+        return Err(Refusal::new("shadowed", &place, "the loop hides a variable that is used in front of it"));
+    }
+    let condition = Condition::all(vec![Constraint::eq(Affine::var(header.var), at)]);
+    let guarded = Green::guard(condition, part.clone());
+    let list = if first { [guarded, body.clone()] } else { [body.clone(), guarded] };
+    Ok(Green::for_loop(header.clone(), Green::seq(list)))
+}
+
+impl Sink {
+    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+        let part = arguments.one_loop()?;
+        arguments.finish()?;
+        Ok(Sink { part })
+    }
+
+    /// Parts without loops of their own, next to a loop.
+    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+        let mut result = Vec::new();
+        for site in cx.sites() {
+            let Node::Seq(children) = site.body.node() else { continue };
+            let sequence = site.path.child(0);
+            for (index, part) in children.iter().enumerate() {
+                let before = index.checked_sub(1).and_then(|n| children.get(n));
+                let mut neighbours = children.get(index + 1).into_iter().chain(before);
+                if part.summary().loop_depth == 0 && neighbours.any(|n| n.as_loop().is_some()) {
+                    result.push(Sink { part: sequence.child(index).into() });
+                }
+            }
+        }
+        result
+    }
+}
+
+impl fmt::Display for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sink({})", self.part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::*;
+
+    #[test]
+    fn into_the_first_or_last_iteration() {
+        let k = kernel(&[("S", "i"), ("T", "i j"), ("U", "i")]);
+        check_tree(&k, "for i in 0..N { S for j in 0..M { T } U }", "sink(@0.0); sink(@0.1)",
+            "for i in 0..N { for j in 0..M { if j == 0 { S } T if j == M - 1 { U } } }");
+        refuse(&k, "for i in 0..N { S }", "sink(@0)", "not-adjacent");
+    }
+}

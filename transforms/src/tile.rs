@@ -1,0 +1,334 @@
+//! Tile: the loops of a band run block by block.
+//! Elsewhere: blocking; `tile` (Halide, TVM, MLIR), strip-mining and interchange.
+//!
+//! ```lt before
+//! for i in 0..N { for j in 0..N { S(i, j) } }
+//! ```
+//! ```lt after
+//! for t0 in 0..floor((N + 31)/32) { for t1 in 0..floor((N + 31)/32) {
+//!   for i in 32*t0..min(N, 32*t0 + 32) { for j in 32*t1..min(N, 32*t1 + 32) { S(i, j) } }
+//! } }
+//! ```
+//! Keeps the set of statement instances; changes their order.
+//! Applies to perfectly nested loops, with bindings and affine guards between them. Bounds may use variables of the band:
+//! tiles then start at multiples of the size, and the ranges of tiles are projected. `full` runs tiles that lie wholly in
+//! the range apart from the others: their loops have a constant number of iterations and no minimum. A second list of
+//! sizes tiles the points of a tile once more.
+
+use crate::loop_ref::list;
+use crate::nest::{self, Band, Link};
+use crate::strip_mine::Blocks;
+use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
+use loop_tree::{Affine, Atom, Bounds, Condition, Constraint, Green, LoopHeader, LoopKind, VarId};
+use std::fmt;
+use std::sync::Arc;
+
+/// Tiles a band.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tile {
+    /// The loops of the band, outermost first.
+    pub band: Vec<LoopRef>,
+    /// Iterations per tile and loop, for each level, outermost first.
+    pub sizes: Vec<Vec<i64>>,
+    /// Whether full tiles are separated from partial ones.
+    pub full: bool,
+}
+
+impl Transform for Tile {
+    fn name(&self) -> &'static str {
+        "tile"
+    }
+
+    fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
+        let band = nest::band(cx, &self.band)?;
+        let (Some(top), Some(last)) = (band.loops.first(), band.loops.last()) else {
+            return Err(Refusal { code: "empty-band", loops: vec![], message: "no loops".into(), help: None });
+        };
+        if self.sizes.is_empty() || self.sizes.iter().any(|sizes| sizes.len() != band.loops.len()) {
+            return Err(Refusal::new("sizes", &top.path, "each level needs a size for each loop"));
+        }
+        for (site, size) in self.sizes.iter().flat_map(|sizes| band.loops.iter().zip(sizes)) {
+            nest::check_factor(site, *size, 1)?;
+        }
+        check_variables(&band)?;
+        let nest = Nest {
+            headers: band.loops.iter().map(|s| s.header.clone()).collect(),
+            between: band.between.clone(),
+            body: last.body.clone(),
+        };
+        let mut tiling = Tiling { cx, next: 0, full: self.full };
+        let tiled = tiling.levels(nest, &self.sizes).map_err(|message| Refusal::new("bounds", &top.path, message))?;
+        cx.replace(&top.path, tiled)
+    }
+}
+
+/// Tile loops stand outside the band, where a variable of the band must mean nothing else.
+fn check_variables(band: &Band<'_>) -> Result<(), Refusal> {
+    let mut bound: Vec<VarId> = Vec::new();
+    for (n, site) in band.loops.iter().enumerate() {
+        let links = band.between.get(n).map_or(&[][..], |l| &l[..]);
+        let by_links = links.iter().filter_map(|l| match l {
+            Link::Let(v, _) => Some(*v),
+            Link::Guard(_) => None,
+        });
+        for v in std::iter::once(site.header.var).chain(by_links) {
+            if bound.contains(&v) {
+                return Err(Refusal::new("shadowed", &site.path, "two bindings of the band have the same variable"));
+            }
+            bound.push(v);
+        }
+    }
+    Ok(())
+}
+
+/// A perfect nest, apart from its position.
+struct Nest {
+    headers: Vec<Arc<LoopHeader>>,
+    between: Vec<Vec<Link>>,
+    body: Green,
+}
+
+impl Nest {
+    /// The loops with their body.
+    fn build(&self, body: Green) -> Green {
+        let mut result = body;
+        for (n, header) in self.headers.iter().enumerate().rev() {
+            let links = self.between.get(n).map_or(&[][..], |l| &l[..]);
+            result = Green::for_loop(header.clone(), nest::wrap(links, result));
+        }
+        result
+    }
+}
+
+struct Tiling<'a> {
+    cx: &'a Context<'a>,
+    /// Number of fresh variables used.
+    next: u32,
+    full: bool,
+}
+
+/// One tiled loop.
+struct Tiled {
+    /// The loop over tiles.
+    header: LoopHeader,
+    /// The number of full tiles from the start, where it is one expression of the scope around the band.
+    full_tiles: Option<Affine>,
+    /// What must hold for the tile to be full.
+    is_full: Vec<Constraint>,
+    /// The loop over the points of any tile.
+    points: Arc<LoopHeader>,
+    /// The loop over the points of a full tile.
+    full_points: Arc<LoopHeader>,
+}
+
+impl Tiling<'_> {
+    fn levels(&mut self, nest: Nest, sizes: &[Vec<i64>]) -> Result<Green, &'static str> {
+        let Some((sizes, rest)) = sizes.split_first() else { return Ok(nest.build(nest.body.clone())) };
+        let tiles = self.tiles(&nest, sizes)?;
+        let points = |full: bool| Nest {
+            headers: tiles.iter().map(|t| if full { t.full_points.clone() } else { t.points.clone() }).collect(),
+            between: nest.between.clone(),
+            body: nest.body.clone(),
+        };
+        let partial = self.levels(points(false), rest)?;
+        if !self.full {
+            return Ok(around(&tiles, partial));
+        }
+        let full = self.levels(points(true), rest)?;
+        if tiles.iter().all(|t| t.full_tiles.is_some()) {
+            return Ok(by_range(&tiles, &full, &partial));
+        }
+        let condition = Condition::all(tiles.iter().flat_map(|t| t.is_full.clone()).collect());
+        let otherwise = condition.negated(LARGEST_CONDITION).ok_or("full tiles have too complex a condition")?;
+        if condition.is_always() {
+            return Ok(around(&tiles, full));
+        }
+        let guards = [(condition, full), (otherwise, partial)].map(|(c, body)| Green::guard(c, body));
+        Ok(around(&tiles, Green::seq(guards)))
+    }
+
+    fn tiles(&mut self, nest: &Nest, sizes: &[i64]) -> Result<Vec<Tiled>, &'static str> {
+        let mut result: Vec<Tiled> = Vec::new();
+        // For each loop so far: variable, first and last value in a tile.
+        let mut boxes: Vec<(VarId, Affine, Affine)> = Vec::new();
+        for (n, header) in nest.headers.iter().enumerate() {
+            let between = &nest.between[..n];
+            let lower: Vec<Affine> = header.lower().iter().map(|e| resolve(between, e)).collect();
+            let upper: Vec<Affine> = header.upper().iter().map(|e| resolve(between, e)).collect();
+            let inside = |e: &Affine| boxes.iter().any(|(v, ..)| e.uses(*v));
+            let absolute = lower.len() > 1 || lower.iter().any(inside);
+            if absolute && header.step != 1 {
+                return Err("the step is not 1, and tiles cannot start at the lower bound");
+            }
+            let size = sizes.get(n).copied().unwrap_or(1);
+            let blocks = Blocks { size, absolute };
+            let block = self.cx.fresh(self.next);
+            self.next += 1;
+            let (tile_kind, point_kind) = nest::split_kind(header.kind);
+            let least: Vec<Affine> = lower.iter().map(|e| extreme(e, &boxes, false)).collect::<Option<_>>().ok_or(TOO_COMPLEX)?;
+            let most: Vec<Affine> = upper.iter().map(|e| extreme(e, &boxes, true)).collect::<Option<_>>().ok_or(TOO_COMPLEX)?;
+            let (tile_lower, tile_upper) = blocks.range(header, &least, &most);
+            let resolved = LoopHeader {
+                bounds: Bounds::Affine { lower: lower.clone(), upper: upper.clone() },
+                ..(**header).clone()
+            };
+            let points = Arc::new(blocks.points(header, block, point_kind));
+            let width = size.saturating_mul(header.step);
+            let (start, start_inside) = (blocks.start(&resolved, block), blocks.start(header, block));
+            let full_points =
+                nest::header(header.var, vec![start_inside.clone()], vec![start_inside.offset(width)], header.step, point_kind);
+            let mut is_full = Vec::new();
+            for u in &upper {
+                // The last value of the tile is in the range wherever in the tile the outer loops are.
+                let least = extreme(u, &boxes, false).ok_or(TOO_COMPLEX)?;
+                is_full.push(Constraint::ge(least, start.offset(width)));
+            }
+            if absolute {
+                for l in &lower {
+                    is_full.push(Constraint::ge(start.clone(), extreme(l, &boxes, true).ok_or(TOO_COMPLEX)?));
+                }
+            }
+            let full_tiles = match (&lower[..], &upper[..]) {
+                ([l], [u]) if !absolute && !inside(u) => Some((u - l).floor_div(width)),
+                _ => None,
+            };
+            let last = start.offset(width.saturating_sub(1));
+            boxes.push((header.var, start, last));
+            let header = nest::header(block, tile_lower, tile_upper, 1, tile_kind);
+            result.push(Tiled { header, full_tiles, is_full, points, full_points: Arc::new(full_points) });
+        }
+        Ok(result)
+    }
+}
+
+const TOO_COMPLEX: &str = "a bound cannot be projected";
+/// Above this many disjuncts, telling full tiles from others costs more than it brings.
+const LARGEST_CONDITION: usize = 64;
+
+/// A bound of an inner loop in terms of band variables and the scope around the band.
+fn resolve(between: &[Vec<Link>], e: &Affine) -> Affine {
+    between.iter().rev().fold(e.clone(), |e, links| nest::resolve(links, &e))
+}
+
+/// The least or greatest value of an expression over a tile.
+fn extreme(e: &Affine, boxes: &[(VarId, Affine, Affine)], greatest: bool) -> Option<Affine> {
+    if !boxes.iter().any(|(v, ..)| e.uses(*v)) {
+        return Some(e.clone());
+    }
+    let mut result = Affine::constant(e.constant_term());
+    for (atom, c) in e.terms() {
+        let greatest = greatest == (*c > 0);
+        let value = match atom {
+            Atom::Var(v) => match boxes.iter().find(|(w, ..)| w == v) {
+                Some((_, first, last)) => if greatest { last } else { first }.clone(),
+                None => Affine::var(*v),
+            },
+            Atom::Param(p) => Affine::param(*p),
+            Atom::Div(d) => extreme(&d.numerator, boxes, greatest)?.floor_div(d.denominator),
+        };
+        result = result + value.scale(*c);
+    }
+    result.is_exact().then_some(result)
+}
+
+fn around(tiles: &[Tiled], body: Green) -> Green {
+    tiles.iter().rev().fold(body, |body, t| Green::for_loop(t.header.clone(), body))
+}
+
+/// Full tiles first, the remainder of each loop after its full tiles, so that the order of the tiles stays.
+fn by_range(tiles: &[Tiled], full: &Green, partial: &Green) -> Green {
+    let Some((tile, rest)) = tiles.split_first() else { return full.clone() };
+    let Some(count) = &tile.full_tiles else { return around(tiles, partial.clone()) };
+    let part = |lower: Vec<Affine>, upper: Vec<Affine>, body: Green| {
+        nest::repeat(nest::header(tile.header.var, lower, upper, 1, tile.header.kind), body)
+    };
+    let zero = Affine::constant(0);
+    let whole = part(vec![zero.clone()], vec![count.clone()], by_range(rest, full, partial));
+    let remainder =
+        part(vec![zero, count.clone()], tile.header.upper().to_vec(), around(rest, partial.clone()));
+    Green::seq(whole.into_iter().chain(remainder))
+}
+
+impl Tile {
+    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+        let band = arguments.loops(1..=8)?;
+        let full = arguments.flag("full");
+        let mut sizes = Vec::new();
+        while let Some(level) = arguments.integers() {
+            if level.len() != band.len() {
+                return Err(arguments.error(format!("{} sizes for {} loops", level.len(), band.len())));
+            }
+            sizes.push(level);
+        }
+        if !(1..=2).contains(&sizes.len()) {
+            return Err(arguments.error("`tile` needs sizes for one or two levels"));
+        }
+        arguments.finish()?;
+        Ok(Tile { band, sizes, full })
+    }
+
+    pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+        let mut result = Vec::new();
+        for site in cx.sites() {
+            let band = nest::longest_band(&site, options.band);
+            for length in 2..=band.len() {
+                let band = &band[..length];
+                if !is_worth_tiling(band) {
+                    continue;
+                }
+                let loops: Vec<LoopRef> = band.iter().map(|s| s.path.clone().into()).collect();
+                let one = options.tile_sizes.iter().map(|size| vec![vec![*size; length]]);
+                let two = options.two_level_tiles.iter().map(|(a, b)| vec![vec![*a; length], vec![*b; length]]);
+                for sizes in one.chain(two) {
+                    let fits = |s: &Site<'_>| {
+                        s.header.constant_trip_count().is_some_and(|count| sizes[0].iter().all(|size| count <= *size))
+                    };
+                    if band.iter().all(fits) {
+                        continue;
+                    }
+                    let step = Tile { band: loops.clone(), sizes, full: false };
+                    if options.full_tiles {
+                        result.push(Tile { full: true, ..step.clone() });
+                    }
+                    result.push(step);
+                }
+            }
+        }
+        result
+    }
+}
+
+/// Loops over tiles, and bands that are tiled already, are not tiled again one by one.
+fn is_worth_tiling(band: &[Site<'_>]) -> bool {
+    band.iter().all(|s| s.header.kind != LoopKind::Vector)
+}
+
+impl fmt::Display for Tile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("tile(")?;
+        list(f, &self.band)?;
+        for sizes in &self.sizes {
+            f.write_str("; ")?;
+            list(f, sizes)?;
+        }
+        f.write_str(if self.full { "; full)" } else { ")" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::*;
+
+    #[test]
+    fn rectangles() {
+        let k = kernel(&[("S", "i j")]);
+        let tree = "for i in 0..N { for j in 0..M { S } }";
+        check(
+            &k,
+            tree,
+            "tile(i, j; 4, 8)",
+            "for t0 in 0..floor((N + 3)/4) { for t1 in 0..floor((M + 7)/8) {
+               for i in 4*t0..min(N, 4*t0 + 4) { for j in 8*t1..min(M, 8*t1 + 8) { S } } } }",
+        );
+    }
+}
