@@ -29,7 +29,12 @@ pub struct Arguments {
 
 impl Arguments {
     /// Splits `text`, which stands at byte `start` of the recipe between the parentheses of step `name`.
-    pub(crate) fn split(name: &str, text: &str, start: usize, span: Range<usize>) -> Result<Self, RecipeError> {
+    pub(crate) fn split(
+        name: &str,
+        text: &str,
+        start: usize,
+        span: Range<usize>,
+    ) -> Result<Self, RecipeError> {
         let mut groups = vec![vec![]];
         let (mut depth, mut from) = (0usize, 0usize);
         for (at, c) in text.char_indices().chain([(text.len(), ';')]) {
@@ -146,9 +151,9 @@ impl Argument {
 
     /// The node it names.
     pub fn loop_ref(&self) -> Result<LoopRef, RecipeError> {
-        LoopRef::parse(&self.value)
-            .filter(|_| self.key.is_none())
-            .ok_or_else(|| self.error(format!("`{}` names no loop: a path such as @0.1, or a variable", self.value)))
+        LoopRef::parse(&self.value).filter(|_| self.key.is_none()).ok_or_else(|| {
+            self.error(format!("`{}` names no loop: a path such as @0.1, or a variable", self.value))
+        })
     }
 }
 

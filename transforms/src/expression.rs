@@ -33,7 +33,11 @@ impl Expression {
             var.map(Affine::var).or_else(|| kernel.find_param(name).map(Affine::param))
         };
         let value = evaluate(&self.0, &lookup).map_err(|message| Refusal::new("expression", at, message))?;
-        if value.is_exact() { Ok(value) } else { Err(Refusal::new("overflow", at, "a coefficient is too large")) }
+        if value.is_exact() {
+            Ok(value)
+        } else {
+            Err(Refusal::new("overflow", at, "a coefficient is too large"))
+        }
     }
 }
 
@@ -154,7 +158,8 @@ impl Reader<'_> {
             self.expect(")")?;
             return Ok(dividend.floor_div(divisor));
         }
-        (self.lookup)(name).ok_or_else(|| format!("`{name}` is neither a parameter nor a variable around the loop"))
+        (self.lookup)(name)
+            .ok_or_else(|| format!("`{name}` is neither a parameter nor a variable around the loop"))
     }
 
     fn integer(&mut self) -> Result<Option<i64>, String> {

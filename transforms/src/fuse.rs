@@ -88,21 +88,32 @@ impl Fuse {
                     next.0.extend(std::iter::repeat_n(0, links.len()));
                 }
                 cx.site_at(&next).map_err(|_| {
-                    Refusal::new("not-adjacent", &first.path, "no loop follows directly").help("move it there first")
+                    Refusal::new("not-adjacent", &first.path, "no loop follows directly")
+                        .help("move it there first")
                 })?
             }
         };
         let (other, other_index, second_links) = place(cx, &second)?;
         if other != sequence || other_index != index + 1 {
-            return Err(Refusal::new("not-adjacent", &first.path, "the second loop does not follow the first")
-                .and(&second.path)
-                .help("move it there, or distribute the loops around"));
+            return Err(Refusal::new(
+                "not-adjacent",
+                &first.path,
+                "the second loop does not follow the first",
+            )
+            .and(&second.path)
+            .help("move it there, or distribute the loops around"));
         }
         if first.header.step != second.header.step {
-            return Err(Refusal::new("steps", &first.path, "the loops have different steps").and(&second.path));
+            return Err(
+                Refusal::new("steps", &first.path, "the loops have different steps").and(&second.path)
+            );
         }
         if self.shift.unsigned_abs() > nest::LARGEST_FACTOR.unsigned_abs() {
-            return Err(Refusal::new("factor", &first.path, format!("a shift of {} is too large", self.shift)));
+            return Err(Refusal::new(
+                "factor",
+                &first.path,
+                format!("a shift of {} is too large", self.shift),
+            ));
         }
         let first = part(first, first_links, 0);
         let second = part(second, second_links, self.shift);
@@ -172,12 +183,14 @@ fn place(cx: &Context<'_>, site: &Site<'_>) -> Result<(Path, usize, Vec<Link>), 
         links.push(link);
         path = parent;
     }
-    Err(Refusal::new("not-adjacent", &site.path, "the loop stands alone").help("a loop is fused with a sibling"))
+    Err(Refusal::new("not-adjacent", &site.path, "the loop stands alone")
+        .help("a loop is fused with a sibling"))
 }
 
 fn part(site: Site<'_>, links: Vec<Link>, shift: i64) -> Part<'_> {
-    let resolved =
-        |bounds: &[Affine]| bounds.iter().map(|e| nest::resolve(&links, e).offset(-shift)).collect::<Vec<_>>();
+    let resolved = |bounds: &[Affine]| {
+        bounds.iter().map(|e| nest::resolve(&links, e).offset(-shift)).collect::<Vec<_>>()
+    };
     let (lower, upper) = (resolved(site.header.lower()), resolved(site.header.upper()));
     Part { site, links, lower, upper, shift }
 }
@@ -206,7 +219,13 @@ impl Part<'_> {
 }
 
 /// The fused loop; the plain form where both loops have the same variable.
-fn together(cx: &Context<'_>, lower: Vec<Affine>, upper: Vec<Affine>, a: &Part<'_>, b: &Part<'_>) -> Option<Green> {
+fn together(
+    cx: &Context<'_>,
+    lower: Vec<Affine>,
+    upper: Vec<Affine>,
+    a: &Part<'_>,
+    b: &Part<'_>,
+) -> Option<Green> {
     let step = a.site.header.step;
     let kind = LoopKind::Sequential; // whether the marks still hold is not known
     let var = a.site.header.var;
@@ -221,7 +240,9 @@ fn together(cx: &Context<'_>, lower: Vec<Affine>, upper: Vec<Affine>, a: &Part<'
 
 fn split(cx: &Context<'_>, a: &Part<'_>, b: &Part<'_>) -> Result<Vec<Green>, Refusal> {
     let refuse = |message: &str| {
-        Err(Refusal::new("ranges", &a.site.path, message).and(&b.site.path).help("split one of the loops first"))
+        Err(Refusal::new("ranges", &a.site.path, message)
+            .and(&b.site.path)
+            .help("split one of the loops first"))
     };
     let (same_lower, same_upper) = (a.lower == b.lower, a.upper == b.upper);
     let both = |x: &[Affine], y: &[Affine]| x.iter().chain(y).cloned().collect::<Vec<_>>();
@@ -272,7 +293,8 @@ fn guarded(cx: &Context<'_>, a: &Part<'_>, b: &Part<'_>) -> Result<Green, Refusa
     };
     let fused = cx.fresh(0);
     let own = |part: &Part<'_>| {
-        let beyond = |bounds: &[Affine], union: &[Affine]| if bounds == union { vec![] } else { bounds.to_vec() };
+        let beyond =
+            |bounds: &[Affine], union: &[Affine]| if bounds == union { vec![] } else { bounds.to_vec() };
         let (lower, upper) = (beyond(&part.lower, &lower), beyond(&part.upper, &upper));
         nest::guard_between(&Affine::var(fused), &lower, &upper, part.instance(fused))
     };
@@ -333,8 +355,12 @@ mod tests {
         let tree = "for i in 0..N { S } for j in 0..N { T }";
         check(&k, tree, "fuse(@0, @1)", "for t0 in 0..N { let i = t0 { S } let j = t0 { T } }");
         check(&k, tree, "fuse(@0, @1); distribute(t0)", tree);
-        check(&k, "for i in 0..N { S } for j in 1..N + 1 { T }", "fuse(@0; shift=1)",
-            "for t0 in 0..N { let i = t0 { S } let j = t0 + 1 { T } }");
+        check(
+            &k,
+            "for i in 0..N { S } for j in 1..N + 1 { T }",
+            "fuse(@0; shift=1)",
+            "for t0 in 0..N { let i = t0 { S } let j = t0 + 1 { T } }",
+        );
     }
 
     #[test]

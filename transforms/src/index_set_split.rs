@@ -11,7 +11,9 @@
 //! Keeps the statement instances and their order.
 //! Applies to loops of step 1. The point is affine in parameters and variables around the loop.
 
-use crate::{Arguments, Context, Expression, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform, nest};
+use crate::{
+    Arguments, Context, Expression, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform, nest,
+};
 use loop_tree::{Affine, Green, GuardCondition, Node, Red, VarId};
 use std::fmt;
 
@@ -142,10 +144,18 @@ mod tests {
     fn parts_meet_at_the_point() {
         let k = kernel(&[("S", "i j")]);
         let tree = "for i in 0..N { for j in 0..N { S } }";
-        check(&k, tree, "split(j; i)",
-            "for i in 0..N { for j in 0..min(N, i) { S } for j in max(0, i)..N { S } }");
-        check(&k, tree, "split(i; 2*M - 3)",
-            "for i in 0..min(N, 2*M - 3) { for j in 0..N { S } } for i in max(0, 2*M - 3)..N { for j in 0..N { S } }");
+        check(
+            &k,
+            tree,
+            "split(j; i)",
+            "for i in 0..N { for j in 0..min(N, i) { S } for j in max(0, i)..N { S } }",
+        );
+        check(
+            &k,
+            tree,
+            "split(i; 2*M - 3)",
+            "for i in 0..min(N, 2*M - 3) { for j in 0..N { S } } for i in max(0, 2*M - 3)..N { for j in 0..N { S } }",
+        );
         check(&k, tree, "split(i; -1)", tree);
         refuse(&k, tree, "split(i; j)", "expression");
         refuse(&k, tree, "split(i; Q)", "expression");

@@ -53,7 +53,8 @@ impl Interchange {
     pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let sites = cx.sites().into_iter().filter(|site| {
             nest::inner(site).is_ok_and(|(_, inner)| {
-                let uses = inner.header.lower().iter().chain(inner.header.upper()).any(|e| e.uses(site.header.var));
+                let uses =
+                    inner.header.lower().iter().chain(inner.header.upper()).any(|e| e.uses(site.header.var));
                 !uses || (site.header.step == 1 && inner.header.step == 1)
             })
         });
@@ -98,8 +99,8 @@ pub(crate) fn swap(outer: &Green) -> Result<Green, Problem> {
         },
         ..(**inner_header).clone()
     };
-    let (new_outer, new_inner) = project::swapped(outer_header, &inner_resolved)
-        .map_err(|message| Problem("bounds", message))?;
+    let (new_outer, new_inner) =
+        project::swapped(outer_header, &inner_resolved).map_err(|message| Problem("bounds", message))?;
     Ok(Green::for_loop(new_outer, Green::for_loop(new_inner, nest::wrap(&links, body.clone()))))
 }
 
@@ -116,5 +117,62 @@ fn swap_at(node: &Green, depth: usize) -> Result<Green, Problem> {
     match node.child(0) {
         Some(child) if node.child_count() == 1 => Ok(node.with_child(0, swap_at(child, next)?)),
         _ => Err(Problem("imperfect", "the body is not just one loop")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::*;
+
+    #[test]
+    fn rectangles_and_triangles() {
+        let k = kernel(&[("S", "i j")]);
+        let tree = "for i in 0..N { for j in 0..M { S } }";
+        check(&k, tree, "interchange(i)", "for j in 0..M { for i in 0..N { S } }");
+        check(&k, tree, "interchange(i, j); interchange(j, i)", tree);
+        check(
+            &k,
+            "for i in 0..N { for j in i..N { S } }",
+            "interchange(i)",
+            "for j in 0..N { for i in 0..j + 1 { S } }",
+        );
+        check(
+            &k,
+            "for i in 0..N { for j in 0..i { S } }",
+            "interchange(i)",
+            "for j in 0..N - 1 { for i in j + 1..N { S } }",
+        );
+    }
+
+    #[test]
+    fn coefficients_become_divisions_and_back() {
+        let k = kernel(&[("S", "i j")]);
+        check(
+            &k,
+            "for i in 0..N { for j in 0..2*i { S } }",
+            "interchange(i)",
+            "for j in 0..2*N - 2 { for i in floor((j + 2)/2)..N { S } }",
+        );
+        check(
+            &k,
+            "for i in 0..N { for j in 0..floor(i/2) { S } }",
+            "interchange(i)",
+            "for j in 0..floor((N - 1)/2) { for i in 2*j + 2..N { S } }",
+        );
+    }
+
+    #[test]
+    fn structure_is_demanded() {
+        let k = kernel(&[("S", "i j"), ("T", "i")]);
+        refuse(&k, "for i in 0..N { T for j in 0..M { S } }", "interchange(i)", "imperfect");
+        refuse(&k, "for i in 0..N step 2 { for j in 0..i { S } }", "interchange(i)", "bounds");
+        refuse(&k, "for i in 0..N { T }", "interchange(k)", "unknown-loop");
+        refuse(&k, "for i in 0..N { T } for i in 0..N { T }", "interchange(i)", "ambiguous-loop");
+        check(
+            &k,
+            "for i in 0..N { if i - M >= 0 { for j in 0..M { S } } }",
+            "interchange(i)",
+            "for j in 0..M { for i in 0..N { if i - M >= 0 { S } } }",
+        );
     }
 }

@@ -23,6 +23,8 @@ mod nest;
 mod peel;
 mod permute;
 mod project;
+#[cfg(test)]
+mod properties;
 mod recipe;
 mod refusal;
 mod registry;

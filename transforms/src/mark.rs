@@ -53,7 +53,9 @@ impl Mark {
         let mut result = Vec::new();
         for site in sites.iter().filter(|s| s.header.kind == LoopKind::Sequential) {
             let inside = |kind| {
-                sites.iter().any(|s| s.header.kind == kind && s.path != site.path && s.path.contains(&site.path))
+                sites
+                    .iter()
+                    .any(|s| s.header.kind == kind && s.path != site.path && s.path.contains(&site.path))
             };
             let target = LoopRef::Path(site.path.clone());
             if !inside(LoopKind::Parallel) && !inside(LoopKind::Vector) {

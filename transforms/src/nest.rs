@@ -4,7 +4,9 @@
 //! loop that neither binds a variable it uses nor one it binds.
 
 use crate::{Context, LoopRef, Refusal, Site};
-use loop_tree::{Affine, Bounds, Condition, Constraint, Green, GuardCondition, LoopHeader, LoopKind, Node, VarId};
+use loop_tree::{
+    Affine, Bounds, Condition, Constraint, Green, GuardCondition, LoopHeader, LoopKind, Node, VarId,
+};
 use std::sync::Arc;
 
 /// A binding or an affine guard between two loops.
@@ -21,7 +23,9 @@ impl Link {
     pub fn of(node: &Green) -> Option<(Link, &Green)> {
         match node.node() {
             Node::Let(v, e, body) => Some((Link::Let(*v, e.clone()), body)),
-            Node::Guard(c, body) if matches!(**c, GuardCondition::Affine(_)) => Some((Link::Guard(c.clone()), body)),
+            Node::Guard(c, body) if matches!(**c, GuardCondition::Affine(_)) => {
+                Some((Link::Guard(c.clone()), body))
+            }
             _ => None,
         }
     }
@@ -79,7 +83,8 @@ pub fn inner<'a>(site: &Site<'a>) -> Result<(Vec<Link>, Site<'a>), Refusal> {
             Ok((between, Site { path, header, body }))
         }
         Some(_) => Err(Refusal::new("unbounded", &path, "the number of iterations is not known")),
-        None => Err(Refusal::new("imperfect", &site.path, "the body is not just one loop").help("distribute it first")),
+        None => Err(Refusal::new("imperfect", &site.path, "the body is not just one loop")
+            .help("distribute it first")),
     }
 }
 
@@ -94,7 +99,12 @@ pub struct Band<'a> {
 /// The band that recipe text lists, outermost first.
 pub fn band<'a>(cx: &Context<'a>, references: &[LoopRef]) -> Result<Band<'a>, Refusal> {
     let Some((first, rest)) = references.split_first() else {
-        return Err(Refusal { code: "empty-band", loops: vec![], message: "no loop is named".into(), help: None });
+        return Err(Refusal {
+            code: "empty-band",
+            loops: vec![],
+            message: "no loop is named".into(),
+            help: None,
+        });
     };
     let mut site = cx.site(first)?;
     let mut result = Band { loops: vec![site.clone()], between: vec![] };
@@ -102,9 +112,13 @@ pub fn band<'a>(cx: &Context<'a>, references: &[LoopRef]) -> Result<Band<'a>, Re
         let path = reference.resolve(cx)?;
         let (between, next) = inner(&site).map_err(|r| r.and(&path))?;
         if next.path != path {
-            return Err(Refusal::new("not-a-band", &site.path, "the loops are not nested one directly in the other")
-                .and(&path)
-                .help("list them outermost first"));
+            return Err(Refusal::new(
+                "not-a-band",
+                &site.path,
+                "the loops are not nested one directly in the other",
+            )
+            .and(&path)
+            .help("list them outermost first"));
         }
         result.between.push(between);
         result.loops.push(next.clone());
@@ -126,15 +140,8 @@ pub fn longest_band<'a>(start: &Site<'a>, limit: usize) -> Vec<Site<'a>> {
 }
 
 /// A header with bounds that constants make superfluous left out. An empty range stays empty.
-pub fn header(
-    var: VarId,
-    lower: Vec<Affine>,
-    upper: Vec<Affine>,
-    step: i64,
-    kind: LoopKind,
-) -> LoopHeader {
-    let bounds =
-        Bounds::Affine { lower: tightest(lower, |d| d >= 0), upper: tightest(upper, |d| d <= 0) };
+pub fn header(var: VarId, lower: Vec<Affine>, upper: Vec<Affine>, step: i64, kind: LoopKind) -> LoopHeader {
+    let bounds = Bounds::Affine { lower: tightest(lower, |d| d >= 0), upper: tightest(upper, |d| d <= 0) };
     LoopHeader { var, bounds, step, kind }
 }
 

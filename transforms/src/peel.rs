@@ -66,7 +66,9 @@ fn copy(site: &Site<'_>, value: Affine, lower: &[Affine], upper: &[Affine]) -> G
 fn first(site: &Site<'_>, count: i64) -> Result<Vec<Green>, Refusal> {
     let header = site.header;
     let [lower] = header.lower() else {
-        return Err(Refusal::new("bounds", &site.path, "the lower bound is a maximum").help("split the loop first"));
+        return Err(
+            Refusal::new("bounds", &site.path, "the lower bound is a maximum").help("split the loop first")
+        );
     };
     let value = |n: i64| lower.offset(n.saturating_mul(header.step));
     let peeled = (0..count).map(|n| copy(site, value(n), &[], header.upper()));
@@ -78,7 +80,9 @@ fn first(site: &Site<'_>, count: i64) -> Result<Vec<Green>, Refusal> {
 fn last(site: &Site<'_>, count: i64) -> Result<Vec<Green>, Refusal> {
     let header = site.header;
     let [upper] = header.upper() else {
-        return Err(Refusal::new("bounds", &site.path, "the upper bound is a minimum").help("split the loop first"));
+        return Err(
+            Refusal::new("bounds", &site.path, "the upper bound is a minimum").help("split the loop first")
+        );
     };
     // One past the last value that the loop takes, counted in steps from the lower bound.
     let end = match header.lower() {
@@ -135,17 +139,30 @@ mod tests {
     #[test]
     fn guarded_where_the_loop_may_be_shorter() {
         let k = kernel(&[("S", "i")]);
-        check(&k, "for i in 0..N { S }", "peel(i; first=1)",
-            "if N - 1 >= 0 { let i = 0 { S } } for i in 1..N { S }");
-        check(&k, "for i in 0..N { S }", "peel(i; last=2)",
-            "for i in 0..N - 2 { S } if N - 2 >= 0 { let i = N - 2 { S } } if N - 1 >= 0 { let i = N - 1 { S } }");
+        check(
+            &k,
+            "for i in 0..N { S }",
+            "peel(i; first=1)",
+            "if N - 1 >= 0 { let i = 0 { S } } for i in 1..N { S }",
+        );
+        check(
+            &k,
+            "for i in 0..N { S }",
+            "peel(i; last=2)",
+            "for i in 0..N - 2 { S } if N - 2 >= 0 { let i = N - 2 { S } } if N - 1 >= 0 { let i = N - 1 { S } }",
+        );
     }
 
     #[test]
     fn constant_ranges_need_no_guards() {
         let k = kernel(&[("S", "i")]);
         check(&k, "for i in 0..3 { S }", "peel(i; first=1)", "let i = 0 { S } for i in 1..3 { S }");
-        check(&k, "for i in 0..3 { S }", "peel(i; last=4)", "let i = 0 { S } let i = 1 { S } let i = 2 { S }");
+        check(
+            &k,
+            "for i in 0..3 { S }",
+            "peel(i; last=4)",
+            "let i = 0 { S } let i = 1 { S } let i = 2 { S }",
+        );
         refuse(&k, "for i in max(0, M)..N { S }", "peel(i; first=1)", "bounds");
         refuse(&k, "for i in 0..N { S }", "peel(i; first=0)", "factor");
     }

@@ -84,7 +84,9 @@ fn permutations(length: usize) -> Vec<Vec<usize>> {
     (0..length).fold(vec![vec![]], |partial, _| {
         let extend = |p: Vec<usize>| {
             let free: Vec<usize> = (0..length).filter(|n| !p.contains(n)).collect();
-            free.into_iter().map(move |n| p.iter().copied().chain([n]).collect::<Vec<_>>()).collect::<Vec<_>>()
+            free.into_iter()
+                .map(move |n| p.iter().copied().chain([n]).collect::<Vec<_>>())
+                .collect::<Vec<_>>()
         };
         partial.into_iter().flat_map(extend).collect()
     })
@@ -99,5 +101,26 @@ impl fmt::Display for Permute {
         f.write_str("permute(")?;
         list(f, &self.order)?;
         f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::*;
+
+    #[test]
+    fn any_order() {
+        let k = kernel(&[("S", "i j k")]);
+        let tree = "for i in 0..N { for j in 0..M { for k in 0..9 { S } } }";
+        check(&k, tree, "permute(k, i, j)", "for k in 0..9 { for i in 0..N { for j in 0..M { S } } }");
+        check(&k, tree, "permute(k, j, i); permute(i, j, k)", tree);
+        check(
+            &k,
+            "for i in 0..N { for j in i..N { for k in i..M { S } } }",
+            "permute(j, k, i)",
+            "for j in 0..N { for k in 0..M { for i in 0..min(j + 1, k + 1) { S } } }",
+        );
+        refuse(&k, tree, "permute(i, k)", "not-a-band");
+        refuse(&k, tree, "permute(i, i)", "not-a-band");
     }
 }

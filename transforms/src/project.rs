@@ -26,10 +26,11 @@ pub(crate) fn swapped(
         inequalities.extend(header.lower().iter().map(|l| &v - l));
         inequalities.extend(header.upper().iter().map(|u| (u - &v).offset(-1)));
     }
-    let inequalities: Vec<Affine> =
-        inequalities.iter().map(|e| linear(e, i)).collect::<Option<_>>().ok_or(
-            "a bound of the inner loop multiplies the outer variable inside a division",
-        )?;
+    let inequalities: Vec<Affine> = inequalities
+        .iter()
+        .map(|e| linear(e, i))
+        .collect::<Option<_>>()
+        .ok_or("a bound of the inner loop multiplies the outer variable inside a division")?;
     let (about_i, mut about_j): (Vec<Affine>, Vec<Affine>) =
         inequalities.into_iter().partition(|e| e.coefficient(i) != 0);
     for low in about_i.iter().filter(|e| e.coefficient(i) > 0) {
@@ -40,8 +41,8 @@ pub(crate) fn swapped(
             }
         }
     }
-    let about_j = irredundant(about_j, &[]);
-    let about_i = irredundant(about_i, &about_j);
+    let about_j = irredundant(about_j, &[], j);
+    let about_i = irredundant(about_i, &about_j, i);
     Ok((
         range(j, &about_j, inner).ok_or("the range of the new outer loop has no bound")?,
         range(i, &about_i, outer).ok_or("the range of the new inner loop has no bound")?,
@@ -72,13 +73,15 @@ fn linear(e: &Affine, v: VarId) -> Option<Affine> {
     None
 }
 
-/// Without inequalities that another one, or the sum of two others, implies.
-fn irredundant(list: Vec<Affine>, given: &[Affine]) -> Vec<Affine> {
+/// Without inequalities that another one, or the sum of multiples of two others, implies. `v` is what they bound.
+fn irredundant(list: Vec<Affine>, given: &[Affine], v: VarId) -> Vec<Affine> {
     let implied = |e: &Affine, others: &[&Affine]| {
-        let at_least = |d: Affine| d.as_constant().is_some_and(|c| c >= 0);
-        others.iter().enumerate().any(|(n, a)| {
-            let rest = e - a;
-            at_least(rest.clone()) || others[..n].iter().any(|b| at_least(&rest - b))
+        others.iter().any(|a| {
+            let (c, d) = (e.coefficient(v), a.coefficient(v));
+            let same_side = (c > 0 && d > 0) || (c < 0 && d < 0);
+            let (by, times) = if same_side { (d.saturating_abs(), c.saturating_abs()) } else { (1, 1) };
+            let rest = &e.scale(by) - &a.scale(times);
+            holds(&rest) || others.iter().any(|b| holds_beside(&rest, b))
         })
     };
     let mut kept: Vec<bool> = vec![true; list.len()];
@@ -88,6 +91,18 @@ fn irredundant(list: Vec<Affine>, given: &[Affine]) -> Vec<Affine> {
         kept[at] = !implied(&list[at], &others);
     }
     list.into_iter().zip(kept).filter(|(_, k)| *k).map(|(e, _)| e).collect()
+}
+
+/// Whether `e >= 0` whatever the values.
+fn holds(e: &Affine) -> bool {
+    e.as_constant().is_some_and(|c| c >= 0)
+}
+
+/// Whether `e` is a positive multiple of `other` and a constant that is not negative.
+fn holds_beside(e: &Affine, other: &Affine) -> bool {
+    let Some((atom, c)) = e.terms().first() else { return false };
+    let Some((_, d)) = other.terms().iter().find(|(a, _)| a == atom) else { return false };
+    c.checked_rem(*d) == Some(0) && c / d > 0 && holds(&(e - &other.scale(c / d)))
 }
 
 fn range(v: VarId, inequalities: &[Affine], like: &LoopHeader) -> Option<LoopHeader> {

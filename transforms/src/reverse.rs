@@ -41,7 +41,9 @@ impl Transform for Reverse {
                 let negated = |bounds: &[Affine]| bounds.iter().map(|e| e.scale(-1).offset(1)).collect();
                 (Affine::var(fresh).scale(-1), negated(header.upper()), negated(header.lower()))
             }
-            None => return Err(Refusal::new("steps", &site.path, "the step is not 1 and a bound is a minimum")),
+            None => {
+                return Err(Refusal::new("steps", &site.path, "the step is not 1 and a bound is a minimum"));
+            }
         };
         let body = Green::bind(header.var, value, site.body.clone());
         let header = nest::header(fresh, lower, upper, header.step, header.kind);
@@ -75,7 +77,9 @@ mod tests {
     #[test]
     fn twice_is_the_identity() {
         let k = kernel(&[("S", "i")]);
-        for tree in ["for i in 1..N { S }", "for i in max(0, M)..min(N, 9) { S }", "for i in 1..N step 3 { S }"] {
+        for tree in
+            ["for i in 1..N { S }", "for i in max(0, M)..min(N, 9) { S }", "for i in 1..N step 3 { S }"]
+        {
             check(&k, tree, "reverse(i); reverse(t0)", tree);
         }
         check(&k, "for i in 1..N { S }", "reverse(i)", "for t0 in 1..N { let i = N - t0 { S } }");

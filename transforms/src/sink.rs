@@ -64,7 +64,11 @@ fn sink(sequence: &Green, path: &Path, part: &Green, target: usize, first: bool)
         _ => return Err(Refusal::new("bounds", &place, "which iteration is at the end is not affine")),
     };
     if part.has_free(header.var) || at.uses(header.var) {
-        return Err(Refusal::new("shadowed", &place, "the loop hides a variable that is used in front of it"));
+        return Err(Refusal::new(
+            "shadowed",
+            &place,
+            "the loop hides a variable that is used in front of it",
+        ));
     }
     let condition = Condition::all(vec![Constraint::eq(Affine::var(header.var), at)]);
     let guarded = Green::guard(condition, part.clone());
@@ -110,8 +114,12 @@ mod tests {
     #[test]
     fn into_the_first_or_last_iteration() {
         let k = kernel(&[("S", "i"), ("T", "i j"), ("U", "i")]);
-        check_tree(&k, "for i in 0..N { S for j in 0..M { T } U }", "sink(@0.0); sink(@0.1)",
-            "for i in 0..N { for j in 0..M { if j == 0 { S } T if j == M - 1 { U } } }");
+        check_tree(
+            &k,
+            "for i in 0..N { S for j in 0..M { T } U }",
+            "sink(@0.0); sink(@0.1)",
+            "for i in 0..N { for j in 0..M { if j == 0 { S } T if j == M - 1 { U } } }",
+        );
         refuse(&k, "for i in 0..N { S }", "sink(@0)", "not-adjacent");
     }
 }

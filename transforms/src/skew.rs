@@ -37,10 +37,16 @@ impl Transform for Skew {
         let inner = cx.site(&self.inner)?;
         nest::check_factor(&inner, self.factor.saturating_abs(), 1)?;
         if outer.path == inner.path || !outer.path.contains(&inner.path) {
-            return Err(Refusal::new("not-inside", &inner.path, "the loop is not inside the other").and(&outer.path));
+            return Err(
+                Refusal::new("not-inside", &inner.path, "the loop is not inside the other").and(&outer.path)
+            );
         }
         if is_hidden(cx, outer.header.var, &outer.path, &inner.path)? {
-            return Err(Refusal::new("shadowed", &inner.path, "the outer variable is bound again around the inner loop"));
+            return Err(Refusal::new(
+                "shadowed",
+                &inner.path,
+                "the outer variable is bound again around the inner loop",
+            ));
         }
         let header = inner.header;
         let by = Affine::var(outer.header.var).scale(self.factor);
@@ -88,8 +94,10 @@ impl Skew {
         for site in cx.sites() {
             let Ok((links, inner)) = nest::inner(&site) else { continue };
             let var = site.header.var;
-            let depends =
-                |e: &Affine| nest::resolve(&links, e).uses(var) || links.iter().any(|l| matches!(l, Link::Let(v, _) if *v == var));
+            let depends = |e: &Affine| {
+                nest::resolve(&links, e).uses(var)
+                    || links.iter().any(|l| matches!(l, Link::Let(v, _) if *v == var))
+            };
             if inner.header.lower().iter().chain(inner.header.upper()).any(depends) {
                 continue;
             }

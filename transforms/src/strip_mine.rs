@@ -37,7 +37,11 @@ impl Transform for StripMine {
         let header = site.header;
         let absolute = self.absolute || header.lower().len() > 1;
         if absolute && header.step != 1 {
-            return Err(Refusal::new("steps", &site.path, "blocks cannot start at multiples: the step is not 1"));
+            return Err(Refusal::new(
+                "steps",
+                &site.path,
+                "blocks cannot start at multiples: the step is not 1",
+            ));
         }
         let block = cx.fresh(0);
         let (outer_kind, inner_kind) = nest::split_kind(header.kind);
@@ -63,7 +67,12 @@ impl Blocks {
     }
 
     /// Bounds of the block number, for a range between `lower` and `upper`.
-    pub fn range(&self, header: &LoopHeader, lower: &[Affine], upper: &[Affine]) -> (Vec<Affine>, Vec<Affine>) {
+    pub fn range(
+        &self,
+        header: &LoopHeader,
+        lower: &[Affine],
+        upper: &[Affine],
+    ) -> (Vec<Affine>, Vec<Affine>) {
         let width = self.width(header.step);
         match lower {
             [origin] if !self.absolute => {
@@ -94,7 +103,8 @@ impl Blocks {
         match header.lower() {
             [origin] if !self.absolute => {
                 // A whole number of blocks ends where the last block does.
-                let whole = |u: &&Affine| (*u - origin).as_constant().is_none_or(|extent| extent % width != 0);
+                let whole =
+                    |u: &&Affine| (*u - origin).as_constant().is_none_or(|extent| extent % width != 0);
                 upper.extend(header.upper().iter().filter(whole).cloned());
             }
             all => {
@@ -142,21 +152,42 @@ mod tests {
     #[test]
     fn blocks_from_the_lower_bound_or_from_zero() {
         let k = kernel(&[("S", "i")]);
-        check(&k, "for i in 1..N { S }", "strip_mine(i; 4)",
-            "for t0 in 0..floor((N + 2)/4) { for i in 4*t0 + 1..min(N, 4*t0 + 5) { S } }");
-        check(&k, "for i in 1..N { S }", "strip_mine(i; 4; absolute)",
-            "for t0 in 0..floor((N + 3)/4) { for i in max(1, 4*t0)..min(N, 4*t0 + 4) { S } }");
-        check(&k, "for i in max(0, M)..N { S }", "strip_mine(i; 4)",
-            "for t0 in max(0, floor(M/4))..floor((N + 3)/4) { for i in max(0, M, 4*t0)..min(N, 4*t0 + 4) { S } }");
+        check(
+            &k,
+            "for i in 1..N { S }",
+            "strip_mine(i; 4)",
+            "for t0 in 0..floor((N + 2)/4) { for i in 4*t0 + 1..min(N, 4*t0 + 5) { S } }",
+        );
+        check(
+            &k,
+            "for i in 1..N { S }",
+            "strip_mine(i; 4; absolute)",
+            "for t0 in 0..floor((N + 3)/4) { for i in max(1, 4*t0)..min(N, 4*t0 + 4) { S } }",
+        );
+        check(
+            &k,
+            "for i in max(0, M)..N { S }",
+            "strip_mine(i; 4)",
+            "for t0 in max(0, floor(M/4))..floor((N + 3)/4) { for i in max(0, M, 4*t0)..min(N, 4*t0 + 4) { S } }",
+        );
     }
 
     #[test]
     fn whole_blocks_have_no_minimum() {
         let k = kernel(&[("S", "i")]);
-        check(&k, "for i in 2..14 { S }", "strip_mine(i; 4)", "for t0 in 0..3 { for i in 4*t0 + 2..4*t0 + 6 { S } }");
+        check(
+            &k,
+            "for i in 2..14 { S }",
+            "strip_mine(i; 4)",
+            "for t0 in 0..3 { for i in 4*t0 + 2..4*t0 + 6 { S } }",
+        );
         check(&k, "for i in 0..3 { S }", "strip_mine(i; 4)", "for i in 0..3 { S }");
-        check(&k, "for i in 0..N step 3 { S }", "strip_mine(i; 4)",
-            "for t0 in 0..floor((N + 11)/12) { for i in 12*t0..min(N, 12*t0 + 12) step 3 { S } }");
+        check(
+            &k,
+            "for i in 0..N step 3 { S }",
+            "strip_mine(i; 4)",
+            "for t0 in 0..floor((N + 11)/12) { for i in 12*t0..min(N, 12*t0 + 12) step 3 { S } }",
+        );
         refuse(&k, "for i in 0..N { S }", "strip_mine(i; 0)", "factor");
         refuse(&k, "for i in 0..N step 3 { S }", "strip_mine(i; 4; absolute)", "steps");
     }

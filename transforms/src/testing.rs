@@ -2,8 +2,8 @@
 
 use crate::{Context, Expression, Recipe, Registry};
 use loop_tree::{
-    Affine, Array, Condition, Constraint, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, Param, Path,
-    ScalarType, Statement, StmtFlags, StmtId, VarId, Variable, canonical,
+    Affine, Array, Condition, Constraint, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, Param,
+    Path, ScalarType, Statement, StmtFlags, StmtId, VarId, Variable, canonical,
 };
 use std::sync::Arc;
 
@@ -74,7 +74,8 @@ impl<'a> Reader<'a> {
     }
 
     fn bounds(&self, text: &str, function: &str) -> Vec<Affine> {
-        let list = text.strip_prefix(function).and_then(|t| t.strip_prefix('(')).and_then(|t| t.strip_suffix(')'));
+        let list =
+            text.strip_prefix(function).and_then(|t| t.strip_prefix('(')).and_then(|t| t.strip_suffix(')'));
         match list {
             Some(list) => list.split(',').map(|e| self.affine(e)).collect(),
             None => vec![self.affine(text)],
@@ -120,7 +121,10 @@ impl<'a> Reader<'a> {
             let (upper, step) = upper.split_once(" step ").unwrap_or((upper, "1"));
             let bounds = loop_tree::Bounds::Affine { lower, upper: self.bounds(upper, "min") };
             let body = self.block(Some(var));
-            return Green::for_loop(LoopHeader { var, bounds, step: step.trim().parse().unwrap(), kind }, body);
+            return Green::for_loop(
+                LoopHeader { var, bounds, step: step.trim().parse().unwrap(), kind },
+                body,
+            );
         }
         if self.eat("let ") {
             let name = self.until(" = ");

@@ -42,7 +42,12 @@ impl Transform for Tile {
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
         let band = nest::band(cx, &self.band)?;
         let (Some(top), Some(last)) = (band.loops.first(), band.loops.last()) else {
-            return Err(Refusal { code: "empty-band", loops: vec![], message: "no loops".into(), help: None });
+            return Err(Refusal {
+                code: "empty-band",
+                loops: vec![],
+                message: "no loops".into(),
+                help: None,
+            });
         };
         if self.sizes.is_empty() || self.sizes.iter().any(|sizes| sizes.len() != band.loops.len()) {
             return Err(Refusal::new("sizes", &top.path, "each level needs a size for each loop"));
@@ -57,7 +62,8 @@ impl Transform for Tile {
             body: last.body.clone(),
         };
         let mut tiling = Tiling { cx, next: 0, full: self.full };
-        let tiled = tiling.levels(nest, &self.sizes).map_err(|message| Refusal::new("bounds", &top.path, message))?;
+        let tiled =
+            tiling.levels(nest, &self.sizes).map_err(|message| Refusal::new("bounds", &top.path, message))?;
         cx.replace(&top.path, tiled)
     }
 }
@@ -73,7 +79,11 @@ fn check_variables(band: &Band<'_>) -> Result<(), Refusal> {
         });
         for v in std::iter::once(site.header.var).chain(by_links) {
             if bound.contains(&v) {
-                return Err(Refusal::new("shadowed", &site.path, "two bindings of the band have the same variable"));
+                return Err(Refusal::new(
+                    "shadowed",
+                    &site.path,
+                    "two bindings of the band have the same variable",
+                ));
             }
             bound.push(v);
         }
@@ -126,7 +136,10 @@ impl Tiling<'_> {
         let Some((sizes, rest)) = sizes.split_first() else { return Ok(nest.build(nest.body.clone())) };
         let tiles = self.tiles(&nest, sizes)?;
         let points = |full: bool| Nest {
-            headers: tiles.iter().map(|t| if full { t.full_points.clone() } else { t.points.clone() }).collect(),
+            headers: tiles
+                .iter()
+                .map(|t| if full { t.full_points.clone() } else { t.points.clone() })
+                .collect(),
             between: nest.between.clone(),
             body: nest.body.clone(),
         };
@@ -139,7 +152,8 @@ impl Tiling<'_> {
             return Ok(by_range(&tiles, &full, &partial));
         }
         let condition = Condition::all(tiles.iter().flat_map(|t| t.is_full.clone()).collect());
-        let otherwise = condition.negated(LARGEST_CONDITION).ok_or("full tiles have too complex a condition")?;
+        let otherwise =
+            condition.negated(LARGEST_CONDITION).ok_or("full tiles have too complex a condition")?;
         if condition.is_always() {
             return Ok(around(&tiles, full));
         }
@@ -165,8 +179,10 @@ impl Tiling<'_> {
             let block = self.cx.fresh(self.next);
             self.next += 1;
             let (tile_kind, point_kind) = nest::split_kind(header.kind);
-            let least: Vec<Affine> = lower.iter().map(|e| extreme(e, &boxes, false)).collect::<Option<_>>().ok_or(TOO_COMPLEX)?;
-            let most: Vec<Affine> = upper.iter().map(|e| extreme(e, &boxes, true)).collect::<Option<_>>().ok_or(TOO_COMPLEX)?;
+            let least: Vec<Affine> =
+                lower.iter().map(|e| extreme(e, &boxes, false)).collect::<Option<_>>().ok_or(TOO_COMPLEX)?;
+            let most: Vec<Affine> =
+                upper.iter().map(|e| extreme(e, &boxes, true)).collect::<Option<_>>().ok_or(TOO_COMPLEX)?;
             let (tile_lower, tile_upper) = blocks.range(header, &least, &most);
             let resolved = LoopHeader {
                 bounds: Bounds::Affine { lower: lower.clone(), upper: upper.clone() },
@@ -175,10 +191,16 @@ impl Tiling<'_> {
             let points = Arc::new(blocks.points(header, block, point_kind));
             let width = size.saturating_mul(header.step);
             let (start, start_inside) = (blocks.start(&resolved, block), blocks.start(header, block));
-            let full_points =
-                nest::header(header.var, vec![start_inside.clone()], vec![start_inside.offset(width)], header.step, point_kind);
+            let full_points = nest::header(
+                header.var,
+                vec![start_inside.clone()],
+                vec![start_inside.offset(width)],
+                header.step,
+                point_kind,
+            );
             let mut is_full = Vec::new();
-            for u in &upper {
+            let whole = |u: &Affine| (u - &lower[0]).as_constant().is_some_and(|extent| extent % width == 0);
+            for u in upper.iter().filter(|u| absolute || !whole(u)) {
                 // The last value of the tile is in the range wherever in the tile the outer loops are.
                 let least = extreme(u, &boxes, false).ok_or(TOO_COMPLEX)?;
                 is_full.push(Constraint::ge(least, start.offset(width)));
@@ -278,10 +300,13 @@ impl Tile {
                 }
                 let loops: Vec<LoopRef> = band.iter().map(|s| s.path.clone().into()).collect();
                 let one = options.tile_sizes.iter().map(|size| vec![vec![*size; length]]);
-                let two = options.two_level_tiles.iter().map(|(a, b)| vec![vec![*a; length], vec![*b; length]]);
+                let two =
+                    options.two_level_tiles.iter().map(|(a, b)| vec![vec![*a; length], vec![*b; length]]);
                 for sizes in one.chain(two) {
                     let fits = |s: &Site<'_>| {
-                        s.header.constant_trip_count().is_some_and(|count| sizes[0].iter().all(|size| count <= *size))
+                        s.header
+                            .constant_trip_count()
+                            .is_some_and(|count| sizes[0].iter().all(|size| count <= *size))
                     };
                     if band.iter().all(fits) {
                         continue;
@@ -318,6 +343,8 @@ impl fmt::Display for Tile {
 #[cfg(test)]
 mod tests {
     use crate::testing::*;
+    use crate::{Context, Recipe, Registry};
+    use loop_tree::{Node, Path, Red};
 
     #[test]
     fn rectangles() {
@@ -330,5 +357,66 @@ mod tests {
             "for t0 in 0..floor((N + 3)/4) { for t1 in 0..floor((M + 7)/8) {
                for i in 4*t0..min(N, 4*t0 + 4) { for j in 8*t1..min(M, 8*t1 + 8) { S } } } }",
         );
+    }
+
+    #[test]
+    fn full_tiles_by_range() {
+        let k = kernel(&[("S", "i j")]);
+        check(
+            &k,
+            "for i in 0..N { for j in 0..8 { S } }",
+            "tile(i, j; 4, 4; full)",
+            "for t0 in 0..floor(N/4) { for t1 in 0..2 { for i in 4*t0..4*t0 + 4 { for j in 4*t1..4*t1 + 4 { S } } } }
+             for t0 in max(0, floor(N/4))..floor((N + 3)/4) { for t1 in 0..2 {
+               for i in 4*t0..min(N, 4*t0 + 4) { for j in 4*t1..4*t1 + 4 { S } } } }",
+        );
+    }
+
+    #[test]
+    fn triangles_are_tiled_from_zero() {
+        let k = kernel(&[("S", "i j")]);
+        check(
+            &k,
+            "for i in 0..N { for j in i..N { S } }",
+            "tile(i, j; 4, 4)",
+            "for t0 in 0..floor((N + 3)/4) { for t1 in t0..floor((N + 3)/4) {
+               for i in 4*t0..min(N, 4*t0 + 4) { for j in max(i, 4*t1)..min(N, 4*t1 + 4) { S } } } }",
+        );
+    }
+
+    #[test]
+    fn full_tiles_of_a_triangle_stand_behind_a_guard() {
+        let k = kernel(&[("S", "i j")]);
+        let before = tree(&k, "for i in 0..N { for j in i..N { S } }");
+        let recipe = Recipe::parse("tile(i, j; 4, 4; full)", &Registry::standard()).unwrap();
+        let after = recipe.replay(&k, &before).unwrap();
+        for params in parameters() {
+            assert_eq!(sorted(&before, &params), sorted(&after, &params));
+        }
+        let full = Red::at(&after, &Path::parse("@0.0.0").unwrap()).unwrap();
+        let points = Context { kernel: &k, root: full.green() }.sites();
+        assert!(matches!(full.green().node(), Node::Guard(..)));
+        assert!(points.iter().all(|s| s.header.constant_trip_count() == Some(4)), "{full:?}");
+    }
+
+    #[test]
+    fn two_levels() {
+        let k = kernel(&[("S", "i")]);
+        check(
+            &k,
+            "for i in 0..N { S }",
+            "tile(i; 8; 2)",
+            "for t0 in 0..floor((N + 7)/8) { for t1 in 0..min(4, floor((N - 8*t0 + 1)/2)) {
+               for i in 8*t0 + 2*t1..min(N, 8*t0 + 2*t1 + 2) { S } } }",
+        );
+    }
+
+    #[test]
+    fn structure_is_demanded() {
+        let k = kernel(&[("S", "i j"), ("T", "i")]);
+        refuse(&k, "for i in 0..N { T for j in 0..N { S } }", "tile(i, j; 4, 4)", "imperfect");
+        refuse(&k, "for i in 0..N { for j in 0..N { S } }", "tile(j, i; 4, 4)", "imperfect");
+        refuse(&k, "for i in 0..N { for j in 0..N { S } }", "tile(i, j; 4, 0)", "factor");
+        refuse(&k, "for i in 0..N { for j in i..N step 2 { S } }", "tile(i, j; 4, 4)", "bounds");
     }
 }

@@ -12,7 +12,7 @@
 //! Applies to loops with one bound at each end; `full` to a constant number of iterations.
 
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform, nest};
-use loop_tree::{Affine, Constraint, Condition, Green, LoopKind};
+use loop_tree::{Affine, Condition, Constraint, Green, LoopKind};
 use std::fmt;
 
 /// How many iterations become one.
@@ -103,8 +103,7 @@ impl Grouped {
     pub fn build(&self, site: &Site<'_>, body: Green) -> Green {
         let header = site.header;
         let kind = if header.kind == LoopKind::Vector { LoopKind::Sequential } else { header.kind };
-        let groups =
-            nest::header(self.var, vec![Affine::constant(0)], vec![self.groups.clone()], 1, kind);
+        let groups = nest::header(self.var, vec![Affine::constant(0)], vec![self.groups.clone()], 1, kind);
         let mut lower = vec![self.rest.clone()];
         if header.step == 1 {
             // In an empty range `rest` may lie below the lower bound.
@@ -165,12 +164,25 @@ mod tests {
     #[test]
     fn what_is_left_over_runs_after() {
         let k = kernel(&[("S", "i")]);
-        check(&k, "for i in 0..N { S }", "unroll(i; 2)",
+        check(
+            &k,
+            "for i in 0..N { S }",
+            "unroll(i; 2)",
             "for t0 in 0..floor(N/2) { let i = 2*t0 { S } let i = 2*t0 + 1 { S } }
-             for i in max(0, 2*floor(N/2))..N { S }");
-        check(&k, "for i in 1..5 { S }", "unroll(i; 2)",
-            "for t0 in 0..2 { let i = 2*t0 + 1 { S } let i = 2*t0 + 2 { S } }");
-        check(&k, "for i in 1..7 step 2 { S }", "unroll(i; full)", "let i = 1 { S } let i = 3 { S } let i = 5 { S }");
+             for i in max(0, 2*floor(N/2))..N { S }",
+        );
+        check(
+            &k,
+            "for i in 1..5 { S }",
+            "unroll(i; 2)",
+            "for t0 in 0..2 { let i = 2*t0 + 1 { S } let i = 2*t0 + 2 { S } }",
+        );
+        check(
+            &k,
+            "for i in 1..7 step 2 { S }",
+            "unroll(i; full)",
+            "let i = 1 { S } let i = 3 { S } let i = 5 { S }",
+        );
         refuse(&k, "for i in 0..N { S }", "unroll(i; full)", "trip-count");
         refuse(&k, "for i in 0..min(M, N) { S }", "unroll(i; 2)", "bounds");
         refuse(&k, "for i in 0..N { S }", "unroll(i; 1)", "factor");

@@ -37,7 +37,9 @@ impl Transform for UnrollAndJam {
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
         let site = cx.site(&self.target)?;
         if site.body.summary().loop_depth == 0 {
-            return Err(Refusal::new("innermost", &site.path, "there is no loop inside").help("unroll it instead"));
+            return Err(
+                Refusal::new("innermost", &site.path, "there is no loop inside").help("unroll it instead")
+            );
         }
         let grouped = Grouped::new(cx, &site, self.factor)?;
         let var = site.header.var;
@@ -66,9 +68,9 @@ impl Copies {
     }
 
     fn depends(&self, link: &Link) -> bool {
-        self.0.first().is_some_and(|links| {
-            links.iter().any(|l| matches!(l, Link::Let(v, _) if link.uses(*v)))
-        })
+        self.0
+            .first()
+            .is_some_and(|links| links.iter().any(|l| matches!(l, Link::Let(v, _) if link.uses(*v))))
     }
 
     fn with(&self, link: &Link) -> Copies {
@@ -108,7 +110,9 @@ impl Copies {
             return self.repeated(node);
         }
         let both = |a: &[Affine], b: &[Affine]| a.iter().chain(b).cloned().collect::<Vec<_>>();
-        let own = |bounds: &[Affine], links: &[Link]| bounds.iter().map(|e| nest::resolve(links, e)).collect::<Vec<_>>();
+        let own = |bounds: &[Affine], links: &[Link]| {
+            bounds.iter().map(|e| nest::resolve(links, e)).collect::<Vec<_>>()
+        };
         let piece = |links: &[Link], lower: Vec<Affine>, upper: Vec<Affine>| {
             // Outside of the copy's links, so that its bounds are in the scope around.
             let range = nest::header(header.var, lower, upper, 1, header.kind);
@@ -125,7 +129,11 @@ impl Copies {
         for links in &self.0 {
             if depends(upper) {
                 // `first` matters where no iteration is common.
-                result.extend(piece(links, [&own(lower, links)[..], &first, &last].concat(), own(upper, links)));
+                result.extend(piece(
+                    links,
+                    [&own(lower, links)[..], &first, &last].concat(),
+                    own(upper, links),
+                ));
             }
         }
         Green::seq(result)
