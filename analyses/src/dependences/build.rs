@@ -1,0 +1,444 @@
+//! The three implementations: they differ only in which pairs of accesses they tell apart.
+
+use super::{AnalysisError, Component, Dependence, DependenceKind, DependenceSet, Dependences, Disjunct, rules, value};
+use crate::isl::{DEFAULT_QUOTA, IslError};
+use crate::places::{Place, places};
+use crate::system::{Bound, Inexact, Row, Solver, System};
+use loop_tree::{
+    AccessId, AccessKind, Affine, ArrayId, Constraint, Kernel, RuntimeCondition, Statement, StmtId, VarId,
+};
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// Nothing may move: every pair of instances is ordered.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nothing;
+
+/// Instances that touch the same array are ordered, if one of them writes; subscripts are not looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flat;
+
+/// Instances that touch the same element are ordered, if one of them writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Polyhedral {
+    /// isl operations per question.
+    pub quota: u64,
+    /// Whether value-based flow is computed, too.
+    pub value_flow: bool,
+}
+
+impl Default for Polyhedral {
+    fn default() -> Self {
+        Polyhedral { quota: DEFAULT_QUOTA, value_flow: false }
+    }
+}
+
+impl Dependences for Nothing {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+    fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError> {
+        build(kernel, self.name(), Precision::Nothing, DEFAULT_QUOTA)
+    }
+}
+
+impl Dependences for Flat {
+    fn name(&self) -> &'static str {
+        "flat"
+    }
+    fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError> {
+        build(kernel, self.name(), Precision::Array, DEFAULT_QUOTA)
+    }
+}
+
+impl Dependences for Polyhedral {
+    fn name(&self) -> &'static str {
+        "polyhedral"
+    }
+    fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError> {
+        let mut set = build(kernel, self.name(), Precision::Element, self.quota)?;
+        if self.value_flow {
+            set.value_flow = value::value_flow(kernel, self.quota)?;
+        }
+        Ok(set)
+    }
+}
+
+/// Pairs of accesses beyond which a kernel is refused.
+const MAX_PAIRS: usize = 1_000_000;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Precision {
+    Nothing,
+    Array,
+    Element,
+}
+
+/// What a place touches: its accesses, and the predicates that it is under.
+struct Touch {
+    access: Option<AccessId>,
+    array: ArrayId,
+    /// Over the dims by position; `None`: any element.
+    subscripts: Option<Rc<[Affine]>>,
+    writes: bool,
+    control: bool,
+}
+
+/// What is known about parameters, over columns that are the parameters.
+pub(crate) fn context(kernel: &Kernel) -> Result<System, Inexact> {
+    let mut system = System::new(kernel.params.len());
+    let assumed = kernel.assumptions.iter().filter_map(|a| match a {
+        RuntimeCondition::Parameter(c) => Some(c),
+        RuntimeCondition::NoOverlap(..) => None,
+    });
+    let constraints: Vec<&Constraint> = kernel.context.iter().chain(assumed).collect();
+    for c in constraints {
+        system.require(c, &[])?;
+    }
+    Ok(system)
+}
+
+fn build(
+    kernel: &Kernel,
+    analysis: &'static str,
+    precision: Precision,
+    quota: u64,
+) -> Result<DependenceSet, AnalysisError> {
+    let places = places(kernel, &kernel.original)?;
+    let touched: Vec<Vec<Touch>> = places.iter().map(|p| touches(kernel, p)).collect();
+    let accesses: usize = touched.iter().map(|t| t.len().max(1)).sum();
+    let pairs = accesses.saturating_mul(accesses);
+    if pairs > MAX_PAIRS {
+        return Err(AnalysisError::TooLarge { pairs, limit: MAX_PAIRS });
+    }
+    let mut builder = Builder {
+        kernel,
+        context: context(kernel)?,
+        solver: Solver::new(quota)?,
+        known: FxHashMap::default(),
+        result: Vec::new(),
+    };
+    builder.check_instances(&places)?;
+    for (i, a) in places.iter().enumerate() {
+        for (j, b) in places.iter().enumerate() {
+            builder.pair(precision, (i, a, &touched[i]), (j, b, &touched[j]))?;
+        }
+    }
+    Ok(DependenceSet { analysis, dependences: builder.result, value_flow: Vec::new() })
+}
+
+fn touches(kernel: &Kernel, place: &Place) -> Vec<Touch> {
+    let statement = kernel.statement(place.statement);
+    let mut list: Vec<Touch> = Vec::with_capacity(statement.accesses.len());
+    for (id, access) in statement.accesses() {
+        let rank = kernel.arrays.get(access.array.index()).map(|a| a.rank());
+        let subscripts = (access.subscripts.as_ref())
+            .filter(|s| Some(s.len()) == rank)
+            .and_then(|s| s.iter().map(|e| by_position(statement, e)).collect());
+        let writes = access.kind != AccessKind::Read;
+        list.push(Touch { access: Some(id), array: access.array, subscripts, writes, control: false });
+    }
+    for (array, _) in &place.predicates {
+        list.push(Touch {
+            access: None,
+            array: *array,
+            subscripts: Some(Rc::new([])),
+            writes: false,
+            control: true,
+        });
+    }
+    list
+}
+
+/// An expression over dims with dims numbered; `None` if it cannot be used.
+pub(crate) fn by_position(statement: &Statement, e: &Affine) -> Option<Affine> {
+    let position = |v: VarId| statement.dims.iter().rposition(|d| *d == v);
+    let mut known = true;
+    e.for_each_var(&mut |v| known &= position(v).is_some());
+    let renamed = e.substitute(&|v| position(v).map(|k| Affine::var(VarId::new(k))));
+    (known && renamed.is_exact()).then_some(renamed)
+}
+
+type RelationKey = (usize, usize, Option<(Rc<[Affine]>, Rc<[Affine]>)>);
+
+/// Pairs of instances, and the bounds of their distances.
+type Known = Rc<(Vec<Disjunct>, Vec<Component>)>;
+
+struct Builder<'k> {
+    kernel: &'k Kernel,
+    context: System,
+    solver: Solver,
+    known: FxHashMap<RelationKey, Known>,
+    result: Vec<Dependence>,
+}
+
+impl Builder<'_> {
+    /// No instance executes twice in the original order.
+    fn check_instances(&self, places: &[Place]) -> Result<(), AnalysisError> {
+        for (i, a) in places.iter().enumerate() {
+            for b in places[i..].iter().filter(|b| b.statement == a.statement) {
+                let same = a.path == b.path;
+                if same && a.is_identity() {
+                    continue;
+                }
+                for disjunct in self.relation(a, b, None)? {
+                    let mut system = disjunct.system.clone();
+                    let n = self.kernel.params.len();
+                    for k in 0..a.dims.len() {
+                        system.require_zero(Row::column(n + k).minus(&Row::column(n + a.dims.len() + k))?);
+                    }
+                    if self.solver.find_point(&system)?.is_some() {
+                        let statement = self.kernel.statement(a.statement).name.to_string();
+                        return Err(AnalysisError::Repeated { statement });
+                    }
+                }
+                // Between different places the other direction repeats an instance just as well.
+                if !same {
+                    self.check_reverse(b, a)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_reverse(&self, a: &Place, b: &Place) -> Result<(), AnalysisError> {
+        for disjunct in self.relation(a, b, None)? {
+            let mut system = disjunct.system.clone();
+            let n = self.kernel.params.len();
+            for k in 0..a.dims.len() {
+                system.require_zero(Row::column(n + k).minus(&Row::column(n + a.dims.len() + k))?);
+            }
+            if self.solver.find_point(&system)?.is_some() {
+                let statement = self.kernel.statement(a.statement).name.to_string();
+                return Err(AnalysisError::Repeated { statement });
+            }
+        }
+        Ok(())
+    }
+
+    fn pair(
+        &mut self,
+        precision: Precision,
+        (i, a, from): (usize, &Place, &[Touch]),
+        (j, b, to): (usize, &Place, &[Touch]),
+    ) -> Result<(), AnalysisError> {
+        let (source, target) = (self.kernel.statement(a.statement), self.kernel.statement(b.statement));
+        if precision == Precision::Nothing || rules::ordered(source, target) {
+            let dependence = Dependence {
+                source: a.statement,
+                target: b.statement,
+                source_access: None,
+                target_access: None,
+                array: None,
+                kind: DependenceKind::Order,
+                vanishes_if: vec![],
+                reduction: false,
+                relation: vec![],
+                distance: vec![],
+            };
+            self.add(dependence, (i, a), (j, b), None)?;
+        }
+        if precision == Precision::Nothing {
+            return Ok(());
+        }
+        let mut seen: Vec<(ArrayId, ArrayId, DependenceKind)> = Vec::new();
+        for s in from {
+            for t in to {
+                if !(s.writes || t.writes) || !self.kernel.may_overlap(s.array, t.array) {
+                    continue;
+                }
+                let kind = match (s.control || t.control, s.writes, t.writes) {
+                    (true, ..) => DependenceKind::Control,
+                    (_, true, false) => DependenceKind::Flow,
+                    (_, false, true) => DependenceKind::Anti,
+                    _ => DependenceKind::Output,
+                };
+                let vanishes_if = if s.array == t.array {
+                    vec![]
+                } else {
+                    vec![RuntimeCondition::NoOverlap(s.array.min(t.array), s.array.max(t.array))]
+                };
+                let equal = match (&s.subscripts, &t.subscripts) {
+                    (Some(x), Some(y)) if precision == Precision::Element && s.array == t.array => {
+                        Some((x.clone(), y.clone()))
+                    }
+                    _ => None,
+                };
+                let reduction = is_reduction(a.statement, source, s, b.statement, t);
+                // Without subscripts one of each sort says it all.
+                if equal.is_none() && !reduction {
+                    if seen.contains(&(s.array, t.array, kind)) {
+                        continue;
+                    }
+                    seen.push((s.array, t.array, kind));
+                }
+                let dependence = Dependence {
+                    source: a.statement,
+                    target: b.statement,
+                    source_access: s.access,
+                    target_access: t.access,
+                    array: Some(t.array),
+                    kind,
+                    vanishes_if,
+                    reduction,
+                    relation: vec![],
+                    distance: vec![],
+                };
+                self.add(dependence, (i, a), (j, b), equal)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        mut dependence: Dependence,
+        (i, a): (usize, &Place),
+        (j, b): (usize, &Place),
+        equal: Option<(Rc<[Affine]>, Rc<[Affine]>)>,
+    ) -> Result<(), AnalysisError> {
+        let key = (i, j, equal);
+        let known = match self.known.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let equal = key.2.as_ref().map(|(x, y)| (&x[..], &y[..]));
+                let relation = self.relation(a, b, equal)?;
+                let distance = self.distance(a, b, &relation)?;
+                let known = Rc::new((relation, distance));
+                self.known.insert(key, known.clone());
+                known
+            }
+        };
+        if !known.0.is_empty() {
+            dependence.relation = known.0.clone();
+            dependence.distance = known.1.clone();
+            self.result.push(dependence);
+        }
+        Ok(())
+    }
+
+    /// Pairs of instances, the first of `a` and before the second, of `b`; with these subscripts equal, if given.
+    fn relation(
+        &self,
+        a: &Place,
+        b: &Place,
+        equal: Option<(&[Affine], &[Affine])>,
+    ) -> Result<Vec<Disjunct>, AnalysisError> {
+        let n = self.kernel.params.len();
+        let (na, nb) = (a.dims.len(), b.dims.len());
+        let dims_a: Vec<Row> = (n..n + na).map(Row::column).collect();
+        let dims_b: Vec<Row> = (n + na..n + na + nb).map(Row::column).collect();
+        let mut core = System::new(n + na + nb);
+        let plain = a.is_identity() && b.is_identity();
+        let (time_a, time_b) = if plain {
+            (dims_a.clone(), dims_b.clone())
+        } else {
+            let first = core.add_columns(a.loops.len() + b.loops.len());
+            let middle = first + a.loops.len();
+            let time_a: Vec<Row> = (first..middle).map(Row::column).collect();
+            let time_b: Vec<Row> = (middle..middle + b.loops.len()).map(Row::column).collect();
+            for (place, dims, time) in [(a, &dims_a, &time_a), (b, &dims_b, &time_b)] {
+                for (e, dim) in place.dims.iter().zip(dims) {
+                    let row = core.row(e, time)?.minus(dim)?;
+                    core.require_zero(row);
+                }
+            }
+            (time_a, time_b)
+        };
+        if let Some((x, y)) = equal {
+            for (x, y) in x.iter().zip(y) {
+                let row = core.row(x, &dims_a)?;
+                let row = row.minus(&core.row(y, &dims_b)?)?;
+                core.require_zero(row);
+            }
+        }
+        let mut result = Vec::new();
+        for order in before(a, b, &time_a, &time_b)? {
+            let mut ordered = core.clone();
+            order.zero().iter().for_each(|r| ordered.require_zero(r.clone()));
+            order.nonnegative().iter().for_each(|r| ordered.require_nonnegative(r.clone()));
+            let mut full = ordered.clone();
+            let columns: Vec<Row> = (0..n).map(Row::column).collect();
+            full.include(&self.context, &columns)?;
+            for first in a.domains(&full, &time_a)? {
+                for system in b.domains(&first, &time_b)? {
+                    // Without an answer the pair is kept: more dependences are never wrong.
+                    match self.solver.find_point(&system) {
+                        Ok(None) => continue,
+                        Ok(Some(_)) | Err(IslError::Quota { .. } | IslError::Overflow) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                    let core = if plain { ordered.clone() } else { system.clone() };
+                    result.push(Disjunct { system, core });
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    fn distance(&self, a: &Place, b: &Place, relation: &[Disjunct]) -> Result<Vec<Component>, AnalysisError> {
+        if !a.is_identity() || !b.is_identity() {
+            return Ok(vec![]);
+        }
+        let (common, _) = a.shared(b);
+        let n = self.kernel.params.len();
+        let mut result = Vec::with_capacity(common);
+        for k in 0..common {
+            let row = Row::column(n + a.dims.len() + k).minus(&Row::column(n + k))?;
+            let (mut min, mut max): (Option<Bound>, Option<Bound>) = (None, None);
+            for disjunct in relation {
+                let (low, high) = match self.solver.range(&disjunct.system, &row) {
+                    Ok(range) => range,
+                    Err(IslError::Quota { .. } | IslError::Overflow) => (Bound::Unbounded, Bound::Unbounded),
+                    Err(error) => return Err(error.into()),
+                };
+                min = widen(min, low, i64::min);
+                max = widen(max, high, i64::max);
+            }
+            let value = |bound| match bound {
+                Some(Bound::Value(v)) => Some(v),
+                _ => None,
+            };
+            result.push(Component { min: value(min), max: value(max) });
+        }
+        Ok(result)
+    }
+}
+
+fn widen(so_far: Option<Bound>, new: Bound, pick: impl Fn(i64, i64) -> i64) -> Option<Bound> {
+    match (so_far, new) {
+        (old, Bound::Empty) => old,
+        (None, new) => Some(new),
+        (Some(Bound::Value(a)), Bound::Value(b)) => Some(Bound::Value(pick(a, b))),
+        _ => Some(Bound::Unbounded),
+    }
+}
+
+fn is_reduction(a: StmtId, statement: &Statement, s: &Touch, b: StmtId, t: &Touch) -> bool {
+    let Some(reduction) = statement.reduction else { return false };
+    let of_it = |touch: &Touch| touch.access.is_some_and(|id| id == reduction.read || id == reduction.write);
+    let access = |id: AccessId| statement.accesses.get(id.index());
+    let same_element = match (access(reduction.read), access(reduction.write)) {
+        (Some(r), Some(w)) => r.array == w.array && r.subscripts.is_some() && r.subscripts == w.subscripts,
+        _ => false,
+    };
+    a == b && same_element && of_it(s) && of_it(t)
+}
+
+/// One system per loop that may carry it, and one for equal loop values, such that `x` is before `y`.
+fn before(a: &Place, b: &Place, x: &[Row], y: &[Row]) -> Result<Vec<System>, Inexact> {
+    let (shared, order) = a.shared(b);
+    let mut result = Vec::with_capacity(shared + 1);
+    let mut equal = System::new(0);
+    for (x, y) in x.iter().zip(y).take(shared) {
+        let mut carried = equal.clone();
+        carried.require_nonnegative(y.clone().minus(x)?.offset(-1)?);
+        result.push(carried);
+        equal.require_zero(y.clone().minus(x)?);
+    }
+    if order == Ordering::Less {
+        result.push(equal);
+    }
+    Ok(result)
+}

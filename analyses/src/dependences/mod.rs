@@ -1,0 +1,224 @@
+//! Dependences: which statement instances must keep their order. One call lists all of a kernel.
+//!
+//! Three implementations, from coarse to exact: [`Nothing`] orders every pair of instances, [`Flat`] every pair that
+//! touches the same array, [`Polyhedral`] every pair that touches the same element. All are memory-based: an anti or
+//! output dependence counts even where a later value hides it. All are exact about time: a pair is in a relation only if
+//! both instances execute, the source first.
+//!
+//! Besides memory there are:
+//! - control: a statement under a predicate reads the predicate's scalar;
+//! - order: side effects, volatile and atomic accesses, statements that may throw or not return (see [`rules`]);
+//! - possible overlap of different arrays: a dependence between all instances that vanishes under a condition.
+//!
+//! A [`DependenceSet`] is plain data and can be shared by threads.
+
+mod build;
+pub mod rules;
+mod value;
+
+pub(crate) use build::context;
+pub use build::{Flat, Nothing, Polyhedral};
+
+use crate::isl::IslError;
+use crate::places::Unsupported;
+use crate::system::{Inexact, System};
+use loop_tree::{AccessId, ArrayId, Kernel, RuntimeCondition, StmtId};
+use std::fmt;
+
+/// Lists the dependences of kernels.
+pub trait Dependences {
+    /// Name for configuration.
+    fn name(&self) -> &'static str;
+    /// All dependences of a kernel.
+    fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError>;
+}
+
+/// The implementation of that name: `none`, `flat` or `polyhedral`.
+pub fn dependences_by_name(name: &str) -> Option<Box<dyn Dependences>> {
+    match name {
+        "none" => Some(Box::new(Nothing)),
+        "flat" => Some(Box::new(Flat)),
+        "polyhedral" => Some(Box::new(Polyhedral::default())),
+        _ => None,
+    }
+}
+
+/// Names of all implementations.
+pub const DEPENDENCES: [&str; 3] = ["none", "flat", "polyhedral"];
+
+/// Why a kernel cannot be analysed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// The original order cannot be described.
+    #[error("the original order of the kernel cannot be described: {0}")]
+    Unsupported(#[from] Unsupported),
+    /// An expression of the kernel cannot be used.
+    #[error("an expression of the kernel cannot be used: {0}")]
+    Inexact(#[from] Inexact),
+    /// isl gave no answer.
+    #[error(transparent)]
+    Isl(#[from] IslError),
+    /// A statement instance would execute more than once, so that instances do not identify executions.
+    #[error("statement {statement} executes more than once with the same values of its dims")]
+    Repeated {
+        /// Its name.
+        statement: String,
+    },
+    /// More pairs of accesses than are analysed.
+    #[error("{pairs} pairs of accesses; at most {limit} are analysed")]
+    TooLarge {
+        /// Pairs.
+        pairs: usize,
+        /// Limit.
+        limit: usize,
+    },
+}
+
+/// What a dependence is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum DependenceKind {
+    /// Write, then read.
+    Flow,
+    /// Read, then write.
+    Anti,
+    /// Write, then write.
+    Output,
+    /// A predicate's write and the statements under it, in either order.
+    Control,
+    /// Side effects and the like, or an analysis that knows nothing.
+    Order,
+}
+
+impl DependenceKind {
+    /// In text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DependenceKind::Flow => "flow",
+            DependenceKind::Anti => "anti",
+            DependenceKind::Output => "output",
+            DependenceKind::Control => "control",
+            DependenceKind::Order => "order",
+        }
+    }
+}
+
+/// Exact bounds of one component of a distance vector; `None` is unbounded or not known.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Component {
+    /// Least difference, target minus source.
+    pub min: Option<i64>,
+    /// Greatest difference.
+    pub max: Option<i64>,
+}
+
+impl fmt::Display for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.min, self.max) {
+            (Some(a), Some(b)) if a == b => write!(f, "{a}"),
+            (Some(a), _) if a > 0 => f.write_str("<"),
+            (Some(0), _) => f.write_str("<="),
+            (_, Some(b)) if b < 0 => f.write_str(">"),
+            (_, Some(0)) => f.write_str(">="),
+            _ => f.write_str("*"),
+        }
+    }
+}
+
+/// One conjunction of a dependence relation.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Disjunct {
+    /// All constraints.
+    pub system: System,
+    /// Those that remain necessary where both instances are known to be in their domains.
+    pub(crate) core: System,
+}
+
+/// A set of pairs of statement instances that must keep their order.
+#[derive(Clone, Debug)]
+pub struct Dependence {
+    /// The statement that comes first.
+    pub source: StmtId,
+    /// The statement that comes after.
+    pub target: StmtId,
+    /// The access of the source; `None` for order, and where a predicate is read.
+    pub source_access: Option<AccessId>,
+    /// The access of the target.
+    pub target_access: Option<AccessId>,
+    /// The array that the target touches.
+    pub array: Option<ArrayId>,
+    /// What it is about.
+    pub kind: DependenceKind,
+    /// It vanishes where any one of these holds; empty: never.
+    pub vanishes_if: Vec<RuntimeCondition>,
+    /// Between instances of one reduction, on its accumulator: sequential reordering is allowed.
+    pub reduction: bool,
+    /// The pairs, as a union. Columns: parameters, dims of the source, dims of the target, then existential ones.
+    pub relation: Vec<Disjunct>,
+    /// Differences over the original loops that both have around them, outermost first.
+    pub distance: Vec<Component>,
+}
+
+impl Dependence {
+    /// `(<, 0, *)`.
+    pub fn distance_text(&self) -> String {
+        let parts: Vec<String> = self.distance.iter().map(Component::to_string).collect();
+        format!("({})", parts.join(", "))
+    }
+}
+
+/// All dependences of a kernel.
+#[derive(Clone, Debug)]
+pub struct DependenceSet {
+    /// Which implementation made it.
+    pub analysis: &'static str,
+    /// The dependences, in a deterministic order.
+    pub dependences: Vec<Dependence>,
+    /// Value-based flow: each read with its last writes. For display and storage checks, not for order; empty where
+    /// the implementation does not compute it.
+    pub value_flow: Vec<ValueFlow>,
+}
+
+/// The last writes that a read sees.
+#[derive(Clone, Debug)]
+pub struct ValueFlow {
+    /// The writer.
+    pub source: StmtId,
+    /// The reader.
+    pub target: StmtId,
+    /// The pairs of instances, in isl's notation: `S0[..] -> S1[..]` over parameters `p0, p1, ..`.
+    pub relation: String,
+}
+
+impl DependenceSet {
+    /// One line per dependence, with names of the kernel.
+    pub fn display<'a>(&'a self, kernel: &'a Kernel) -> impl fmt::Display + 'a {
+        Listing { set: self, kernel }
+    }
+}
+
+struct Listing<'a> {
+    set: &'a DependenceSet,
+    kernel: &'a Kernel,
+}
+
+impl fmt::Display for Listing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for d in &self.set.dependences {
+            let (source, target) = (self.kernel.statement(d.source), self.kernel.statement(d.target));
+            write!(f, "{} {} -> {}", d.kind.name(), source.name, target.name)?;
+            if let Some(array) = d.array {
+                write!(f, " on {}", self.kernel.array(array).name)?;
+            }
+            write!(f, " {}", d.distance_text())?;
+            if d.reduction {
+                f.write_str(" reduction")?;
+            }
+            for condition in &d.vanishes_if {
+                write!(f, " unless {}", crate::legality::condition_text(self.kernel, condition))?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! Value-based flow by isl's dataflow analysis: which write did a read see?
+
+use super::build::{by_position, context};
+use super::{AnalysisError, ValueFlow};
+use crate::isl::{Conjunction, Ctx, DimType, IslError, Map, Row as IslRow, Set, Space, UnionMap};
+use crate::places::{Place, places};
+use crate::system::{Row, Solver, System};
+use loop_tree::{AccessKind, Kernel, StmtId};
+
+/// For every read, the last writes before it. A write that perhaps happens hides nothing.
+pub(super) fn value_flow(kernel: &Kernel, quota: u64) -> Result<Vec<ValueFlow>, AnalysisError> {
+    let places = places(kernel, &kernel.original)?;
+    let solver = Solver::new(quota)?;
+    let ctx = solver.ctx();
+    let context = context(kernel)?;
+    let longest = places.iter().map(|p| p.path.0.len()).max().unwrap_or(0);
+    let none = UnionMap::empty(ctx)?;
+    let (mut reads, mut writes, mut may, mut schedule) = (none.clone(), none.clone(), none.clone(), none);
+    for place in &places {
+        let statement = kernel.statement(place.statement);
+        let name = format!("S{}", place.statement.0);
+        for access in &statement.accesses {
+            let rank = kernel.array(access.array).rank();
+            let subscripts: Option<Vec<_>> = access.subscripts.as_ref().filter(|s| s.len() == rank).and_then(|s| {
+                s.iter().map(|e| by_position(statement, e)).collect()
+            });
+            let target = format!("A{}", access.array.0);
+            let map = relation(ctx, kernel, place, &context, (&name, &target, rank), |system, _, dims, out| {
+                for (e, out) in subscripts.iter().flatten().zip(out) {
+                    let row = system.row(e, dims)?.minus(out)?;
+                    system.require_zero(row);
+                }
+                Ok(())
+            })?;
+            let exact = subscripts.is_some();
+            // A predicate may be false.
+            let surely = access.kind == AccessKind::Write && exact && place.predicates.is_empty();
+            match access.kind {
+                AccessKind::Read => reads = reads.union(map)?,
+                _ if surely => writes = writes.union(map)?,
+                _ => may = may.union(map)?,
+            }
+        }
+        let map = relation(ctx, kernel, place, &context, (&name, "T", longest), |system, time, _, out| {
+            // Along the path: the child's number, or the loop's value.
+            let mut loops = place.loops.iter().zip(time).peekable();
+            for (at, out) in out.iter().enumerate() {
+                let value = match loops.peek() {
+                    Some((l, row)) if l.depth == at => {
+                        let row = (*row).clone();
+                        loops.next();
+                        row
+                    }
+                    _ => Row::constant(place.path.0.get(at).map_or(0, |i| i64::from(*i))),
+                };
+                system.require_zero(out.clone().minus(&value)?);
+            }
+            Ok(())
+        })?;
+        schedule = schedule.union(map)?;
+    }
+    let flow = solver.within_quota(|_| {
+        crate::isl::Dataflow {
+            may_source: may,
+            ..crate::isl::Dataflow::new(reads, writes, schedule)?
+        }
+        .compute()
+    })?;
+    let mut result = Vec::new();
+    for map in flow.may.coalesce()?.maps()? {
+        let space = map.space()?;
+        let id = |which| -> Result<Option<StmtId>, IslError> {
+            let name = space.tuple_name(which)?;
+            Ok(name.and_then(|n| n.strip_prefix('S')?.parse().ok()).map(StmtId))
+        };
+        if let (Some(source), Some(target)) = (id(DimType::In)?, id(DimType::Out)?) {
+            result.push(ValueFlow { source, target, relation: map.to_text()? });
+        }
+    }
+    Ok(result)
+}
+
+/// The map from instances at a place to a tuple, as `constrain(system, time, dims, tuple)` says.
+fn relation(
+    ctx: &Ctx,
+    kernel: &Kernel,
+    place: &Place,
+    context: &System,
+    (from, to, outs): (&str, &str, usize),
+    constrain: impl FnOnce(&mut System, &[Row], &[Row], &[Row]) -> Result<(), crate::system::Inexact>,
+) -> Result<UnionMap, AnalysisError> {
+    let n = kernel.params.len();
+    let ins = place.dims.len();
+    let mut system = System::new(n + ins + outs);
+    let first = system.add_columns(place.loops.len());
+    let time: Vec<Row> = (first..first + place.loops.len()).map(Row::column).collect();
+    let dims: Vec<Row> = (n..n + ins).map(Row::column).collect();
+    let out: Vec<Row> = (n + ins..n + ins + outs).map(Row::column).collect();
+    let params: Vec<Row> = (0..n).map(Row::column).collect();
+    system.include(context, &params)?;
+    for (e, dim) in place.dims.iter().zip(&dims) {
+        let row = system.row(e, &time)?.minus(dim)?;
+        system.require_zero(row);
+    }
+    constrain(&mut system, &time, &dims, &out)?;
+    let names: Vec<String> = (0..n).map(|p| format!("p{p}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut union = UnionMap::empty(ctx)?;
+    for system in place.domains(&system, &time)? {
+        let extra = system.columns() - n - ins - outs;
+        let space = Space::set(ctx, &names, None, ins + outs + extra)?;
+        let row = |r: &Row| {
+            let split = n.min(r.coefficients.len());
+            IslRow {
+                constant: r.constant,
+                params: r.coefficients[..split].to_vec(),
+                dims: r.coefficients[split..].to_vec(),
+                divs: vec![],
+            }
+        };
+        let rows = Conjunction {
+            equalities: system.zero().iter().map(row).collect(),
+            inequalities: system.nonnegative().iter().map(row).collect(),
+            divs: vec![],
+        };
+        let set = Set::from_rows(space, &rows)?.project_out(DimType::Out, ins + outs, extra)?;
+        let nothing = Set::universe(Space::set(ctx, &names, None, 0)?)?;
+        let map = Map::product(nothing, set)?.move_dims(DimType::In, 0, DimType::Out, 0, ins)?;
+        let map = map.named(DimType::In, from)?.named(DimType::Out, to)?;
+        union = union.union(UnionMap::from_map(map)?)?;
+    }
+    Ok(union)
+}

@@ -1,0 +1,358 @@
+//! Coverage: every instance of the original is executed exactly once, under the same predicates.
+//!
+//! The usual case is proved with small systems: guess the inverse of each place's dims (see [`inverse`](super::inverse)),
+//! verify it, and compare bounds in both directions. What has no such inverse goes to isl as a comparison of sets.
+
+use super::witness::{BrokenCoverage, Problem, StatementRef};
+use super::{Fault, inverse};
+use crate::isl;
+use crate::places::Place;
+use crate::system::{Inexact, Row, Solver, System, refutes};
+use loop_tree::{Affine, ArrayId, Constraint, Kernel, StmtId, VarId};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// `None`: covered.
+pub(super) type Answer = Result<Option<Arc<BrokenCoverage>>, Fault>;
+
+#[derive(Default)]
+pub(super) struct Memo {
+    known: FxHashMap<(StmtId, Vec<u128>), Answer>,
+}
+
+/// Answers kept before the memo is emptied.
+const MAX_KNOWN: usize = 1 << 18;
+/// Systems that one proof by cases may try.
+const MAX_CASES: usize = 2000;
+
+pub(super) struct Coverage<'o> {
+    pub kernel: &'o Kernel,
+    pub context: &'o System,
+    pub solver: &'o Solver,
+}
+
+/// A place with verified inverse: the instances that it executes, as constraints over dims.
+struct Image {
+    constraints: Vec<Constraint>,
+}
+
+impl Coverage<'_> {
+    /// Whether the new places of a statement execute what the original ones do.
+    pub fn ask(&self, memo: &mut Memo, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
+        let shapes = |list: &[&Place]| {
+            let mut shapes: Vec<u128> = list.iter().map(|p| p.shape).collect();
+            shapes.sort_unstable();
+            shapes
+        };
+        let key = (id, shapes(new));
+        if key.1 == shapes(original) {
+            return Ok(None);
+        }
+        if let Some(answer) = memo.known.get(&key) {
+            return answer.clone();
+        }
+        let answer = self.compute(id, original, new);
+        if memo.known.len() >= MAX_KNOWN {
+            memo.known.clear();
+        }
+        memo.known.insert(key, answer.clone());
+        answer
+    }
+
+    fn compute(&self, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
+        type Groups<'p> = BTreeMap<&'p BTreeSet<(ArrayId, bool)>, (Vec<&'p Place>, Vec<&'p Place>)>;
+        let mut groups: Groups = BTreeMap::new();
+        for p in original {
+            groups.entry(&p.predicates).or_default().0.push(p);
+        }
+        for p in new {
+            groups.entry(&p.predicates).or_default().1.push(p);
+        }
+        let several = groups.len() > 1;
+        for (original, new) in groups.into_values() {
+            let new: Vec<&Place> = new.into_iter().filter(|p| !p.conditions.is_empty()).collect();
+            let broken = match self.by_inverses(id, &original, &new)? {
+                Some(answer) => answer,
+                None => self.by_sets(id, &original, &new)?,
+            };
+            if let Some(mut broken) = broken {
+                if several && broken.problem != Problem::Repeated {
+                    broken.problem = Problem::Predicates;
+                }
+                return Ok(Some(Arc::new(broken)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `None` if this way does not decide.
+    #[allow(clippy::type_complexity)]
+    fn by_inverses(
+        &self,
+        id: StmtId,
+        original: &[&Place],
+        new: &[&Place],
+    ) -> Result<Option<Option<BrokenCoverage>>, Fault> {
+        let [original] = original else { return Ok(None) };
+        if !original.is_identity() || original.conditions.len() != 1 || new.iter().any(|p| p.conditions.len() != 1)
+        {
+            return Ok(None);
+        }
+        let n = self.kernel.params.len();
+        let dims: Vec<Row> = (n..n + original.dims.len()).map(Row::column).collect();
+        let mut domain = System::new(n + dims.len());
+        self.include_context(&mut domain)?;
+        let Some(domain) = original.domains(&domain, &dims)?.into_iter().next() else { return Ok(None) };
+        let required = constraints(original);
+        let mut images = Vec::with_capacity(new.len());
+        for place in new {
+            match self.image(id, place, &required)? {
+                Verified::Image(image) => images.push(image),
+                Verified::Unknown => return Ok(None),
+                Verified::Broken(broken) => return Ok(Some(Some(broken))),
+            }
+        }
+        // No instance twice.
+        for (i, a) in images.iter().enumerate() {
+            for b in &images[i + 1..] {
+                let mut both = domain.clone();
+                for c in a.constraints.iter().chain(&b.constraints) {
+                    both.require(c, &dims)?;
+                }
+                if let Some(point) = self.solver.find_point(&both)? {
+                    return Ok(Some(Some(self.broken(id, Problem::Repeated, &dims, &point))));
+                }
+            }
+        }
+        // No instance missing.
+        let mut cases = 0;
+        match self.uncovered(domain, &dims, &required, &images, &mut cases)? {
+            Cases::TooMany => Ok(None),
+            Cases::None => Ok(Some(None)),
+            Cases::Point(point) => Ok(Some(Some(self.broken(id, Problem::Missing, &dims, &point)))),
+        }
+    }
+
+    /// The instances that a place executes, if its inverse can be guessed, and all of them belong to the original.
+    fn image(&self, id: StmtId, place: &Place, required: &[Constraint]) -> Result<Verified, Fault> {
+        let Some(inverse) = inverse::guess(place) else { return Ok(Verified::Unknown) };
+        let n = self.kernel.params.len();
+        let time: Vec<Row> = (n..n + place.loops.len()).map(Row::column).collect();
+        let mut domain = System::new(n + time.len());
+        self.include_context(&mut domain)?;
+        let Some(domain) = place.domains(&domain, &time)?.into_iter().next() else { return Ok(Verified::Unknown) };
+        let dim = |v: VarId| place.dims.get(v.index()).cloned();
+        let given = constraints(place);
+        // Inverse after dims is the identity: no instance is executed twice.
+        for (l, value) in inverse.iter().enumerate() {
+            let difference = &value.substitute(&dim) - &Affine::var(VarId::new(l));
+            if difference.as_constant() == Some(0) {
+                continue;
+            }
+            let same = Constraint { expression: difference, relation: loop_tree::Relation::Zero };
+            if self.counterexample(&domain, &same, &time)?.is_some() {
+                return Ok(Verified::Unknown);
+            }
+        }
+        for c in required {
+            let c = c.substitute(&dim);
+            if c.as_constant() == Some(true) || given.contains(&c) {
+                continue;
+            }
+            if let Some(point) = self.counterexample(&domain, &c, &time)? {
+                let mut system = domain.clone();
+                let dims: Result<Vec<Row>, Inexact> = place.dims.iter().map(|e| system.row(e, &time)).collect();
+                // A floor column added here has no value in the point; then isl compares the sets.
+                if system.columns() != domain.columns() {
+                    return Ok(Verified::Unknown);
+                }
+                return Ok(Verified::Broken(self.broken(id, Problem::Extra, &dims?, &point)));
+            }
+        }
+        // An instance is executed if its loop values are in range and lead back to it.
+        let mut list: Vec<Constraint> = Vec::with_capacity(given.len());
+        for (k, e) in place.dims.iter().enumerate() {
+            let back = e.substitute(&|v| inverse.get(v.index()).cloned());
+            let difference = &back - &Affine::var(VarId::new(k));
+            if difference.as_constant() != Some(0) {
+                list.push(Constraint { expression: difference, relation: loop_tree::Relation::Zero });
+            }
+        }
+        list.extend(given.iter().map(|c| c.substitute(&|v| inverse.get(v.index()).cloned())));
+        Ok(Verified::Image(Image { constraints: list }))
+    }
+
+    /// A point of the system that does not satisfy the constraint.
+    fn counterexample(&self, system: &System, c: &Constraint, vars: &[Row]) -> Result<Option<Vec<i64>>, Fault> {
+        for negation in c.negated() {
+            let mut system = system.clone();
+            system.require(&negation, vars)?;
+            if let Some(point) = self.solver.find_point(&system)? {
+                return Ok(Some(point));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An instance of the domain in none of the images, by cases: which constraint of each image does it miss?
+    fn uncovered(
+        &self,
+        mut domain: System,
+        dims: &[Row],
+        given: &[Constraint],
+        images: &[Image],
+        cases: &mut usize,
+    ) -> Result<Cases, Fault> {
+        let Some((first, rest)) = images.split_first() else {
+            return Ok(match self.solver.find_point(&domain)? {
+                Some(point) => Cases::Point(point),
+                None => Cases::None,
+            });
+        };
+        for c in &first.constraints {
+            if c.as_constant() == Some(true) || given.contains(c) {
+                continue;
+            }
+            for negation in c.negated() {
+                *cases += 1;
+                if *cases > MAX_CASES {
+                    return Ok(Cases::TooMany);
+                }
+                let mut case = domain.clone();
+                case.require(&negation, dims)?;
+                if refutes(&case) {
+                    continue;
+                }
+                match self.uncovered(case, dims, given, rest, cases)? {
+                    Cases::None => {}
+                    other => return Ok(other),
+                }
+            }
+            domain.require(c, dims)?;
+        }
+        Ok(Cases::None)
+    }
+
+    /// The comparison of sets of instances, by isl.
+    fn by_sets(&self, id: StmtId, original: &[&Place], new: &[&Place]) -> Result<Option<BrokenCoverage>, Fault> {
+        let n = self.kernel.params.len();
+        let rank = self.kernel.statement(id).dims.len();
+        let dims: Vec<Row> = (n..n + rank).map(Row::column).collect();
+        for place in new {
+            if let Some(point) = self.repeated(place)? {
+                return Ok(Some(self.broken(id, Problem::Repeated, &dims, &point)));
+            }
+        }
+        let parts = |list: &[&Place]| list.iter().map(|p| self.instances(p)).collect::<Result<Vec<_>, Fault>>();
+        let (before, after) = (parts(original)?, parts(new)?);
+        let found = self.solver.within_quota(|ctx| {
+            let empty = || isl::Set::empty(isl::Space::set(ctx, &[], None, n + rank)?);
+            let sets = |list: &[Vec<System>]| -> Result<Vec<isl::Set>, isl::IslError> {
+                list.iter()
+                    .map(|systems| {
+                        systems.iter().try_fold(empty()?, |all, system| {
+                            let extra = system.columns() - n - rank;
+                            let set = crate::system::isl_set(ctx, system)?;
+                            all.union(set.project_out(isl::DimType::Out, n + rank, extra)?)
+                        })
+                    })
+                    .collect()
+            };
+            let point = |set: isl::Set| -> Result<Option<Vec<i64>>, isl::IslError> {
+                set.sample_point()?.map(|p| p.coordinates(isl::DimType::Out)).transpose()
+            };
+            let required = sets(&before)?.into_iter().try_fold(empty()?, |a, b| a.union(b))?;
+            let mut covered = empty()?;
+            for set in sets(&after)? {
+                if let Some(p) = point(covered.clone().intersect(set.clone())?)? {
+                    return Ok(Some((Problem::Repeated, p)));
+                }
+                covered = covered.union(set)?;
+            }
+            if let Some(p) = point(required.clone().subtract(covered.clone())?)? {
+                return Ok(Some((Problem::Missing, p)));
+            }
+            Ok(point(covered.subtract(required)?)?.map(|p| (Problem::Extra, p)))
+        })?;
+        Ok(found.map(|(problem, point)| self.broken(id, problem, &dims, &point)))
+    }
+
+    /// Parameters and dims of an instance that one place executes at two points of time.
+    fn repeated(&self, place: &Place) -> Result<Option<Vec<i64>>, Fault> {
+        let n = self.kernel.params.len();
+        let rank = place.dims.len();
+        let k = place.loops.len();
+        let mut base = System::new(n + rank + 2 * k);
+        self.include_context(&mut base)?;
+        let times: Vec<Vec<Row>> = [n + rank, n + rank + k]
+            .into_iter()
+            .map(|first| (first..first + k).map(Row::column).collect())
+            .collect();
+        for time in &times {
+            for (j, e) in place.dims.iter().enumerate() {
+                let row = base.row(e, time)?.minus(&Row::column(n + j))?;
+                base.require_zero(row);
+            }
+        }
+        for first in place.domains(&base, &times[0])? {
+            for mut both in place.domains(&first, &times[1])? {
+                for (x, y) in times[0].iter().zip(&times[1]) {
+                    let mut later = both.clone();
+                    later.require_nonnegative(y.clone().minus(x)?.offset(-1)?);
+                    if let Some(point) = self.solver.find_point(&later)? {
+                        return Ok(Some(point));
+                    }
+                    both.require_zero(y.clone().minus(x)?);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The instances that a place executes. Columns: parameters, dims, existential ones.
+    fn instances(&self, place: &Place) -> Result<Vec<System>, Fault> {
+        let n = self.kernel.params.len();
+        let rank = place.dims.len();
+        let mut base = System::new(n + rank + place.loops.len());
+        self.include_context(&mut base)?;
+        let time: Vec<Row> = (n + rank..n + rank + place.loops.len()).map(Row::column).collect();
+        for (j, e) in place.dims.iter().enumerate() {
+            let row = base.row(e, &time)?.minus(&Row::column(n + j))?;
+            base.require_zero(row);
+        }
+        Ok(place.domains(&base, &time)?)
+    }
+
+    fn include_context(&self, system: &mut System) -> Result<(), Inexact> {
+        let columns: Vec<Row> = (0..self.kernel.params.len()).map(Row::column).collect();
+        system.include(self.context, &columns)
+    }
+
+    fn broken(&self, id: StmtId, problem: Problem, dims: &[Row], point: &[i64]) -> BrokenCoverage {
+        BrokenCoverage {
+            statement: StatementRef::new(self.kernel, id),
+            problem,
+            params: super::param_values(self.kernel, point),
+            instance: dims.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect(),
+        }
+    }
+}
+
+enum Verified {
+    Image(Image),
+    Unknown,
+    Broken(BrokenCoverage),
+}
+
+enum Cases {
+    None,
+    Point(Vec<i64>),
+    TooMany,
+}
+
+fn constraints(place: &Place) -> Vec<Constraint> {
+    let mut list = place.bound_constraints();
+    list.extend(place.conditions.iter().flatten().cloned());
+    list
+}

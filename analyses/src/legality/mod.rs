@@ -1,0 +1,346 @@
+//! The legality oracle: may this tree replace the original order of its kernel?
+//!
+//! It is asked after a tree was changed, whatever changed it, and compares with the original only:
+//!
+//! 1. *Coverage*: every statement instance is executed exactly once, under the same predicates.
+//! 2. *Order*: every dependence keeps its direction.
+//! 3. *Flags*: a loop marked parallel or vector carries no dependence.
+//!
+//! Storage inside of the tree and versions are refused. Every answer is exact, or a refusal: unknown is refused.
+//!
+//! Both questions are asked of single places and pairs of places, in a form in which the rest of the tree does not matter,
+//! so that answers are remembered and found again in the other variants of a search.
+
+mod coverage;
+mod inverse;
+mod order;
+mod witness;
+
+pub use witness::{BrokenCoverage, BrokenDependence, Problem, StatementRef, Witness, condition_text};
+
+use crate::dependences::{AnalysisError, Component, DependenceKind, DependenceSet, Dependences};
+use crate::isl::{DEFAULT_QUOTA, IslError};
+use crate::places::{Place, Unsupported, places};
+use crate::system::{Inexact, Solver, System};
+use loop_tree::{Green, Kernel, LoopKind, Path, RuntimeCondition, StmtId};
+use order::{Orders, Question};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How much an oracle may spend.
+#[derive(Clone, Copy, Debug)]
+pub struct OracleOptions {
+    /// isl operations per question; about 50 ns each. Out of quota is a refusal.
+    pub quota: u64,
+}
+
+impl Default for OracleOptions {
+    fn default() -> Self {
+        OracleOptions { quota: DEFAULT_QUOTA }
+    }
+}
+
+/// Whether a tree computes what its kernel's original does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Always, given the kernel's context and assumptions.
+    Always,
+    /// Where all these conditions hold; sorted, without duplicates, not empty.
+    Under(Vec<RuntimeCondition>),
+    /// Not, or not known.
+    Never(Witness),
+}
+
+impl Verdict {
+    /// Whether the tree may be used, perhaps under conditions.
+    pub fn is_legal(&self) -> bool {
+        !matches!(self, Verdict::Never(_))
+    }
+
+    /// The conditions, if it is legal.
+    pub fn conditions(&self) -> Option<&[RuntimeCondition]> {
+        match self {
+            Verdict::Always => Some(&[]),
+            Verdict::Under(conditions) => Some(conditions),
+            Verdict::Never(_) => None,
+        }
+    }
+}
+
+/// What is known about one loop of a tree.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct LoopFacts {
+    /// It carries no dependence under the conditions of the tree's verdict: iterations are independent.
+    pub parallel: bool,
+    /// If it is not parallel: the further conditions under which it is; `None` if there are no such conditions.
+    pub parallel_if: Option<Vec<RuntimeCondition>>,
+    /// The dependences that it carries.
+    pub carried: Vec<Carried>,
+}
+
+/// A dependence carried by a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// Index in [`DependenceSet::dependences`]: the first one of those that are carried in the same way.
+    pub dependence: usize,
+    /// What it is about.
+    pub kind: DependenceKind,
+    /// Between instances of one reduction.
+    pub reduction: bool,
+    /// It vanishes where one of these holds.
+    pub vanishes_if: Vec<RuntimeCondition>,
+    /// Its distance over the loops of the original.
+    pub distance: Vec<Component>,
+}
+
+/// No answer.
+#[derive(Clone, Debug, thiserror::Error)]
+enum Fault {
+    #[error(transparent)]
+    Isl(#[from] IslError),
+    #[error(transparent)]
+    Inexact(#[from] Inexact),
+}
+
+impl From<Fault> for Witness {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Isl(IslError::Quota { .. }) => Witness::Quota,
+            Fault::Isl(error) => Witness::Isl(error),
+            Fault::Inexact(inexact) => Witness::Inexact(inexact),
+        }
+    }
+}
+
+/// Judges trees of one kernel. It belongs to one thread; the [`DependenceSet`] can be shared by the oracles of several.
+pub struct Oracle {
+    kernel: Arc<Kernel>,
+    set: Arc<DependenceSet>,
+    context: System,
+    solver: Solver,
+    checks: Vec<order::Check>,
+    /// Numbers of the checks with this source and target.
+    by_pair: BTreeMap<(StmtId, StmtId), Vec<usize>>,
+    original: Vec<Place>,
+    memo: RefCell<Memo>,
+}
+
+#[derive(Default)]
+struct Memo {
+    orders: order::Memo,
+    coverage: coverage::Memo,
+}
+
+impl Oracle {
+    /// Computes the dependences first. To share them, see [`Oracle::with_dependences`].
+    pub fn new(
+        kernel: Arc<Kernel>,
+        dependences: &dyn Dependences,
+        options: OracleOptions,
+    ) -> Result<Oracle, AnalysisError> {
+        let set = Arc::new(dependences.dependences(&kernel)?);
+        Self::with_dependences(kernel, set, options)
+    }
+
+    /// An oracle on dependences of the same kernel.
+    pub fn with_dependences(
+        kernel: Arc<Kernel>,
+        set: Arc<DependenceSet>,
+        options: OracleOptions,
+    ) -> Result<Oracle, AnalysisError> {
+        let original = places(&kernel, &kernel.original)?;
+        let context = crate::dependences::context(&kernel)?;
+        let checks = order::checks(&kernel, &set);
+        let mut by_pair: BTreeMap<(StmtId, StmtId), Vec<usize>> = BTreeMap::new();
+        for (index, check) in checks.iter().enumerate() {
+            by_pair.entry((check.source, check.target)).or_default().push(index);
+        }
+        let solver = Solver::new(options.quota)?;
+        let oracle =
+            Oracle { kernel, set, context, solver, checks, by_pair, original, memo: RefCell::default() };
+        oracle.orders().trust(&mut oracle.memo.borrow_mut().orders, &oracle.original);
+        Ok(oracle)
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
+    }
+
+    /// The dependences.
+    pub fn dependences(&self) -> &Arc<DependenceSet> {
+        &self.set
+    }
+
+    /// Questions that were put to isl because no fast proof was found.
+    pub fn isl_calls(&self) -> u64 {
+        self.solver.isl_calls()
+    }
+
+    /// Whether the tree may replace the original order.
+    pub fn judge(&self, root: &Green) -> Verdict {
+        let places = match places(&self.kernel, root) {
+            Ok(places) => places,
+            Err(unsupported) => return Verdict::Never(Witness::Unsupported(unsupported)),
+        };
+        match self.judge_places(&places) {
+            Ok(conditions) if conditions.is_empty() => Verdict::Always,
+            Ok(conditions) => Verdict::Under(conditions.into_iter().collect()),
+            Err(witness) => Verdict::Never(witness),
+        }
+    }
+
+    fn judge_places(&self, places: &[Place]) -> Result<BTreeSet<RuntimeCondition>, Witness> {
+        let mut memo = self.memo.borrow_mut();
+        let mut by_statement: Vec<Vec<&Place>> = vec![Vec::new(); self.kernel.statements.len()];
+        for place in places {
+            by_statement[place.statement.index()].push(place);
+        }
+        self.check_coverage(&mut memo, &by_statement)?;
+        let mut conditions = BTreeSet::new();
+        let orders = self.orders();
+        for (&(source, target), checks) in &self.by_pair {
+            for a in &by_statement[source.index()] {
+                for b in &by_statement[target.index()] {
+                    for &index in checks {
+                        let check = &self.checks[index];
+                        if check.vanishes_if.iter().any(|c| conditions.contains(c)) {
+                            continue;
+                        }
+                        if !check.reduction
+                            && let Some(broken) = orders.ask(&mut memo.orders, index, a, b, Question::Reversed)?
+                        {
+                            match check.vanishes_if.first() {
+                                Some(condition) => conditions.insert(condition.clone()),
+                                None => return Err(Witness::Order(broken)),
+                            };
+                            continue;
+                        }
+                        let (shared, _) = a.shared(b);
+                        for level in 0..shared {
+                            if a.loops[level].kind == LoopKind::Sequential {
+                                continue;
+                            }
+                            let Some(dependence) = self.carried(&mut memo, index, a, b, level)? else { continue };
+                            match check.vanishes_if.first() {
+                                Some(condition) => conditions.insert(condition.clone()),
+                                None => {
+                                    let path = Path(a.path.0[..a.loops[level].depth].into());
+                                    return Err(Witness::Carried { path, dependence });
+                                }
+                            };
+                        }
+                    }
+                }
+            }
+        }
+        Ok(conditions)
+    }
+
+    fn check_coverage(&self, memo: &mut Memo, by_statement: &[Vec<&Place>]) -> Result<(), Witness> {
+        let coverage =
+            coverage::Coverage { kernel: &self.kernel, context: &self.context, solver: &self.solver };
+        let mut original: Vec<Vec<&Place>> = vec![Vec::new(); by_statement.len()];
+        for place in &self.original {
+            original[place.statement.index()].push(place);
+        }
+        for (index, new) in by_statement.iter().enumerate() {
+            let id = StmtId::new(index);
+            if let Some(broken) = coverage.ask(&mut memo.coverage, id, &original[index], new)? {
+                return Err(Witness::Coverage(broken));
+            }
+        }
+        Ok(())
+    }
+
+    fn carried(&self, memo: &mut Memo, check: usize, a: &Place, b: &Place, level: usize) -> order::Answer {
+        let orders = self.orders();
+        for later in [true, false] {
+            if let Some(found) = orders.ask(&mut memo.orders, check, a, b, Question::Carried(level, later))? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What each loop of a legal tree carries. Empty for a tree that is not legal.
+    pub fn loop_facts(&self, root: &Green) -> BTreeMap<Path, LoopFacts> {
+        let Ok(places) = places(&self.kernel, root) else { return BTreeMap::new() };
+        let Ok(conditions) = self.judge_places(&places) else { return BTreeMap::new() };
+        let mut facts: BTreeMap<Path, LoopFacts> = BTreeMap::new();
+        let mut memo = self.memo.borrow_mut();
+        let mut unknown: BTreeSet<Path> = BTreeSet::new();
+        for a in &places {
+            for l in &a.loops {
+                facts.entry(Path(a.path.0[..l.depth].into())).or_default();
+            }
+            for b in &places {
+                let (shared, _) = a.shared(b);
+                for &index in self.by_pair.get(&(a.statement, b.statement)).into_iter().flatten() {
+                    let check = &self.checks[index];
+                    if check.vanishes_if.iter().any(|c| conditions.contains(c)) {
+                        continue;
+                    }
+                    for level in 0..shared {
+                        let path = Path(a.path.0[..a.loops[level].depth].into());
+                        match self.carried(&mut memo, index, a, b, level) {
+                            Ok(None) => {}
+                            Ok(Some(_)) => {
+                                let dependence = &self.set.dependences[check.dependence];
+                                let carried = Carried {
+                                    dependence: check.dependence,
+                                    kind: dependence.kind,
+                                    reduction: check.reduction,
+                                    vanishes_if: check.vanishes_if.clone(),
+                                    distance: dependence.distance.clone(),
+                                };
+                                let list = &mut facts.entry(path).or_default().carried;
+                                if !list.contains(&carried) {
+                                    list.push(carried);
+                                }
+                            }
+                            Err(_) => {
+                                unknown.insert(path);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for (path, fact) in &mut facts {
+            if unknown.contains(path) {
+                continue;
+            }
+            fact.parallel = fact.carried.is_empty();
+            let needed: Option<BTreeSet<RuntimeCondition>> =
+                fact.carried.iter().map(|c| c.vanishes_if.first().cloned()).collect();
+            fact.parallel_if = needed.filter(|n| !n.is_empty()).map(|n| n.into_iter().collect());
+        }
+        facts
+    }
+
+    fn orders(&self) -> Orders<'_> {
+        Orders {
+            kernel: &self.kernel,
+            set: &self.set,
+            context: &self.context,
+            solver: &self.solver,
+            checks: &self.checks,
+        }
+    }
+}
+
+/// Parameter names with their values at a point, whose first columns are the parameters.
+fn param_values(kernel: &Kernel, point: &[i64]) -> Vec<(Arc<str>, i64)> {
+    kernel.params.iter().map(|p| p.name.clone()).zip(point.iter().copied()).collect()
+}
+
+impl From<Unsupported> for Witness {
+    fn from(unsupported: Unsupported) -> Self {
+        Witness::Unsupported(unsupported)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! Order: does every dependence keep its direction? And: which loops carry which?
+//!
+//! For each pair of places that a dependence may connect, a violation is a point of: dependence, both places'
+//! domains, and "target not after source" in the loops that the two share. The values of loops that are not shared do not
+//! matter for time, only for which instance it is. Domains of the original need not be repeated: coverage is checked
+//! apart.
+
+use super::witness::{BrokenDependence, StatementRef};
+use super::Fault;
+use crate::dependences::DependenceSet;
+use crate::places::Place;
+use crate::system::{Inexact, Row, Solver, System};
+use loop_tree::{Kernel, RuntimeCondition, StmtId};
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// One conjunction to be kept, of all dependences that have it.
+pub(super) struct Check {
+    pub source: StmtId,
+    pub target: StmtId,
+    pub core: System,
+    /// The first dependence that it stands for.
+    pub dependence: usize,
+    /// It need not be kept where one of these holds; empty: always.
+    pub vanishes_if: Vec<RuntimeCondition>,
+    pub reduction: bool,
+}
+
+/// All different conjunctions; those implied by another one are left out.
+pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
+    let mut list: Vec<Check> = Vec::new();
+    for (index, d) in set.dependences.iter().enumerate() {
+        for disjunct in &d.relation {
+            list.push(Check {
+                source: d.source,
+                target: d.target,
+                core: disjunct.core.clone().sorted(),
+                dependence: index,
+                vanishes_if: d.vanishes_if.clone(),
+                reduction: d.reduction,
+            });
+        }
+    }
+    let implied = |a: &Check, b: &Check| {
+        let owned = kernel.params.len()
+            + kernel.statement(a.source).dims.len()
+            + kernel.statement(a.target).dims.len();
+        // `a` holds wherever `b` does, and is checked under no fewer circumstances.
+        (a.source, a.target) == (b.source, b.target)
+            && (a.vanishes_if.is_empty() || a.vanishes_if == b.vanishes_if)
+            && a.reduction == b.reduction
+            && (a.core == b.core || (a.core.columns() == owned && a.core.rows_within(&b.core)))
+    };
+    let mut kept: Vec<Check> = Vec::with_capacity(list.len());
+    for check in list {
+        if !kept.iter().any(|k| implied(k, &check)) {
+            kept.retain(|k| !implied(&check, k));
+            kept.push(check);
+        }
+    }
+    kept
+}
+
+/// What is asked about a check and two places.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Question {
+    /// Is the target executed before or together with the source?
+    Reversed,
+    /// Is there a pair in different iterations of shared loop `.0`, in the same ones of all outer ones? In which
+    /// the target's value is greater (`true`) or less?
+    Carried(usize, bool),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    check: usize,
+    source: u128,
+    target: u128,
+    shared: usize,
+    order: Ordering,
+    question: Question,
+}
+
+/// Answer: an example, if there is one.
+pub(super) type Answer = Result<Option<Arc<BrokenDependence>>, Fault>;
+
+#[derive(Default)]
+pub(super) struct Memo {
+    known: FxHashMap<Key, Answer>,
+}
+
+/// Answers kept before the memo is emptied.
+const MAX_KNOWN: usize = 1 << 20;
+
+pub(super) struct Orders<'o> {
+    pub kernel: &'o Kernel,
+    pub set: &'o DependenceSet,
+    pub context: &'o System,
+    pub solver: &'o Solver,
+    pub checks: &'o [Check],
+}
+
+impl Orders<'_> {
+    /// Records that the order of the original tree keeps its dependences, which is so by definition.
+    pub fn trust(&self, memo: &mut Memo, places: &[Place]) {
+        for (index, check) in self.checks.iter().enumerate() {
+            for a in places.iter().filter(|p| p.statement == check.source) {
+                for b in places.iter().filter(|p| p.statement == check.target) {
+                    let key = key(index, a, b, Question::Reversed);
+                    // Places of one shape execute the same instances; then nothing is known by definition.
+                    let unique = |p: &Place| places.iter().filter(|q| q.shape == p.shape).count() == 1;
+                    if unique(a) && unique(b) {
+                        memo.known.insert(key, Ok(None));
+                    }
+                }
+            }
+        }
+    }
+
+    /// An example for the question about check number `index`, or none.
+    pub fn ask(&self, memo: &mut Memo, index: usize, a: &Place, b: &Place, question: Question) -> Answer {
+        let key = key(index, a, b, question);
+        if let Some(answer) = memo.known.get(&key) {
+            return answer.clone();
+        }
+        let answer = self.compute(&self.checks[index], a, b, question);
+        if memo.known.len() >= MAX_KNOWN {
+            memo.known.clear();
+        }
+        memo.known.insert(key, answer.clone());
+        answer
+    }
+
+    fn compute(&self, check: &Check, a: &Place, b: &Place, question: Question) -> Answer {
+        let pair = Pair::new(self.context, self.kernel.params.len(), a, b)?;
+        let (shared, order) = a.shared(b);
+        for base in &pair.domains {
+            let mut base = base.clone();
+            let mut columns: Vec<Row> = (0..self.kernel.params.len()).map(Row::column).collect();
+            columns.extend(pair.source.iter().cloned());
+            columns.extend(pair.target.iter().cloned());
+            base.include(&check.core, &columns)?;
+            let difference = |k: usize| pair.time_b[k].clone().minus(&pair.time_a[k]);
+            match question {
+                Question::Carried(level, later) => {
+                    for k in 0..level {
+                        base.require_zero(difference(k)?);
+                    }
+                    let d = difference(level)?;
+                    base.require_nonnegative(if later { d } else { d.negated()? }.offset(-1)?);
+                    if let Some(point) = self.solver.find_point(&base)? {
+                        return Ok(Some(self.example(check, &pair, &point)));
+                    }
+                }
+                Question::Reversed => {
+                    for k in 0..shared {
+                        let mut reversed = base.clone();
+                        reversed.require_nonnegative(difference(k)?.negated()?.offset(-1)?);
+                        if let Some(point) = self.solver.find_point(&reversed)? {
+                            return Ok(Some(self.example(check, &pair, &point)));
+                        }
+                        base.require_zero(difference(k)?);
+                    }
+                    // Equal in all shared loops: the sequence decides. One place at one time is one instance, which
+                    // depends on nothing but others.
+                    if order == Ordering::Greater
+                        && let Some(point) = self.solver.find_point(&base)?
+                    {
+                        return Ok(Some(self.example(check, &pair, &point)));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn example(&self, check: &Check, pair: &Pair, point: &[i64]) -> Arc<BrokenDependence> {
+        let d = &self.set.dependences[check.dependence];
+        let instance = |rows: &[Row]| rows.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect();
+        Arc::new(BrokenDependence {
+            kind: d.kind,
+            source: StatementRef::new(self.kernel, d.source),
+            target: StatementRef::new(self.kernel, d.target),
+            source_access: d.source_access,
+            target_access: d.target_access,
+            array: d.array.map(|a| self.kernel.array(a).name.clone()),
+            distance: if d.distance.is_empty() { String::new() } else { d.distance_text() },
+            reduction: d.reduction,
+            params: super::param_values(self.kernel, point),
+            source_instance: instance(&pair.source),
+            target_instance: instance(&pair.target),
+        })
+    }
+}
+
+fn key(check: usize, a: &Place, b: &Place, question: Question) -> Key {
+    let (shared, order) = a.shared(b);
+    Key { check, source: a.shape, target: b.shape, shared, order, question }
+}
+
+/// Two places at two points of time.
+struct Pair {
+    /// Both domains, by alternatives of their conditions. Columns: parameters, loops of `a`, loops of `b`, floors.
+    domains: Vec<System>,
+    time_a: Vec<Row>,
+    time_b: Vec<Row>,
+    /// Dims of the instance of `a`.
+    source: Vec<Row>,
+    /// Dims of the instance of `b`.
+    target: Vec<Row>,
+}
+
+impl Pair {
+    fn new(context: &System, params: usize, a: &Place, b: &Place) -> Result<Pair, Inexact> {
+        let (na, nb) = (a.loops.len(), b.loops.len());
+        let time_a: Vec<Row> = (params..params + na).map(Row::column).collect();
+        let time_b: Vec<Row> = (params + na..params + na + nb).map(Row::column).collect();
+        let mut base = System::new(params + na + nb);
+        let columns: Vec<Row> = (0..params).map(Row::column).collect();
+        base.include(context, &columns)?;
+        let rows = |base: &mut System, place: &Place, time: &[Row]| {
+            place.dims.iter().map(|e| base.row(e, time)).collect::<Result<Vec<Row>, Inexact>>()
+        };
+        let source = rows(&mut base, a, &time_a)?;
+        let target = rows(&mut base, b, &time_b)?;
+        let mut domains = Vec::new();
+        for first in a.domains(&base, &time_a)? {
+            domains.extend(b.domains(&first, &time_b)?);
+        }
+        Ok(Pair { domains, time_a, time_b, source, target })
+    }
+}

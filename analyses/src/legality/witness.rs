@@ -1,0 +1,237 @@
+//! Why a tree is refused, in terms of the source program.
+
+use crate::dependences::DependenceKind;
+use crate::isl::IslError;
+use crate::places::Unsupported;
+use crate::system::Inexact;
+use loop_tree::{AccessId, Affine, Atom, Constraint, Kernel, Path, Relation, RuntimeCondition, SourceLocation, StmtId};
+use std::fmt;
+use std::sync::Arc;
+
+/// Why a tree is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Witness {
+    /// A dependence would be reversed.
+    Order(Arc<BrokenDependence>),
+    /// A loop marked parallel or vector carries a dependence.
+    Carried {
+        /// The loop.
+        path: Path,
+        /// The dependence.
+        dependence: Arc<BrokenDependence>,
+    },
+    /// The tree does not execute the statement's instances exactly once each.
+    Coverage(Arc<BrokenCoverage>),
+    /// The tree, or the question about it, cannot be described.
+    Unsupported(Unsupported),
+    /// An expression overflows.
+    Inexact(Inexact),
+    /// isl ran out of its quota.
+    Quota,
+    /// isl failed.
+    Isl(IslError),
+}
+
+/// A statement as a message names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatementRef {
+    /// Which.
+    pub id: StmtId,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its place in the source.
+    pub location: Option<SourceLocation>,
+}
+
+/// A dependence that a tree breaks, with one pair of instances as an example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenDependence {
+    /// What it is about.
+    pub kind: DependenceKind,
+    /// The statement that must come first.
+    pub source: StatementRef,
+    /// The statement that must come after.
+    pub target: StatementRef,
+    /// Access of the source.
+    pub source_access: Option<AccessId>,
+    /// Access of the target.
+    pub target_access: Option<AccessId>,
+    /// Name of the array.
+    pub array: Option<Arc<str>>,
+    /// Distance or direction vector in the original loops.
+    pub distance: String,
+    /// Whether it is a reduction's own.
+    pub reduction: bool,
+    /// Parameter values of the example.
+    pub params: Vec<(Arc<str>, i64)>,
+    /// Dims of the source instance.
+    pub source_instance: Vec<i64>,
+    /// Dims of the target instance.
+    pub target_instance: Vec<i64>,
+}
+
+/// How the instances of a statement are not covered exactly once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// An instance of the original is not executed.
+    Missing,
+    /// An instance is executed that the original does not have.
+    Extra,
+    /// An instance is executed more than once.
+    Repeated,
+    /// The statement is under other predicates than in the original.
+    Predicates,
+}
+
+/// A statement whose instances are not executed exactly once each, with an example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenCoverage {
+    /// The statement.
+    pub statement: StatementRef,
+    /// What is wrong.
+    pub problem: Problem,
+    /// Parameter values of the example.
+    pub params: Vec<(Arc<str>, i64)>,
+    /// Dims of the instance.
+    pub instance: Vec<i64>,
+}
+
+impl Witness {
+    /// One word for statistics: `order`, `carried`, `coverage`, `unsupported`, `inexact`, `quota`, `isl`.
+    pub fn category(&self) -> &'static str {
+        match self {
+            Witness::Order(_) => "order",
+            Witness::Carried { .. } => "carried",
+            Witness::Coverage(_) => "coverage",
+            Witness::Unsupported(_) => "unsupported",
+            Witness::Inexact(_) => "inexact",
+            Witness::Quota => "quota",
+            Witness::Isl(_) => "isl",
+        }
+    }
+}
+
+impl StatementRef {
+    pub(super) fn new(kernel: &Kernel, id: StmtId) -> Self {
+        let statement = kernel.statement(id);
+        StatementRef { id, name: statement.name.clone(), location: statement.location.clone() }
+    }
+}
+
+impl fmt::Display for StatementRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        match &self.location {
+            Some(l) => write!(f, " ({}:{})", l.file, l.line),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for BrokenDependence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} dependence from {} to {}", self.kind.name(), self.source, self.target)?;
+        if let Some(array) = &self.array {
+            write!(f, " on {array}")?;
+        }
+        if !self.distance.is_empty() {
+            write!(f, " {}", self.distance)?;
+        }
+        write!(f, ", as from {} to {}", Tuple(&self.source_instance), Tuple(&self.target_instance))?;
+        Params(&self.params).fmt(f)
+    }
+}
+
+impl fmt::Display for BrokenCoverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let instance = Tuple(&self.instance);
+        match self.problem {
+            Problem::Missing => write!(f, "instance {instance} of {} is not executed", self.statement)?,
+            Problem::Extra => {
+                write!(f, "instance {instance} of {} is executed but not in the original", self.statement)?;
+            }
+            Problem::Repeated => write!(f, "instance {instance} of {} is executed twice", self.statement)?,
+            Problem::Predicates => write!(f, "{} is under other predicates than originally", self.statement)?,
+        }
+        Params(&self.params).fmt(f)
+    }
+}
+
+impl fmt::Display for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Witness::Order(d) => write!(f, "reverses the {d}"),
+            Witness::Carried { path, dependence } => write!(f, "the loop at {path} carries the {dependence}"),
+            Witness::Coverage(c) => c.fmt(f),
+            Witness::Unsupported(u) => write!(f, "cannot be judged: {u}"),
+            Witness::Inexact(i) => write!(f, "cannot be judged: {i}"),
+            Witness::Quota => f.write_str("cannot be judged within the quota of the integer set library"),
+            Witness::Isl(e) => write!(f, "cannot be judged: {e}"),
+        }
+    }
+}
+
+struct Tuple<'a>(&'a [i64]);
+
+impl fmt::Display for Tuple<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = self.0.iter().map(i64::to_string).collect();
+        write!(f, "({})", parts.join(", "))
+    }
+}
+
+struct Params<'a>(&'a [(Arc<str>, i64)]);
+
+impl fmt::Display for Params<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.0.iter().enumerate() {
+            write!(f, "{} {name} = {value}", if i == 0 { " for" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// A run-time condition with the names of its kernel.
+pub fn condition_text(kernel: &Kernel, condition: &RuntimeCondition) -> String {
+    match condition {
+        RuntimeCondition::NoOverlap(a, b) => {
+            format!("{} and {} do not overlap", kernel.array(*a).name, kernel.array(*b).name)
+        }
+        RuntimeCondition::Parameter(Constraint { expression, relation }) => {
+            let op = match relation {
+                Relation::NonNegative => ">=",
+                Relation::Zero => "==",
+            };
+            format!("{} {op} 0", affine_text(kernel, expression))
+        }
+    }
+}
+
+fn affine_text(kernel: &Kernel, e: &Affine) -> String {
+    let mut text = String::new();
+    for (atom, c) in e.terms() {
+        let name = match atom {
+            Atom::Var(v) => kernel.variable_name(*v),
+            Atom::Param(p) => kernel.param(*p).name.to_string(),
+            Atom::Div(d) => format!("floor(({})/{})", affine_text(kernel, &d.numerator), d.denominator),
+        };
+        let sign = match (text.is_empty(), *c < 0) {
+            (true, false) => "",
+            (true, true) => "-",
+            (false, false) => " + ",
+            (false, true) => " - ",
+        };
+        text.push_str(sign);
+        if c.unsigned_abs() != 1 {
+            text.push_str(&format!("{}*", c.unsigned_abs()));
+        }
+        text.push_str(&name);
+    }
+    match (text.is_empty(), e.constant_term()) {
+        (true, k) => k.to_string(),
+        (false, 0) => text,
+        (false, k) if k < 0 => format!("{text} - {}", k.unsigned_abs()),
+        (false, k) => format!("{text} + {k}"),
+    }
+}

@@ -1,0 +1,346 @@
+//! Where statements stand in a tree, in the form that legality is computed from.
+//!
+//! A [`Place`] is one leaf. Its loops are numbered from the outermost, and everything it holds is expressed over
+//! these numbers: `VarId(k)` is the k-th loop around it, all bindings resolved. So scopes, shadowing and names are
+//! dealt with once, here.
+
+use crate::system::{Inexact, Row, System};
+use loop_tree::{
+    AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind, Node,
+    Path, Relation, StmtId, VarId,
+};
+use std::collections::BTreeSet;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// Conjunctions of conditions around a leaf beyond which it is not analysed.
+const MAX_CONJUNCTIONS: usize = 16;
+
+/// Why a tree cannot be described.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsupported {
+    /// A loop whose number of iterations is not known.
+    #[error("{path}: a loop without affine bounds")]
+    UnboundedLoop {
+        /// The loop.
+        path: Path,
+    },
+    /// A loop with a step that is not positive, or a step and several lower bounds.
+    #[error("{path}: a loop with a step that cannot be described")]
+    Step {
+        /// The loop.
+        path: Path,
+    },
+    /// Storage that lives in the tree.
+    #[error("{path}: storage inside of the tree")]
+    Storage {
+        /// The node.
+        path: Path,
+    },
+    /// Alternatives inside of the tree.
+    #[error("{path}: versions inside of the tree")]
+    Version {
+        /// The node.
+        path: Path,
+    },
+    /// A statement that the kernel does not have, or with other dims.
+    #[error("{path}: not a statement of this kernel")]
+    Statement {
+        /// The leaf.
+        path: Path,
+    },
+    /// An expression that overflows, or uses a variable that is not bound.
+    #[error("{path}: {why}")]
+    Expression {
+        /// The node.
+        path: Path,
+        /// What is wrong with it.
+        why: Inexact,
+    },
+    /// Conditions with too many alternatives.
+    #[error("{path}: conditions with too many alternatives")]
+    Conditions {
+        /// The leaf.
+        path: Path,
+    },
+    /// A predicate that is not a scalar of the kernel.
+    #[error("{path}: a predicate that is not a scalar")]
+    Predicate {
+        /// The guard.
+        path: Path,
+    },
+    /// A statement writes the predicate that it is under.
+    #[error("{path}: a statement changes the predicate that it is under")]
+    PredicateChanged {
+        /// The leaf.
+        path: Path,
+    },
+}
+
+/// A loop around a place.
+#[derive(Clone, Debug)]
+pub struct PlacedLoop {
+    /// Lower bounds, over the loops outside of this one.
+    pub lower: Vec<Affine>,
+    /// Upper bounds, exclusive.
+    pub upper: Vec<Affine>,
+    /// Distance of consecutive values.
+    pub step: i64,
+    /// How its iterations are executed.
+    pub kind: LoopKind,
+    /// Length of the loop node's path.
+    pub depth: usize,
+}
+
+/// A statement leaf with everything around it.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The statement.
+    pub statement: StmtId,
+    /// Path of the leaf.
+    pub path: Path,
+    /// Loops around it, outermost first.
+    pub loops: Vec<Arc<PlacedLoop>>,
+    /// Affine conditions around it, as alternatives that are conjunctions.
+    pub conditions: Vec<Vec<Constraint>>,
+    /// Predicates around it, with the values they must have.
+    pub predicates: BTreeSet<(ArrayId, bool)>,
+    /// The statement's dims.
+    pub dims: Vec<Affine>,
+    /// Hash of loops (but for their kinds), conditions and dims: equal places execute the same instances in the same
+    /// order.
+    pub shape: u128,
+}
+
+/// All leaves of a tree, in textual order.
+pub fn places(kernel: &Kernel, root: &Green) -> Result<Vec<Place>, Unsupported> {
+    let mut walk = Walk { kernel, path: Path::root(), around: Vec::new(), result: Vec::new() };
+    walk.node(root, &Scope::default())?;
+    Ok(walk.result)
+}
+
+impl Place {
+    /// Loops shared with another place of the same tree, and how the two are ordered where the values of those are equal.
+    pub fn shared(&self, other: &Place) -> (usize, std::cmp::Ordering) {
+        let common = self.path.0.iter().zip(&other.path.0).take_while(|(a, b)| a == b).count();
+        let loops = self.loops.iter().take_while(|l| l.depth <= common && l.depth < self.path.0.len()).count();
+        (loops.min(other.loops.len()), self.path.0[common..].cmp(&other.path.0[common..]))
+    }
+
+    /// One system per alternative of the conditions: bounds, steps and conditions with the loops at `columns`.
+    pub fn domains(&self, base: &System, columns: &[Row]) -> Result<Vec<System>, Inexact> {
+        let mut bounds = base.clone();
+        self.require_bounds(&mut bounds, columns)?;
+        self.conditions
+            .iter()
+            .map(|conjunction| {
+                let mut system = bounds.clone();
+                for c in conjunction {
+                    system.require(c, columns)?;
+                }
+                Ok(system)
+            })
+            .collect()
+    }
+
+    fn require_bounds(&self, system: &mut System, columns: &[Row]) -> Result<(), Inexact> {
+        for c in self.bound_constraints() {
+            system.require(&c, columns)?;
+        }
+        Ok(())
+    }
+
+    /// Bounds and steps as constraints over the loops.
+    pub fn bound_constraints(&self) -> Vec<Constraint> {
+        let mut list = Vec::with_capacity(self.loops.len() * 2);
+        for (k, l) in self.loops.iter().enumerate() {
+            let value = Affine::var(VarId::new(k));
+            list.extend(l.lower.iter().map(|b| Constraint::ge(value.clone(), b.clone())));
+            list.extend(l.upper.iter().map(|b| Constraint::lt(value.clone(), b.clone())));
+            if l.step > 1
+                && let [lower] = &l.lower[..]
+            {
+                let expression = (&value - lower).modulo(l.step);
+                list.push(Constraint { expression, relation: Relation::Zero });
+            }
+        }
+        list
+    }
+
+    /// Whether dim `k` is just loop `k`, for all of them.
+    pub fn is_identity(&self) -> bool {
+        self.dims.len() == self.loops.len()
+            && self.dims.iter().enumerate().all(|(k, d)| d.as_var() == Some(VarId::new(k)))
+    }
+
+    fn shape_hash(&self) -> u128 {
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        for l in &self.loops {
+            (&l.lower, &l.upper, l.step).hash(&mut hasher);
+        }
+        (self.statement, &self.conditions, &self.predicates, &self.dims).hash(&mut hasher);
+        hasher.digest128()
+    }
+}
+
+#[derive(Clone, Default)]
+struct Scope {
+    vars: rpds::List<(VarId, Affine)>,
+}
+
+impl Scope {
+    fn get(&self, var: VarId) -> Option<&Affine> {
+        self.vars.iter().find(|(v, _)| *v == var).map(|(_, e)| e)
+    }
+
+    fn bind(&self, var: VarId, value: Affine) -> Scope {
+        Scope { vars: self.vars.push_front((var, value)) }
+    }
+
+    fn resolve(&self, e: &Affine) -> Result<Affine, Inexact> {
+        let mut unbound = false;
+        e.for_each_var(&mut |v| unbound |= self.get(v).is_none());
+        if unbound {
+            return Err(Inexact::Unbound);
+        }
+        let resolved = if e.is_invariant() { e.clone() } else { e.substitute(&|v| self.get(v).cloned()) };
+        if resolved.is_exact() { Ok(resolved) } else { Err(Inexact::Overflow) }
+    }
+}
+
+#[derive(Clone)]
+enum Around {
+    Loop(Arc<PlacedLoop>),
+    Condition(Condition),
+    Predicate(ArrayId, bool),
+}
+
+struct Walk<'k> {
+    kernel: &'k Kernel,
+    path: Path,
+    around: Vec<Around>,
+    result: Vec<Place>,
+}
+
+impl Walk<'_> {
+    fn node(&mut self, node: &Green, scope: &Scope) -> Result<(), Unsupported> {
+        match node.node() {
+            Node::Seq(children) => {
+                for (index, child) in children.iter().enumerate() {
+                    self.child(index, child, scope)?;
+                }
+                Ok(())
+            }
+            Node::Loop(header, body) => {
+                let Bounds::Affine { lower, upper } = &header.bounds else {
+                    return Err(Unsupported::UnboundedLoop { path: self.path.clone() });
+                };
+                if header.step < 1 || (header.step > 1 && lower.len() != 1) || lower.is_empty() || upper.is_empty() {
+                    return Err(Unsupported::Step { path: self.path.clone() });
+                }
+                let resolve = |list: &[Affine]| list.iter().map(|e| scope.resolve(e)).collect::<Result<_, _>>();
+                let placed = PlacedLoop {
+                    lower: resolve(lower).map_err(|why| self.expression(why))?,
+                    upper: resolve(upper).map_err(|why| self.expression(why))?,
+                    step: header.step,
+                    kind: header.kind,
+                    depth: self.path.0.len(),
+                };
+                let number = self.around.iter().filter(|a| matches!(a, Around::Loop(_))).count();
+                let scope = scope.bind(header.var, Affine::var(VarId::new(number)));
+                self.within(Around::Loop(Arc::new(placed)), body, &scope)
+            }
+            Node::Let(var, value, body) => {
+                let value = scope.resolve(value).map_err(|why| self.expression(why))?;
+                self.child(0, body, &scope.bind(*var, value))
+            }
+            Node::Guard(condition, body) => match &**condition {
+                GuardCondition::Affine(condition) => {
+                    let mut resolved = Condition::never();
+                    for conjunction in &condition.disjuncts {
+                        let list = conjunction.iter().map(|c| {
+                            let expression = scope.resolve(&c.expression)?;
+                            Ok(Constraint { expression, relation: c.relation })
+                        });
+                        let list: Result<Vec<_>, Inexact> = list.collect();
+                        resolved.disjuncts.push(list.map_err(|why| self.expression(why))?);
+                    }
+                    self.within(Around::Condition(resolved), body, scope)
+                }
+                GuardCondition::Predicate { array, value } => {
+                    if !self.kernel.arrays.get(array.index()).is_some_and(|a| a.is_scalar()) {
+                        return Err(Unsupported::Predicate { path: self.path.clone() });
+                    }
+                    self.within(Around::Predicate(*array, *value), body, scope)
+                }
+            },
+            Node::Stmt(id, dims) => self.leaf(*id, dims, scope),
+            Node::Alloc(..) => Err(Unsupported::Storage { path: self.path.clone() }),
+            Node::Version(_) => Err(Unsupported::Version { path: self.path.clone() }),
+        }
+    }
+
+    fn child(&mut self, index: usize, child: &Green, scope: &Scope) -> Result<(), Unsupported> {
+        self.path.0.push(index as u32);
+        let result = self.node(child, scope);
+        self.path.0.pop();
+        result
+    }
+
+    fn within(&mut self, around: Around, body: &Green, scope: &Scope) -> Result<(), Unsupported> {
+        self.around.push(around);
+        let result = self.child(0, body, scope);
+        self.around.pop();
+        result
+    }
+
+    fn leaf(&mut self, id: StmtId, dims: &[VarId], scope: &Scope) -> Result<(), Unsupported> {
+        let statement = match self.kernel.statements.get(id.index()) {
+            Some(s) if *s.dims == *dims => s,
+            _ => return Err(Unsupported::Statement { path: self.path.clone() }),
+        };
+        let dims: Result<Vec<Affine>, Inexact> =
+            dims.iter().map(|v| scope.get(*v).cloned().ok_or(Inexact::Unbound)).collect();
+        let dims = dims.map_err(|why| self.expression(why))?;
+        let mut condition = Condition::always();
+        let mut predicates = BTreeSet::new();
+        let mut loops = Vec::new();
+        for around in &self.around {
+            match around {
+                Around::Loop(l) => loops.push(l.clone()),
+                Around::Condition(c) => {
+                    condition = condition.and(c);
+                    if condition.disjuncts.len() > MAX_CONJUNCTIONS {
+                        return Err(Unsupported::Conditions { path: self.path.clone() });
+                    }
+                }
+                Around::Predicate(array, value) => {
+                    predicates.insert((*array, *value));
+                }
+            }
+        }
+        let writes = |a: ArrayId| {
+            statement.accesses.iter().any(|x| x.kind != AccessKind::Read && self.kernel.may_overlap(x.array, a))
+        };
+        if predicates.iter().any(|(a, _)| writes(*a)) {
+            return Err(Unsupported::PredicateChanged { path: self.path.clone() });
+        }
+        let mut place = Place {
+            statement: id,
+            path: self.path.clone(),
+            loops,
+            conditions: condition.disjuncts,
+            predicates,
+            dims,
+            shape: 0,
+        };
+        place.shape = place.shape_hash();
+        self.result.push(place);
+        Ok(())
+    }
+
+    fn expression(&self, why: Inexact) -> Unsupported {
+        Unsupported::Expression { path: self.path.clone(), why }
+    }
+}

@@ -1,0 +1,253 @@
+//! Systems of integer constraints as plain data: what dependences are made of and the oracle reasons about.
+//!
+//! A system is a conjunction of rows over numbered integer columns. The columns of parameters come first, at their
+//! [`ParamId`](loop_tree::ParamId); the owner of a system says what the following ones are. Floor divisions become
+//! columns of their own, with the two inequalities that define them. All columns that the owner does not know are
+//! existentially quantified.
+//!
+//! Two ways to an answer: [`refutes`] is a fast proof of emptiness (it may fail), [`Solver`] asks isl for an integer
+//! point and is exact.
+
+mod refute;
+mod solve;
+
+pub use refute::refutes;
+pub(crate) use solve::set as isl_set;
+pub use solve::{Bound, Solver};
+
+use loop_tree::{Affine, Atom, Constraint, Relation, VarId};
+use smallvec::SmallVec;
+
+/// An expression cannot be used: one of its coefficients overflowed, or it uses a variable that nothing binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Inexact {
+    /// A coefficient does not fit 64 bits.
+    #[error("a coefficient does not fit 64 bits")]
+    Overflow,
+    /// A variable is used but not bound.
+    #[error("a variable is used where nothing binds it")]
+    Unbound,
+}
+
+/// `constant + coefficients . columns`; missing coefficients are zero.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Row {
+    /// By column; the last one is not zero.
+    pub coefficients: SmallVec<[i64; 12]>,
+    /// Constant term.
+    pub constant: i64,
+}
+
+impl Row {
+    /// A constant.
+    pub fn constant(constant: i64) -> Row {
+        Row { coefficients: SmallVec::new(), constant }
+    }
+
+    /// One column.
+    pub fn column(column: usize) -> Row {
+        let mut coefficients = SmallVec::from_elem(0, column);
+        coefficients.push(1);
+        Row { coefficients, constant: 0 }
+    }
+
+    /// Coefficient of a column.
+    pub fn get(&self, column: usize) -> i64 {
+        self.coefficients.get(column).copied().unwrap_or(0)
+    }
+
+    /// `self + factor * other`.
+    pub fn plus(mut self, other: &Row, factor: i64) -> Result<Row, Inexact> {
+        if self.coefficients.len() < other.coefficients.len() {
+            self.coefficients.resize(other.coefficients.len(), 0);
+        }
+        let add = |a: i64, b: i64| b.checked_mul(factor).and_then(|b| a.checked_add(b)).ok_or(Inexact::Overflow);
+        for (a, b) in self.coefficients.iter_mut().zip(&other.coefficients) {
+            *a = add(*a, *b)?;
+        }
+        self.constant = add(self.constant, other.constant)?;
+        while self.coefficients.last() == Some(&0) {
+            self.coefficients.pop();
+        }
+        Ok(self)
+    }
+
+    /// `self - other`.
+    pub fn minus(self, other: &Row) -> Result<Row, Inexact> {
+        self.plus(other, -1)
+    }
+
+    /// The row plus an integer.
+    pub fn offset(mut self, by: i64) -> Result<Row, Inexact> {
+        self.constant = self.constant.checked_add(by).ok_or(Inexact::Overflow)?;
+        Ok(self)
+    }
+
+    /// `-self`.
+    pub fn negated(self) -> Result<Row, Inexact> {
+        Row::default().plus(&self, -1)
+    }
+
+    /// With each column replaced by a row.
+    pub fn compose(&self, columns: &[Row]) -> Result<Row, Inexact> {
+        let mut result = Row::constant(self.constant);
+        for (column, &c) in self.coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
+            result = result.plus(columns.get(column).ok_or(Inexact::Unbound)?, c)?;
+        }
+        Ok(result)
+    }
+
+    /// The value at a point; `None` if it overflows.
+    pub fn eval(&self, point: &[i64]) -> Option<i64> {
+        let mut sum = i128::from(self.constant);
+        for (column, c) in self.coefficients.iter().enumerate() {
+            sum += i128::from(*c) * i128::from(point.get(column).copied().unwrap_or(0));
+        }
+        i64::try_from(sum).ok()
+    }
+}
+
+/// A floor division that has a column.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct FloorColumn {
+    numerator: Row,
+    denominator: i64,
+    column: usize,
+}
+
+/// A conjunction of constraints over integer columns.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct System {
+    columns: usize,
+    zero: Vec<Row>,
+    nonnegative: Vec<Row>,
+    floors: Vec<FloorColumn>,
+}
+
+impl System {
+    /// No constraint over so many columns.
+    pub fn new(columns: usize) -> Self {
+        System { columns, ..Self::default() }
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Rows that are zero.
+    pub fn zero(&self) -> &[Row] {
+        &self.zero
+    }
+
+    /// Rows that are not negative.
+    pub fn nonnegative(&self) -> &[Row] {
+        &self.nonnegative
+    }
+
+    /// New columns; the first of them.
+    pub fn add_columns(&mut self, count: usize) -> usize {
+        let first = self.columns;
+        self.columns += count;
+        first
+    }
+
+    /// The row must be zero.
+    pub fn require_zero(&mut self, row: Row) {
+        self.zero.push(row);
+    }
+
+    /// The row must not be negative.
+    pub fn require_nonnegative(&mut self, row: Row) {
+        self.nonnegative.push(row);
+    }
+
+    /// The row must satisfy the relation.
+    pub fn require_row(&mut self, row: Row, relation: Relation) {
+        match relation {
+            Relation::Zero => self.zero.push(row),
+            Relation::NonNegative => self.nonnegative.push(row),
+        }
+    }
+
+    /// An affine expression as a row; variable `VarId(k)` is `vars[k]`.
+    pub fn row(&mut self, e: &Affine, vars: &[Row]) -> Result<Row, Inexact> {
+        if !e.is_exact() {
+            return Err(Inexact::Overflow);
+        }
+        let mut row = Row::constant(e.constant_term());
+        for (atom, c) in e.terms() {
+            row = match atom {
+                Atom::Var(VarId(v)) => row.plus(vars.get(*v as usize).ok_or(Inexact::Unbound)?, *c)?,
+                Atom::Param(p) => row.plus(&Row::column(p.index()), *c)?,
+                Atom::Div(d) => {
+                    let numerator = self.row(&d.numerator, vars)?;
+                    let column = self.floor(numerator, d.denominator)?;
+                    row.plus(&Row::column(column), *c)?
+                }
+            };
+        }
+        Ok(row)
+    }
+
+    /// The column that is `floor(numerator / denominator)`.
+    pub fn floor(&mut self, numerator: Row, denominator: i64) -> Result<usize, Inexact> {
+        if let Some(known) =
+            self.floors.iter().find(|f| f.denominator == denominator && f.numerator == numerator)
+        {
+            return Ok(known.column);
+        }
+        let column = self.add_columns(1);
+        let rest = numerator.clone().plus(&Row::column(column), denominator.checked_neg().ok_or(Inexact::Overflow)?)?;
+        let below = rest.clone().negated()?.offset(denominator - 1)?;
+        self.nonnegative.push(rest);
+        self.nonnegative.push(below);
+        self.floors.push(FloorColumn { numerator, denominator, column });
+        Ok(column)
+    }
+
+    /// Adds a constraint; variable `VarId(k)` is `vars[k]`.
+    pub fn require(&mut self, constraint: &Constraint, vars: &[Row]) -> Result<(), Inexact> {
+        let row = self.row(&constraint.expression, vars)?;
+        self.require_row(row, constraint.relation);
+        Ok(())
+    }
+
+    /// Adds all constraints of another system, whose columns are the given rows; further columns of it are new ones
+    /// here.
+    pub fn include(&mut self, other: &System, columns: &[Row]) -> Result<(), Inexact> {
+        let extra = other.columns.saturating_sub(columns.len());
+        let first = self.add_columns(extra);
+        let mut all: Vec<Row> = columns.to_vec();
+        all.extend((first..first + extra).map(Row::column));
+        for row in &other.zero {
+            self.zero.push(row.compose(&all)?);
+        }
+        for row in &other.nonnegative {
+            self.nonnegative.push(row.compose(&all)?);
+        }
+        Ok(())
+    }
+
+    /// Rows in an order that depends on the set of rows only, without duplicates.
+    pub fn sorted(mut self) -> Self {
+        self.zero.sort();
+        self.zero.dedup();
+        self.nonnegative.sort();
+        self.nonnegative.dedup();
+        self
+    }
+
+    /// Whether all rows of `self` are among those of `other`, whose columns mean the same.
+    pub fn rows_within(&self, other: &System) -> bool {
+        self.floors.is_empty()
+            && self.zero.iter().all(|r| other.zero.contains(r))
+            && self.nonnegative.iter().all(|r| other.nonnegative.contains(r))
+    }
+
+    /// Whether the values, one per column, satisfy all rows.
+    pub fn accepts(&self, point: &[i64]) -> bool {
+        self.zero.iter().all(|r| r.eval(point) == Some(0))
+            && self.nonnegative.iter().all(|r| r.eval(point).is_some_and(|v| v >= 0))
+    }
+}

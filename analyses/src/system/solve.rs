@@ -1,0 +1,89 @@
+//! Exact answers about systems, from isl and under a quota.
+
+use super::{Row, System, refutes};
+use crate::isl;
+use std::cell::Cell;
+
+/// An extreme value of an expression over a system.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Bound {
+    /// The system has no point.
+    Empty,
+    /// There is no bound.
+    Unbounded,
+    /// The exact bound.
+    Value(i64),
+}
+
+/// Finds integer points. Owns an isl context, so that it stays on its thread.
+pub struct Solver {
+    ctx: isl::Ctx,
+    quota: u64,
+    calls: Cell<u64>,
+}
+
+impl Solver {
+    /// A solver that spends at most `quota` isl operations per question.
+    pub fn new(quota: u64) -> Result<Self, isl::IslError> {
+        Ok(Solver { ctx: isl::Ctx::new()?, quota, calls: Cell::new(0) })
+    }
+
+    /// The isl context.
+    pub fn ctx(&self) -> &isl::Ctx {
+        &self.ctx
+    }
+
+    /// How many questions went to isl, because no fast proof was found.
+    pub fn isl_calls(&self) -> u64 {
+        self.calls.get()
+    }
+
+    /// Runs a computation with one quota for all of it.
+    pub fn within_quota<R>(
+        &self,
+        f: impl FnOnce(&isl::Ctx) -> Result<R, isl::IslError>,
+    ) -> Result<R, isl::IslError> {
+        self.calls.set(self.calls.get() + 1);
+        self.ctx.with_quota(self.quota, f)
+    }
+
+    /// A point of the system, one value per column; `None` if there is none.
+    pub fn find_point(&self, system: &System) -> Result<Option<Vec<i64>>, isl::IslError> {
+        if refutes(system) {
+            return Ok(None);
+        }
+        self.within_quota(|ctx| {
+            let set = set(ctx, system)?;
+            set.sample_point()?.map(|point| point.coordinates(isl::DimType::Out)).transpose()
+        })
+    }
+
+    /// The least and the greatest value of a row over the points of a system.
+    pub fn range(&self, system: &System, row: &Row) -> Result<(Bound, Bound), isl::IslError> {
+        self.within_quota(|ctx| {
+            let set = set(ctx, system)?;
+            let objective = isl::Aff::from_row(set.space()?, &isl_row(row), &[])?;
+            let bound = |o| match o {
+                isl::Optimum::Empty => Bound::Empty,
+                isl::Optimum::Unbounded => Bound::Unbounded,
+                isl::Optimum::Value(v) => Bound::Value(v),
+            };
+            Ok((bound(set.min_val(&objective)?), bound(set.max_val(&objective)?)))
+        })
+    }
+}
+
+/// The system as an isl set without parameters: all columns are dimensions.
+pub(crate) fn set(ctx: &isl::Ctx, system: &System) -> Result<isl::Set, isl::IslError> {
+    let space = isl::Space::set(ctx, &[], None, system.columns())?;
+    let rows = isl::Conjunction {
+        equalities: system.zero().iter().map(isl_row).collect(),
+        inequalities: system.nonnegative().iter().map(isl_row).collect(),
+        divs: vec![],
+    };
+    isl::Set::from_rows(space, &rows)
+}
+
+fn isl_row(row: &Row) -> isl::Row {
+    isl::Row { constant: row.constant, params: vec![], dims: row.coefficients.to_vec(), divs: vec![] }
+}
