@@ -7,7 +7,7 @@
 //! ```
 //! ```lt after
 //! for i in 0..min(N, 1) { S(i) }
-//! for t0 in 1..min(N, M) { { let i = t0; S(i) }  { let j = t0; T(j) } }
+//! for t0 in 1..min(N, M) { let i = t0 { S(i) } let j = t0 { T(j) } }
 //! for i in max(1, M)..N { S(i) }
 //! for j in max(1, N)..M { T(j) }
 //! ```

@@ -5,7 +5,7 @@
 //! for i in 0..N { S(i) }
 //! ```
 //! ```lt after
-//! if 0 < N { let i = 0; S(i) }
+//! if 0 < N { let i = 0 { S(i) } }
 //! for i in 1..N { S(i) }
 //! ```
 //! Keeps the statement instances and their order.

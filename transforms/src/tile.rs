@@ -199,7 +199,9 @@ impl Tiling<'_> {
                 point_kind,
             );
             let mut is_full = Vec::new();
-            let whole = |u: &Affine| (u - &lower[0]).as_constant().is_some_and(|extent| extent % width == 0);
+            let whole = |u: &Affine| {
+                lower.iter().all(|l| (u - l).as_constant().is_some_and(|extent| extent % width == 0))
+            };
             for u in upper.iter().filter(|u| absolute || !whole(u)) {
                 // The last value of the tile is in the range wherever in the tile the outer loops are.
                 let least = extreme(u, &boxes, false).ok_or(TOO_COMPLEX)?;
