@@ -1,0 +1,220 @@
+//! Small kernels, and legality by brute force on concrete parameters: no isl, no constraints.
+#![allow(dead_code)]
+
+use loop_tree::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Variable as an expression.
+pub fn v(var: u32) -> Affine {
+    Affine::var(VarId(var))
+}
+
+/// Parameter as an expression.
+pub fn p(param: u32) -> Affine {
+    Affine::param(ParamId(param))
+}
+
+pub fn c(value: i64) -> Affine {
+    Affine::constant(value)
+}
+
+pub fn range(var: u32, lower: Affine, upper: Affine, body: Green) -> Green {
+    Green::for_loop(LoopHeader::range(VarId(var), lower, upper), body)
+}
+
+pub fn read(array: u32, subscripts: &[Affine]) -> Access {
+    Access { array: ArrayId(array), subscripts: Some(subscripts.to_vec()), kind: AccessKind::Read }
+}
+
+pub fn write(array: u32, subscripts: &[Affine]) -> Access {
+    Access { array: ArrayId(array), subscripts: Some(subscripts.to_vec()), kind: AccessKind::Write }
+}
+
+pub fn statement(name: &str, dims: &[u32], accesses: Vec<Access>) -> Arc<Statement> {
+    Arc::new(Statement {
+        name: name.into(),
+        dims: dims.iter().map(|d| VarId(*d)).collect(),
+        ops: vec![],
+        accesses,
+        reduction: None,
+        flags: StmtFlags::empty(),
+        location: None,
+    })
+}
+
+pub fn leaf(id: u32, dims: &[u32]) -> Green {
+    Green::stmt(StmtId(id), dims.iter().map(|d| VarId(*d)).collect())
+}
+
+/// Arrays of the given ranks, each in an alias class of its own; `0 <= p <= 6` for all parameters.
+pub fn kernel(params: u32, vars: u32, ranks: &[usize], statements: Vec<Arc<Statement>>, original: Green) -> Kernel {
+    let mut context = Vec::new();
+    for k in 0..params {
+        context.push(Constraint::ge(p(k), c(0)));
+        context.push(Constraint::ge(c(6), p(k)));
+    }
+    Kernel {
+        name: "test".into(),
+        params: (0..params).map(|k| Param { name: format!("N{k}").into(), ty: ScalarType::I64 }).collect(),
+        variables: (0..vars).map(|k| Variable { name: format!("i{k}").into() }).collect(),
+        arrays: (ranks.iter().enumerate())
+            .map(|(k, rank)| Array {
+                name: format!("A{k}").into(),
+                element: ScalarType::F64,
+                extents: vec![None; *rank],
+                storage: Storage::Memory,
+                alias: AliasClass(k as u32),
+            })
+            .collect(),
+        statements,
+        context,
+        assumptions: vec![],
+        original,
+    }
+}
+
+/// One execution of a statement.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Instance {
+    pub statement: StmtId,
+    pub dims: Vec<i64>,
+    pub predicates: BTreeSet<(ArrayId, bool)>,
+}
+
+/// What a tree executes, in order.
+pub fn run(tree: &Green, params: &[i64]) -> Vec<Instance> {
+    let mut out = Vec::new();
+    walk(tree, params, &mut BTreeMap::new(), &mut BTreeSet::new(), &mut out);
+    out
+}
+
+fn value(e: &Affine, params: &[i64], env: &BTreeMap<VarId, i64>) -> i64 {
+    e.eval(&|v| env.get(&v).copied(), &|p| params.get(p.index()).copied()).expect("bound")
+}
+
+fn walk(
+    node: &Green,
+    params: &[i64],
+    env: &mut BTreeMap<VarId, i64>,
+    predicates: &mut BTreeSet<(ArrayId, bool)>,
+    out: &mut Vec<Instance>,
+) {
+    match node.node() {
+        Node::Seq(children) => children.iter().for_each(|c| walk(c, params, env, predicates, out)),
+        Node::Loop(h, body) => {
+            let low = h.lower().iter().map(|e| value(e, params, env)).max().expect("a bound");
+            let high = h.upper().iter().map(|e| value(e, params, env)).min().expect("a bound");
+            let old = env.get(&h.var).copied();
+            let mut at = low;
+            while at < high {
+                env.insert(h.var, at);
+                walk(body, params, env, predicates, out);
+                at += h.step;
+            }
+            restore(env, h.var, old);
+        }
+        Node::Let(var, e, body) => {
+            let new = value(e, params, env);
+            let old = env.insert(*var, new);
+            walk(body, params, env, predicates, out);
+            restore(env, *var, old);
+        }
+        Node::Guard(condition, body) => match &**condition {
+            GuardCondition::Affine(condition) => {
+                let holds = |c: &Constraint| c.accepts(value(&c.expression, params, env));
+                if condition.disjuncts.iter().any(|d| d.iter().all(holds)) {
+                    walk(body, params, env, predicates, out);
+                }
+            }
+            GuardCondition::Predicate { array, value } => {
+                let new = predicates.insert((*array, *value));
+                walk(body, params, env, predicates, out);
+                if new {
+                    predicates.remove(&(*array, *value));
+                }
+            }
+        },
+        Node::Stmt(id, dims) => out.push(Instance {
+            statement: *id,
+            dims: dims.iter().map(|d| env[d]).collect(),
+            predicates: predicates.clone(),
+        }),
+        Node::Alloc(_, body) => walk(body, params, env, predicates, out),
+        Node::Version(_) => panic!("versions are not executed here"),
+    }
+}
+
+fn restore(env: &mut BTreeMap<VarId, i64>, var: VarId, old: Option<i64>) {
+    match old {
+        Some(value) => env.insert(var, value),
+        None => env.remove(&var),
+    };
+}
+
+type Touched = (ArrayId, Option<Vec<i64>>, bool);
+
+fn touched(kernel: &Kernel, instance: &Instance, params: &[i64]) -> Vec<Touched> {
+    let statement = kernel.statement(instance.statement);
+    let env: BTreeMap<VarId, i64> =
+        statement.dims.iter().copied().zip(instance.dims.iter().copied()).collect();
+    let mut list: Vec<Touched> = (statement.accesses.iter())
+        .map(|a| {
+            let element =
+                a.subscripts.as_ref().map(|s| s.iter().map(|e| value(e, params, &env)).collect());
+            (a.array, element, a.kind != AccessKind::Read)
+        })
+        .collect();
+    list.extend(instance.predicates.iter().map(|(a, _)| (*a, Some(vec![]), false)));
+    list
+}
+
+/// Whether two instances must keep their order. Reductions' own dependences are left out.
+pub fn conflict(kernel: &Kernel, a: &Instance, b: &Instance, params: &[i64]) -> bool {
+    let (s, t) = (kernel.statement(a.statement), kernel.statement(b.statement));
+    if analyses::dependences::rules::ordered(s, t) {
+        return true;
+    }
+    let reduction = (a.statement == b.statement).then_some(s.reduction).flatten();
+    let own = |k: usize| reduction.is_some_and(|r| r.read.index() == k || r.write.index() == k);
+    touched(kernel, a, params).iter().enumerate().any(|(i, x)| {
+        touched(kernel, b, params).iter().enumerate().any(|(j, y)| {
+            (x.2 || y.2)
+                && kernel.may_overlap(x.0, y.0)
+                && (x.0 != y.0 || x.1.is_none() || y.1.is_none() || x.1 == y.1)
+                && !(own(i) && own(j))
+        })
+    })
+}
+
+/// Whether the tree executes the same instances and keeps the order of all that conflict; else why not.
+pub fn compare(kernel: &Kernel, tree: &Green, params: &[i64]) -> Result<(), String> {
+    let before = run(&kernel.original, params);
+    let after = run(tree, params);
+    let sorted = |list: &[Instance]| {
+        let mut list = list.to_vec();
+        list.sort();
+        list
+    };
+    if sorted(&before) != sorted(&after) {
+        return Err(format!("params {params:?}: other instances"));
+    }
+    let position: BTreeMap<&Instance, usize> = after.iter().enumerate().map(|(i, x)| (x, i)).collect();
+    for (i, a) in before.iter().enumerate() {
+        for b in &before[i + 1..] {
+            if position[a] > position[b] && conflict(kernel, a, b, params) {
+                return Err(format!("params {params:?}: {a:?} no longer before {b:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the tree is legal for all parameter values of the context that [`kernel`] gives.
+pub fn legal(kernel: &Kernel, tree: &Green) -> Result<(), String> {
+    let mut all = vec![vec![]];
+    for _ in &kernel.params {
+        all = all.into_iter().flat_map(|l: Vec<i64>| (0..=6).map(move |x| [&l[..], &[x]].concat())).collect();
+    }
+    all.iter().try_for_each(|params| compare(kernel, tree, params))
+}
