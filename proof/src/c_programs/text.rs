@@ -54,6 +54,7 @@ pub fn function(fitted: &Fitted, number: usize) -> String {
         passed.push(format!("a[{a}]"));
     }
     let declared = if declared.is_empty() { "void".to_owned() } else { declared.join(", ") };
+    let _ = writeln!(out, "long taken_{number};");
     let _ = writeln!(out, "__attribute__((noinline)) {ty} test_{number}({declared}) {{");
     for (a, (array, extent)) in f.arrays.iter().zip(&fitted.extents).enumerate() {
         if array.layout == Layout::Local {

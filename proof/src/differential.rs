@@ -1,0 +1,11 @@
+//! C programs through the whole compiler: the variants that the oracle allows against the original, bit for bit.
+//!
+//! Many small functions are one translation unit. Clang runs once; the rest happens in this process ([`Batch`]), and
+//! compiled code runs in children of it ([`isolate`]).
+
+mod batch;
+mod calls;
+pub mod isolate;
+
+pub use batch::{Batch, BatchError, Level};
+pub use calls::{Calls, RunFunction};

@@ -1,0 +1,156 @@
+//! A translation unit of random functions, compiled by clang once and then in this process.
+
+use super::calls::{Calls, Compiled};
+use super::isolate::Outcome;
+use crate::c_programs::scenario::{Scenario, scenarios};
+use crate::c_programs::{Fitted, text};
+use irgen::llvm::{Context, Jit, LlvmError, Module, OptLevel};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// What clang did before lifting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// What the front end wrote: `-O3 -Xclang -disable-llvm-passes`.
+    Raw,
+    /// After `-O1`.
+    O1,
+    /// After `-O2`, without vectorisation and unrolling.
+    O2,
+}
+
+/// Why a batch cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// A file or process.
+    #[error("clang-22: {0}")]
+    Io(#[from] std::io::Error),
+    /// Clang refused the text.
+    #[error("clang-22 refused the program:\n{0}")]
+    Clang(String),
+    /// LLVM refused.
+    #[error(transparent)]
+    Llvm(#[from] LlvmError),
+}
+
+/// Functions with their calls, and the original as bitcode.
+pub struct Batch {
+    /// The functions; `test_<number>` in the module.
+    pub functions: Vec<Fitted>,
+    /// Calls of each.
+    pub scenarios: Vec<Vec<Scenario>>,
+    bitcode: Vec<u8>,
+}
+
+impl Batch {
+    /// Compiles the functions. Cost: a clang process.
+    pub fn new(functions: Vec<Fitted>, seed: u64) -> Result<Batch, BatchError> {
+        let mut source = String::from(text::PRELUDE);
+        for (number, fitted) in functions.iter().enumerate() {
+            source.push_str(&text::function(fitted, number));
+        }
+        let scenarios = functions.iter().zip(0u64..).map(|(f, n)| scenarios(f, seed ^ n, 2)).collect();
+        Ok(Batch { bitcode: front_end(&source, seed)?, functions, scenarios })
+    }
+
+    /// All calls.
+    pub fn calls(&self) -> Calls<'_> {
+        Calls::new(&self.functions, &self.scenarios)
+    }
+
+    /// The module in a form of the original.
+    pub fn module<'c>(&self, context: &'c Context, level: Level) -> Result<Module<'c>, BatchError> {
+        let mut module = context.parse(&self.bitcode, "random")?;
+        match level {
+            Level::Raw => {}
+            Level::O1 => module.run_passes("default<O1>", None)?,
+            // Without a target machine LLVM knows no vectors, so that loops stay as they are.
+            Level::O2 => module.run_passes("default<O2>", None)?,
+        }
+        Ok(module)
+    }
+
+    /// What the original does: not optimised, and by LLVM's `-O3`. They differ only if clang or the generator is wrong.
+    pub fn reference(&self) -> Result<(Vec<Outcome>, Vec<Outcome>), BatchError> {
+        let calls = self.calls();
+        let plain = {
+            let context = Context::new();
+            execute(&self.module(&context, Level::Raw)?, self.functions.len(), OptLevel::None, &calls)?
+        };
+        let context = Context::new();
+        let mut module = self.module(&context, Level::Raw)?;
+        module.run_passes("default<O3>", None)?;
+        Ok((plain, execute(&module, self.functions.len(), OptLevel::Default, &calls)?))
+    }
+}
+
+/// Compiles a module and makes all calls. Functions that are gone from it are passed over.
+pub fn execute(
+    module: &Module<'_>,
+    functions: usize,
+    level: OptLevel,
+    calls: &Calls<'_>,
+) -> Result<Vec<Outcome>, BatchError> {
+    let jit = Jit::new(level)?;
+    jit.add(module)?;
+    let mut compiled = Vec::with_capacity(functions);
+    for number in 0..functions {
+        let name = format!("run_{number}");
+        if module.function(&name).is_none_or(|f| f.is_declaration()) {
+            compiled.push(None);
+            continue;
+        }
+        // SAFETY: the text of a function declares `run_<number>` so; the JIT lives until the calls are made.
+        let run = unsafe { jit.lookup(&name)? };
+        let taken = jit.address(&format!("taken_{number}")).map_or(std::ptr::null(), |a| a as *const i64);
+        compiled.push(Some(Compiled { run, taken }));
+    }
+    Ok(calls.run(&compiled)?)
+}
+
+fn front_end(source: &str, seed: u64) -> Result<Vec<u8>, BatchError> {
+    let directory = tempfile::tempdir()?;
+    let output = directory.path().join("random.bc");
+    let mut command = Command::new("clang-22");
+    command.args(["-w", "-O3", "-Xclang", "-disable-llvm-passes", "-ffp-contract=off", "-emit-llvm", "-c"]);
+    if seed % 2 == 0 {
+        command.arg("-fno-math-errno");
+    }
+    if seed % 5 == 0 {
+        command.arg("-g");
+    }
+    command.args(["-x", "c", "-", "-o"]).arg(&output);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        input.write_all(source.as_bytes())?;
+    }
+    let result = child.wait_with_output()?;
+    if !result.status.success() {
+        return Err(BatchError::Clang(String::from_utf8_lossy(&result.stderr).into_owned()));
+    }
+    Ok(std::fs::read(&output)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::c_programs::{Profile, generate};
+
+    #[test]
+    fn the_original_is_defined_at_every_level() {
+        let functions: Vec<Fitted> = (0..30).filter_map(|s| generate(s, &Profile::default())).collect();
+        let batch = Batch::new(functions, 7).unwrap();
+        let start = std::time::Instant::now();
+        let (plain, optimised) = batch.reference().unwrap();
+        eprintln!("reference {:?}, {} calls", start.elapsed(), plain.len());
+        assert_eq!(plain, optimised);
+        assert!(plain.iter().all(|o| matches!(o, Outcome::Value(_))));
+        let calls = batch.calls();
+        for level in [Level::O1, Level::O2] {
+            let context = Context::new();
+            let module = batch.module(&context, level).unwrap();
+            assert_eq!(execute(&module, batch.functions.len(), OptLevel::None, &calls).unwrap(), plain, "{level:?}");
+        }
+    }
+}
