@@ -246,7 +246,7 @@ impl Statement {
 }
 
 /// What one function or region computes.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
     /// Name, as of the function.
     pub name: Arc<str>,

@@ -6,6 +6,8 @@
 //! - [`canonical()`]: equal up to names means equal.
 //! - [`occurrences()`]: where each statement stands, with everything around it.
 //!
+//! - [`text`]: the `.lt` form. [`validate()`]: what is wrong with a kernel or tree that was built by hand.
+//!
 //! No integer-set library and no compiler is known here.
 
 mod affine;
@@ -16,7 +18,9 @@ mod ids;
 mod kernel;
 mod occurrence;
 mod red;
+pub mod text;
 mod types;
+mod validate;
 
 pub use affine::{Affine, Atom, FloorDiv};
 pub use canonical::{canonical, fresh_variable, substitute};
@@ -30,3 +34,4 @@ pub use kernel::{
 pub use occurrence::{Around, Occurrence, occurrences};
 pub use red::{Path, Red};
 pub use types::{BinaryOp, CastOp, ComparePredicate, Constant, Intrinsic, OpFlags, ReductionOp, ScalarType};
+pub use validate::{Place, Problem, ProblemKind, validate, validate_kernel, validate_tree};

@@ -143,6 +143,62 @@ names!(
         SSubSat = "ssub.sat",
     }
 );
+impl Intrinsic {
+    /// Number of operands; all have the type of the result.
+    pub const fn arity(self) -> usize {
+        match self {
+            Intrinsic::Fma | Intrinsic::FMulAdd => 3,
+            Intrinsic::MinNum
+            | Intrinsic::MaxNum
+            | Intrinsic::Minimum
+            | Intrinsic::Maximum
+            | Intrinsic::CopySign
+            | Intrinsic::Pow
+            | Intrinsic::SMin
+            | Intrinsic::SMax
+            | Intrinsic::UMin
+            | Intrinsic::UMax
+            | Intrinsic::UAddSat
+            | Intrinsic::USubSat
+            | Intrinsic::SAddSat
+            | Intrinsic::SSubSat => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether it works on floating-point numbers; the others work on integers.
+    pub const fn is_float(self) -> bool {
+        !matches!(
+            self,
+            Intrinsic::SMin
+                | Intrinsic::SMax
+                | Intrinsic::UMin
+                | Intrinsic::UMax
+                | Intrinsic::Abs
+                | Intrinsic::CtPop
+                | Intrinsic::BSwap
+                | Intrinsic::UAddSat
+                | Intrinsic::USubSat
+                | Intrinsic::SAddSat
+                | Intrinsic::SSubSat
+        )
+    }
+}
+
+impl BinaryOp {
+    /// Whether it works on floating-point numbers; the others work on integers.
+    pub const fn is_float(self) -> bool {
+        matches!(self, BinaryOp::FAdd | BinaryOp::FSub | BinaryOp::FMul | BinaryOp::FDiv | BinaryOp::FRem)
+    }
+}
+
+impl ComparePredicate {
+    /// Whether it compares floating-point numbers; the others compare integers.
+    pub fn is_float(self) -> bool {
+        self.name().starts_with('f')
+    }
+}
+
 names!(
     /// Operators of reductions.
     ReductionOp {

@@ -1,0 +1,475 @@
+//! The rules that kernels and trees keep, checked.
+//!
+//! Everything that comes from outside (text, a library user's own tree) is validated once; the other parts then rely on
+//! the rules. All problems are listed, not only the first.
+
+use crate::{
+    Access, AccessKind, Affine, ArrayId, Bounds, CastOp, Constraint, Green, GuardCondition, Kernel, Node, Op,
+    OpId, OpKind, Path, RuntimeCondition, ScalarType, Statement, StmtFlags, StmtId, VarId,
+};
+use rustc_hash::FxHashSet;
+
+/// Where a rule is broken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The kernel as a whole: parameters, context, assumptions.
+    Kernel,
+    /// An array.
+    Array(ArrayId),
+    /// A statement.
+    Statement(StmtId),
+    /// An operation of a statement.
+    Operation(StmtId, OpId),
+    /// A node of the tree.
+    Node(Path),
+}
+
+/// Which rule is broken.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ProblemKind {
+    /// Two parameters, arrays or variables of one name, or two statements.
+    #[error("the name `{0}` occurs twice")]
+    DuplicateName(String),
+    /// A parameter that is not an integer.
+    #[error("the parameter `{0}` is not an integer")]
+    ParameterType(String),
+    /// An extent or run-time condition that uses variables.
+    #[error("an extent or condition on entry uses a variable")]
+    NotInvariant,
+    /// An expression with a coefficient that overflowed.
+    #[error("a coefficient does not fit in 64 bits")]
+    Inexact,
+    /// An extent other than the outermost is unknown.
+    #[error("only the outermost extent may be unknown")]
+    UnknownExtent,
+    /// An id that is in no table.
+    #[error("{0} does not exist")]
+    Dangling(String),
+    /// A variable that nothing around binds.
+    #[error("the variable {0} is not bound")]
+    Unbound(String),
+    /// A number of subscripts that is not the array's rank.
+    #[error("{given} subscripts for {rank} dimensions")]
+    Rank {
+        /// Dimensions of the array.
+        rank: usize,
+        /// Subscripts of the access.
+        given: usize,
+    },
+    /// An operand or mask that is not an earlier operation.
+    #[error("operand {0:?} is not an earlier operation")]
+    Operand(OpId),
+    /// Types that do not fit the operator.
+    #[error("{0}")]
+    Type(String),
+    /// A mask that is not a boolean.
+    #[error("the mask {0:?} is not of type i1")]
+    Mask(OpId),
+    /// A load through a write access or the reverse.
+    #[error("the access does not fit the operation: {0}")]
+    AccessKind(&'static str),
+    /// A reduction whose accesses are not one read and one write of the same element.
+    #[error("a reduction needs one read and one write of the same element")]
+    Reduction,
+    /// An opaque operation in a statement that is not marked so.
+    #[error("a statement with an opaque operation must have the flag `opaque`")]
+    NotMarkedOpaque,
+    /// A step below one, or a step with several lower bounds, or a loop without bounds.
+    #[error("{0}")]
+    Loop(&'static str),
+    /// A predicate or exit that is not a boolean scalar.
+    #[error("`{0}` is not a scalar of type i1")]
+    Predicate(String),
+    /// Dims of a leaf that are not those of its statement, or twice the same.
+    #[error("the dims are not those of the statement, or one occurs twice")]
+    Dims,
+    /// Alternatives in which not exactly the last one has no conditions.
+    #[error("the last alternative of a version, and only that, has no conditions")]
+    Version,
+}
+
+/// A broken rule.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{place:?}: {kind}")]
+pub struct Problem {
+    /// Where.
+    pub place: Place,
+    /// Which rule.
+    pub kind: ProblemKind,
+}
+
+impl Problem {
+    /// The statement concerned.
+    pub fn statement(&self) -> Option<StmtId> {
+        match self.place {
+            Place::Statement(s) | Place::Operation(s, _) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// The problem, with names in place of numbers.
+    pub fn describe(&self, kernel: &Kernel) -> String {
+        let statement =
+            |s: &StmtId| kernel.statements.get(s.index()).map_or(format!("{s:?}"), |s| s.name.to_string());
+        match &self.place {
+            Place::Kernel => self.kind.to_string(),
+            Place::Array(a) => {
+                let name = kernel.arrays.get(a.index()).map_or(format!("{a:?}"), |a| a.name.to_string());
+                format!("array `{name}`: {}", self.kind)
+            }
+            Place::Statement(s) => format!("statement `{}`: {}", statement(s), self.kind),
+            Place::Operation(s, op) => format!("statement `{}`, {op:?}: {}", statement(s), self.kind),
+            Place::Node(path) => format!("node {path}: {}", self.kind),
+        }
+    }
+}
+
+/// All problems of the kernel's tables, and of a tree of it.
+pub fn validate(kernel: &Kernel, tree: &Green) -> Vec<Problem> {
+    let mut problems = validate_kernel(kernel);
+    problems.extend(validate_tree(kernel, tree));
+    problems
+}
+
+/// All problems of the kernel's tables, without those of its original tree.
+pub fn validate_kernel(kernel: &Kernel) -> Vec<Problem> {
+    let mut check = Check { kernel, problems: Vec::new() };
+    check.tables();
+    for (id, s) in kernel.statements() {
+        check.statement(id, s);
+    }
+    check.problems
+}
+
+/// All problems of a tree.
+pub fn validate_tree(kernel: &Kernel, tree: &Green) -> Vec<Problem> {
+    let mut check = Check { kernel, problems: Vec::new() };
+    check.node(tree, &mut Path::root(), &mut Vec::new());
+    check.problems
+}
+
+struct Check<'k> {
+    kernel: &'k Kernel,
+    problems: Vec<Problem>,
+}
+
+impl Check<'_> {
+    fn report(&mut self, place: Place, kind: ProblemKind) {
+        self.problems.push(Problem { place, kind });
+    }
+
+    fn tables(&mut self) {
+        let k = self.kernel;
+        let mut names = FxHashSet::default();
+        let all = (k.params.iter().map(|p| &p.name))
+            .chain(k.variables.iter().map(|v| &v.name))
+            .chain(k.arrays.iter().map(|a| &a.name));
+        for name in all {
+            if !names.insert(name) {
+                self.report(Place::Kernel, ProblemKind::DuplicateName(name.to_string()));
+            }
+        }
+        let mut names = FxHashSet::default();
+        for (id, s) in k.statements() {
+            if !names.insert(&s.name) {
+                self.report(Place::Statement(id), ProblemKind::DuplicateName(s.name.to_string()));
+            }
+        }
+        for p in &k.params {
+            if p.ty.is_float() {
+                self.report(Place::Kernel, ProblemKind::ParameterType(p.name.to_string()));
+            }
+        }
+        for (i, a) in k.arrays.iter().enumerate() {
+            let place = Place::Array(ArrayId::new(i));
+            for (dim, extent) in a.extents.iter().enumerate() {
+                match extent {
+                    None if dim > 0 => self.report(place.clone(), ProblemKind::UnknownExtent),
+                    None => {}
+                    Some(e) => self.affine(e, Some(&[]), &place),
+                }
+            }
+        }
+        for c in &k.context {
+            self.affine(&c.expression, Some(&[]), &Place::Kernel);
+        }
+        for c in &k.assumptions {
+            self.runtime(c, &Place::Kernel);
+        }
+    }
+
+    /// `scope`: the variables that may be used; outside of any, `Some(&[])`.
+    fn affine(&mut self, e: &Affine, scope: Option<&[VarId]>, place: &Place) {
+        if !e.is_exact() {
+            return self.report(place.clone(), ProblemKind::Inexact);
+        }
+        let mut unbound = Vec::new();
+        e.for_each_var(&mut |v| {
+            if scope.is_some_and(|s| !s.contains(&v)) && !unbound.contains(&v) {
+                unbound.push(v);
+            }
+        });
+        for v in unbound {
+            let kind = match scope {
+                Some([]) => ProblemKind::NotInvariant,
+                _ => ProblemKind::Unbound(self.kernel.variable_name(v)),
+            };
+            self.report(place.clone(), kind);
+        }
+        if let Some(p) = bad_param(e, self.kernel.params.len()) {
+            self.report(place.clone(), ProblemKind::Dangling(format!("parameter p{p}")));
+        }
+    }
+
+    fn runtime(&mut self, c: &RuntimeCondition, place: &Place) {
+        match c {
+            RuntimeCondition::Parameter(Constraint { expression, .. }) => {
+                self.affine(expression, Some(&[]), place);
+            }
+            RuntimeCondition::NoOverlap(a, b) => {
+                for a in [a, b] {
+                    self.array(*a, place);
+                }
+            }
+        }
+    }
+
+    fn array(&mut self, a: ArrayId, place: &Place) -> bool {
+        let ok = a.index() < self.kernel.arrays.len();
+        if !ok {
+            self.report(place.clone(), ProblemKind::Dangling(format!("array {a:?}")));
+        }
+        ok
+    }
+
+    fn statement(&mut self, id: StmtId, s: &Statement) {
+        let place = Place::Statement(id);
+        let distinct: FxHashSet<_> = s.dims.iter().collect();
+        if distinct.len() != s.dims.len() {
+            self.report(place.clone(), ProblemKind::Dims);
+        }
+        for v in s.dims.iter().filter(|v| !self.kernel.is_original(**v)) {
+            self.report(place.clone(), ProblemKind::Dangling(format!("original variable {v:?}")));
+        }
+        // An empty scope is told apart from "no variables allowed here" only in the message.
+        for a in &s.accesses {
+            if self.array(a.array, &place) {
+                self.access(a, s, &place);
+            }
+        }
+        for (op_id, op) in s.ops() {
+            self.operation(id, s, op_id, op);
+        }
+        if let Some(r) = &s.reduction {
+            let get = |a: crate::AccessId| s.accesses.get(a.index());
+            let ok = match (get(r.read), get(r.write)) {
+                (Some(read), Some(write)) => {
+                    read.kind == AccessKind::Read
+                        && write.kind != AccessKind::Read
+                        && read.array == write.array
+                        && read.subscripts == write.subscripts
+                }
+                _ => false,
+            };
+            if !ok {
+                self.report(place.clone(), ProblemKind::Reduction);
+            }
+        }
+        let opaque = s.ops.iter().any(|op| matches!(op.kind, OpKind::Opaque(..)));
+        if opaque && !s.flags.contains(StmtFlags::OPAQUE) {
+            self.report(place, ProblemKind::NotMarkedOpaque);
+        }
+    }
+
+    fn access(&mut self, a: &Access, s: &Statement, place: &Place) {
+        let rank = self.kernel.array(a.array).rank();
+        if let Some(list) = &a.subscripts {
+            if list.len() != rank {
+                self.report(place.clone(), ProblemKind::Rank { rank, given: list.len() });
+            }
+            for e in list {
+                self.affine(e, Some(&s.dims), place);
+            }
+        }
+    }
+
+    fn operation(&mut self, statement: StmtId, s: &Statement, id: OpId, op: &Op) {
+        let place = Place::Operation(statement, id);
+        let mut operands = op.kind.operands();
+        operands.extend(op.mask.map(|m| m.op));
+        if let Some(bad) = operands.iter().find(|o| o.0 >= id.0) {
+            return self.report(place, ProblemKind::Operand(*bad));
+        }
+        let ty = |o: &OpId| s.ops[o.index()].ty;
+        if let Some(bad) = operands.iter().find(|o| matches!(s.ops[o.index()].kind, OpKind::Store(..))) {
+            self.report(place.clone(), ProblemKind::Type(format!("{bad:?} is a store and has no value")));
+        }
+        if let Some(m) = op.mask
+            && ty(&m.op) != ScalarType::I1
+        {
+            self.report(place.clone(), ProblemKind::Mask(m.op));
+        }
+        let mut fits = |ok: bool, what: &str| {
+            if !ok {
+                self.problems
+                    .push(Problem { place: place.clone(), kind: ProblemKind::Type(what.to_string()) });
+            }
+        };
+        let float = op.ty.is_float();
+        match &op.kind {
+            OpKind::Const(c) => {
+                let wide = c.ty.bits() < 64 && c.bits >> c.ty.bits() != 0;
+                fits(c.ty == op.ty && !wide, "the constant is not of the operation's type");
+            }
+            OpKind::Affine(e) => {
+                fits(!float, "an affine value is an integer");
+                self.affine(e, Some(&s.dims), &place);
+            }
+            OpKind::Test(c) => {
+                fits(op.ty == ScalarType::I1, "a test has type i1");
+                self.affine(&c.expression, Some(&s.dims), &place);
+            }
+            OpKind::Load(a) | OpKind::Store(a, _) => {
+                let store = matches!(op.kind, OpKind::Store(..));
+                if let OpKind::Store(_, v) = &op.kind {
+                    fits(ty(v) == op.ty, "the type of a store is that of the stored value");
+                }
+                let Some(access) = s.accesses.get(a.index()) else {
+                    return self.report(place, ProblemKind::Dangling(format!("access {a:?}")));
+                };
+                if let Some(array) = self.kernel.arrays.get(access.array.index()) {
+                    fits(array.element == op.ty, "a load or store has the type of the array's elements");
+                }
+                if store == (access.kind == AccessKind::Read) {
+                    self.report(place, ProblemKind::AccessKind("loads read, stores write"));
+                } else if access.kind == AccessKind::Write && op.mask.is_some() {
+                    self.report(place, ProblemKind::AccessKind("a store under a mask may write"));
+                } else if access.subscripts.is_none() {
+                    self.report(place, ProblemKind::AccessKind("a load or store needs its subscripts"));
+                }
+            }
+            OpKind::Binary(b, x, y) => {
+                fits(ty(x) == op.ty && ty(y) == op.ty, "operands and result differ in type");
+                fits(b.is_float() == float, "the operator is not for this type");
+            }
+            OpKind::Cast(c, x) => {
+                fits(cast_fits(*c, ty(x), op.ty), "the conversion is not between these types")
+            }
+            OpKind::Compare(p, x, y) => {
+                fits(op.ty == ScalarType::I1, "a comparison has type i1");
+                fits(ty(x) == ty(y), "the operands differ in type");
+                fits(p.is_float() == ty(x).is_float(), "the comparison is not for this type");
+            }
+            OpKind::Select(c, x, y) => {
+                fits(ty(c) == ScalarType::I1, "the condition of a select has type i1");
+                fits(ty(x) == op.ty && ty(y) == op.ty, "operands and result differ in type");
+            }
+            OpKind::Call(f, list) => {
+                fits(list.len() == f.arity(), "the number of operands is not the function's");
+                fits(f.is_float() == float, "the function is not for this type");
+                fits(list.iter().all(|o| ty(o) == op.ty), "operands and result differ in type");
+            }
+            OpKind::Opaque(..) => {}
+        }
+    }
+
+    fn predicate(&mut self, a: ArrayId, place: &Place) {
+        if self.array(a, place) {
+            let array = self.kernel.array(a);
+            if !array.is_scalar() || array.element != ScalarType::I1 {
+                self.report(place.clone(), ProblemKind::Predicate(array.name.to_string()));
+            }
+        }
+    }
+
+    fn node(&mut self, node: &Green, path: &mut Path, scope: &mut Vec<VarId>) {
+        let place = |path: &Path| Place::Node(path.clone());
+        let mut bound = None;
+        match node.node() {
+            Node::Seq(_) => {}
+            Node::Loop(h, _) => {
+                let here = place(path);
+                if h.step < 1 {
+                    self.report(here.clone(), ProblemKind::Loop("a step is at least 1"));
+                } else if h.step > 1 && h.lower().len() > 1 {
+                    self.report(here.clone(), ProblemKind::Loop("a step needs a single lower bound"));
+                }
+                match &h.bounds {
+                    Bounds::Affine { lower, upper } if lower.is_empty() || upper.is_empty() => {
+                        self.report(here.clone(), ProblemKind::Loop("a loop has a lower and an upper bound"));
+                    }
+                    Bounds::Affine { lower, upper } => {
+                        lower.iter().chain(upper).for_each(|e| self.scoped(e, scope, &here));
+                    }
+                    Bounds::Unbounded { exit } => exit.iter().for_each(|a| self.predicate(*a, &here)),
+                }
+                bound = Some(h.var);
+            }
+            Node::Let(v, e, _) => {
+                self.scoped(e, scope, &place(path));
+                bound = Some(*v);
+            }
+            Node::Guard(c, _) => match &**c {
+                GuardCondition::Affine(c) => {
+                    let here = place(path);
+                    c.constraints().for_each(|c| self.scoped(&c.expression, scope, &here));
+                }
+                GuardCondition::Predicate { array, .. } => self.predicate(*array, &place(path)),
+            },
+            Node::Stmt(id, dims) => {
+                match self.kernel.statements.get(id.index()) {
+                    None => self.report(place(path), ProblemKind::Dangling(format!("statement {id:?}"))),
+                    Some(s) if s.dims != *dims => self.report(place(path), ProblemKind::Dims),
+                    Some(_) => {}
+                }
+                for v in dims.iter().filter(|v| !scope.contains(v)) {
+                    self.report(place(path), ProblemKind::Unbound(self.kernel.variable_name(*v)));
+                }
+            }
+            Node::Alloc(a, _) => _ = self.array(*a, &place(path)),
+            Node::Version(alternatives) => {
+                let bare = alternatives.iter().position(|a| a.conditions.is_empty());
+                if bare.map(|at| at + 1) != Some(alternatives.len()) {
+                    self.report(place(path), ProblemKind::Version);
+                }
+                let here = place(path);
+                alternatives.iter().flat_map(|a| &a.conditions).for_each(|c| self.runtime(c, &here));
+            }
+        }
+        scope.extend(bound);
+        for (index, child) in node.children().enumerate() {
+            path.0.push(index as u32);
+            self.node(child, path, scope);
+            path.0.pop();
+        }
+        if bound.is_some() {
+            scope.pop();
+        }
+    }
+
+    fn scoped(&mut self, e: &Affine, scope: &[VarId], place: &Place) {
+        self.affine(e, Some(scope), place);
+    }
+}
+
+/// A parameter that is in no table.
+fn bad_param(e: &Affine, count: usize) -> Option<u32> {
+    e.terms().iter().find_map(|(atom, _)| match atom {
+        crate::Atom::Param(p) if p.index() >= count => Some(p.0),
+        crate::Atom::Div(d) => bad_param(&d.numerator, count),
+        _ => None,
+    })
+}
+
+fn cast_fits(cast: CastOp, from: ScalarType, to: ScalarType) -> bool {
+    let (f, t) = (from.is_float(), to.is_float());
+    match cast {
+        CastOp::Trunc => !f && !t && to.bits() < from.bits(),
+        CastOp::ZExt | CastOp::SExt => !f && !t && to.bits() > from.bits(),
+        CastOp::FpTrunc => f && t && to.bits() < from.bits(),
+        CastOp::FpExt => f && t && to.bits() > from.bits(),
+        CastOp::FpToSi | CastOp::FpToUi => f && !t,
+        CastOp::SiToFp | CastOp::UiToFp => !f && t,
+        CastOp::Bitcast => from.bits() == to.bits(),
+    }
+}

@@ -1,0 +1,133 @@
+//! The `.lt` form: examples, errors, and any bytes.
+
+use loop_tree::text::{
+    TextError, parse, parse_runtime_condition, parse_tree, print, print_runtime_condition, print_tree,
+};
+use proptest::prelude::*;
+
+const GEMM: &str = include_str!("lt/gemm.lt");
+
+fn error(text: &str) -> TextError {
+    parse(text).expect_err("an error")
+}
+
+#[test]
+fn a_program_prints_as_it_was_written() {
+    let program = parse(GEMM).unwrap();
+    assert_eq!(print(&program), GEMM);
+    assert_eq!(parse(&print(&program)).unwrap(), program);
+    let variant = program.variant.as_ref().unwrap();
+    let tree = print_tree(&program.kernel, variant);
+    assert_eq!(parse_tree(&program.kernel, &tree).unwrap(), *variant);
+    for c in &program.kernel.assumptions {
+        let text = print_runtime_condition(&program.kernel, c);
+        assert_eq!(parse_runtime_condition(&program.kernel, &text).unwrap(), *c);
+    }
+}
+
+#[test]
+fn readable_statements_stay_readable() {
+    let body = |s: &str| {
+        format!(
+            "nest @f[N] {{ array A: f64[N] array B: i32[N] array C: f32[N] for i in 0..N {{ S0: {s} }} }}"
+        )
+    };
+    for s in [
+        "A[i] = -A[i] * (A[i] - 0.1) / 3.0",
+        "A[i] += f64(i)",
+        "A[i] = 1.0 - (A[i] - A[i])",
+        "B[i] = add.nsw(B[i], 1) << 2",
+        "B[i] = udiv(B[i], 3) % 2 & 7",
+        "B[i] = B[i] < 0 ? i32(i + 1) : affine.i32(floor(i/2))",
+        "C[i] = f32(A[i]) + 0.1",
+        "C[i] = fma(C[i], C[i], 1e-7)",
+        "A[i] = maximum(A[i], f64(C[i]))",
+        "A[i] = (A[i] < 0.0 ? 1.0 : A[i]) + 0x7ff0000000000000",
+        "B[i] = test(i >= 2) ? 1 : smin(B[i], -1)",
+    ] {
+        let program = parse(&body(s)).unwrap_or_else(|e| panic!("{s}: {e}"));
+        let text = print(&program);
+        assert!(text.contains(&format!("S0: {s}\n")), "{s} became {text}");
+        assert_eq!(parse(&text).unwrap(), program);
+    }
+}
+
+#[test]
+fn errors_say_where() {
+    for (text, at, message) in [
+        ("nest @f[N] { for i in 0..M { } }", "M", "`M` is not known"),
+        ("nest @f[N] { array A: f64[N] for i in 0..N { S: A[i, i] = 1.0 } }", "A[i, i]", "1 dimensions"),
+        ("nest @f[N] { array A: f64[N] for i in 0..N*N { } }", "N*N", "not affine"),
+        ("nest @f[N] { for i in 0..N { S0 } }", "S0", "not defined"),
+        ("nest @f { array A: i32[4] S: A[0] = 1.5 }", "1.5", "not a number of type i32"),
+        ("nest @f { scalar a: f32 scalar b: f64 S: a = b }", "b }", "type f64"),
+        ("nest @f { for i in 0..99999999999999999999 { } }", "99999999999999999999", "64 bits"),
+        ("nest @f { for i in 0..4 step 0 { } }", "0 {", "step"),
+        ("nest @f { scalar a: f64 S: a = 1.0 S: a = 2.0 }", "S: a = 2", "defined already"),
+        ("nest @f { ?", "?", "expected"),
+        ("nest @f {", "", "expected"),
+        ("nest @f { scalar a: f64 S [reduction fadd]: a = 1.0 }", "S [", "accumulator"),
+        ("nest @f { scalar a: f64 S: { %0 = opaque 1 f64 () } }", "S:", "opaque"),
+    ] {
+        let e = error(text);
+        assert!(e.message.contains(message), "{text}: {}", e.message);
+        assert!(text[e.span.start..].starts_with(at), "{text}: {:?} {}", e.span, e.message);
+        assert!(e.span.end <= text.len());
+    }
+    assert_eq!(
+        error("nest @f {\n  for i in 0..M { } }").line_column("nest @f {\n  for i in 0..M { } }"),
+        (2, 15)
+    );
+}
+
+#[test]
+fn depth_is_limited_not_the_stack() {
+    for (open, close) in [("for i in 0..9 {", "}"), ("{", "}"), ("if i >= 0 {", "}")] {
+        let text = format!("nest @f[i] {{ {} {} }}", open.repeat(5000), close.repeat(5000))
+            .replace("for i", "for j");
+        assert!(error(&text).message.contains("deep"));
+    }
+    let expression = |e: String| format!("nest @f[N] {{ array A: f64[N] S: A[0] = {e} }}");
+    for e in [
+        format!("{}1.0{}", "(".repeat(9000), ")".repeat(9000)),
+        vec!["A[0]"; 9000].join(" + "),
+        format!("{}A[0]", "-".repeat(9000)),
+        format!("{}A[0]", "true ? 1.0 : ".repeat(9000)),
+        format!("A[{}N{}]", "(".repeat(9000), ")".repeat(9000)),
+        format!("A[{}N]", "-".repeat(9000)),
+        format!("A[N{}]", " mod 3 / 2".repeat(9000)),
+        format!("{}1.0{}", "sqrt(".repeat(9000), ")".repeat(9000)),
+    ] {
+        error(&expression(e));
+    }
+    let ok = expression(format!("{}1.0{}", "(".repeat(150), ")".repeat(150)));
+    parse(&ok).unwrap();
+    let condition = format!("nest @f[N] {{ if {}N >= 0{} {{ }} }}", "(".repeat(150), ")".repeat(150));
+    parse(&condition).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+    #[test]
+    fn any_bytes_give_a_result(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        if let Err(e) = parse(&String::from_utf8_lossy(&bytes)) {
+            prop_assert!(e.span.start <= e.span.end);
+        }
+    }
+
+    /// Pieces of a valid program, moved about.
+    #[test]
+    fn mangled_programs_give_a_result(cuts in proptest::collection::vec((0usize..2000, 0usize..2000, 0usize..40), 1..6)) {
+        let mut text = GEMM.to_string();
+        for (from, to, length) in cuts {
+            let from = from % text.len();
+            let piece: String = text[from..].chars().take(length).collect();
+            let to = to % text.len();
+            text.replace_range(to..(to + length / 2).min(text.len()), &piece);
+        }
+        match parse(&text) {
+            Ok(program) => prop_assert_eq!(parse(&print(&program)).unwrap(), program),
+            Err(e) => prop_assert!(e.span.end <= text.len()),
+        }
+    }
+}
