@@ -1,1 +1,42 @@
 //! Targets and predicted cycles of loop trees.
+//!
+//! - [`Target`]: what is known of a machine; [`targets`] has several as data, and finds the one it runs on.
+//! - [`CostModel`]: predicts a [`Cost`] for any tree of a kernel at concrete parameter values.
+//! - [`AnalyticModel`]: computation, vector efficiency, dependence chains, cache traffic, loop overhead.
+//! - [`InstructionCount`]: executed operations only.
+//!
+//! Costs are deterministic, finite, and grow with what they count. They predict what a compiler makes of a tree, and so
+//! decide nothing about legality.
+
+mod body;
+mod explain;
+mod footprint;
+mod instruction_count;
+mod linear;
+mod lower;
+mod model;
+mod target;
+pub mod targets;
+mod throughput;
+mod traffic;
+mod trip_counts;
+
+pub use explain::{Cost, Explanation, Term};
+pub use instruction_count::InstructionCount;
+pub use model::AnalyticModel;
+pub use target::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, Target, TlbLevel};
+pub use targets::{StaticTarget, detect_host};
+
+use loop_tree::{Green, Kernel};
+
+/// Predicts what a tree costs.
+pub trait CostModel: Send + Sync {
+    /// The cost of a canonical tree of the kernel, emitted with what has been proved about it. `params` by
+    /// [`loop_tree::ParamId`]; missing ones are zero.
+    fn cost(&self, kernel: &Kernel, root: &Green, params: &[i64]) -> Cost;
+
+    /// The cost of the program as it was written, where the compiler must reckon with what a variant checks once.
+    fn cost_of_original(&self, kernel: &Kernel, params: &[i64]) -> Cost {
+        self.cost(kernel, &kernel.original, params)
+    }
+}

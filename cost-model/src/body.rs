@@ -1,0 +1,483 @@
+//! One iteration of an innermost loop, as the compiler leaves it: equal loads once, stored values forwarded, invariant
+//! accesses outside, and what each iteration waits for from the ones before.
+
+use crate::OpClass;
+use crate::lower::{Leaf, Lowered, is_opaque};
+use loop_tree::{BinaryOp, CastOp, Intrinsic, OpFlags, OpKind, ScalarType};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// How an access moves from one lane or iteration to the next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Stride {
+    Invariant,
+    Unit,
+    Reverse,
+    /// A few elements, with gaps: vectors are loaded and permuted.
+    Near(f64),
+    Far,
+}
+
+/// What an iteration executes.
+#[derive(Default)]
+pub(crate) struct Body {
+    /// Operations of a class and type, with the probability of their execution.
+    pub ops: FxHashMap<(OpClass, ScalarType), f64>,
+    /// Distinct loads and last stores per iteration.
+    pub loads: Vec<Stride>,
+    pub stores: Vec<Stride>,
+    /// Values loaded before the loop and kept in registers.
+    pub invariant: usize,
+    /// Accumulators kept in registers.
+    pub accumulators: usize,
+    /// Cycles from one iteration to the next, through the longest chain of dependent operations.
+    pub chain: Vec<(OpClass, ScalarType)>,
+    /// What divides the chain: the distance in iterations.
+    pub chain_per: f64,
+    /// Whether the compiler can execute iterations as lanes.
+    pub vectorisable: bool,
+    /// A number of lanes that dependences allow.
+    pub max_lanes: f64,
+    /// Pairs of references that it compares before.
+    pub checks: usize,
+    /// Widest and narrowest type in memory.
+    pub widest: Option<ScalarType>,
+    /// Accesses under a mask in vector code.
+    pub masked: f64,
+    /// Longest run of adjacent elements stored by copies of a statement.
+    pub adjacent: usize,
+    /// Branches that depend on data or the loop variable.
+    pub branches: f64,
+    pub opaque: bool,
+}
+
+struct Location {
+    family: usize,
+    offset: f64,
+    /// Value of a load or store that is still good: (invariant, chain).
+    value: Option<(bool, Chain)>,
+    epoch: u32,
+    loaded: bool,
+    stored: bool,
+    bytes: f64,
+}
+
+/// References with equal linear part.
+struct Family {
+    array: usize,
+    terms: SmallVec<[(u16, f64); 4]>,
+    stride: f64,
+    stored: SmallVec<[f64; 8]>,
+    stored_so_far: bool,
+    epoch: u32,
+    clobbered: bool,
+}
+
+/// Longest chain from a value of an earlier iteration: number of operations is bounded by the body.
+#[derive(Clone, Default)]
+struct Chain {
+    ops: Option<std::rc::Rc<Link>>,
+    carried: bool,
+    /// Whether all of it may be reassociated.
+    free: bool,
+    latency: f64,
+    distance: f64,
+}
+
+struct Link {
+    op: (OpClass, ScalarType),
+    before: Option<std::rc::Rc<Link>>,
+}
+
+/// Looks at the leaves of a loop, with lanes along the loop at a depth. `latency` weighs operations on a chain.
+pub(crate) fn body(
+    program: &Lowered<'_>,
+    leaves: &[usize],
+    depth: Option<usize>,
+    step: f64,
+    latency: &dyn Fn(OpClass, ScalarType) -> f64,
+) -> Body {
+    let mut scan = Scan {
+        depth,
+        step,
+        families: vec![],
+        locations: vec![],
+        index: FxHashMap::default(),
+        result: Body {
+            vectorisable: depth.is_some(),
+            max_lanes: f64::MAX,
+            chain_per: 1.0,
+            ..Body::default()
+        },
+        worst: 0.0,
+        latency,
+    };
+    for leaf in leaves {
+        for touch in &program.leaves[*leaf].touches {
+            scan.declare(touch);
+        }
+    }
+    for leaf in leaves {
+        scan.leaf(&program.leaves[*leaf]);
+    }
+    scan.finish()
+}
+
+struct Scan<'a> {
+    depth: Option<usize>,
+    step: f64,
+    families: Vec<Family>,
+    locations: Vec<Location>,
+    index: FxHashMap<(usize, u64), usize>,
+    result: Body,
+    worst: f64,
+    latency: &'a dyn Fn(OpClass, ScalarType) -> f64,
+}
+
+impl Scan<'_> {
+    fn family(&self, touch: &crate::lower::Touch) -> Option<usize> {
+        let address = touch.address.as_ref()?;
+        self.families.iter().position(|f| f.array == touch.array && f.terms == address.terms)
+    }
+
+    fn declare(&mut self, touch: &crate::lower::Touch) {
+        let Some(address) = &touch.address else { return };
+        let at = self.family(touch).unwrap_or_else(|| {
+            self.families.push(Family {
+                array: touch.array,
+                terms: address.terms.clone(),
+                stride: self.depth.map_or(0.0, |d| address.coefficient(d) * self.step),
+                stored: SmallVec::new(),
+                stored_so_far: false,
+                epoch: 0,
+                clobbered: false,
+            });
+            self.families.len() - 1
+        });
+        let family = &mut self.families[at];
+        if touch.write && !family.stored.contains(&address.constant) {
+            family.stored.push(address.constant);
+        }
+        let (stride, array, stores) = (family.stride, family.array, !family.stored.is_empty());
+        // References to the same array that do not move alike: compared before the loop, or in each iteration.
+        for other in 0..self.families.len() {
+            let o = &self.families[other];
+            if other == at || o.array != array || (!stores && o.stored.is_empty()) {
+                continue;
+            }
+            if o.stride != stride && o.stride != 0.0 && stride != 0.0 {
+                self.result.vectorisable = false;
+            }
+            self.result.checks += 1;
+            if stores {
+                self.families[other].clobbered = true;
+            }
+            if !self.families[other].stored.is_empty() {
+                self.families[at].clobbered = true;
+            }
+        }
+    }
+
+    fn location(&mut self, family: usize, offset: f64, bytes: f64) -> usize {
+        let next = self.locations.len();
+        let at = *self.index.entry((family, offset.to_bits())).or_insert(next);
+        if at == next {
+            self.locations.push(Location {
+                family,
+                offset,
+                value: None,
+                epoch: 0,
+                loaded: false,
+                stored: false,
+                bytes,
+            });
+        }
+        at
+    }
+
+    fn stride(&self, stride: f64, bytes: f64) -> Stride {
+        if stride == 0.0 {
+            Stride::Invariant
+        } else if stride == bytes {
+            Stride::Unit
+        } else if stride == -bytes {
+            Stride::Reverse
+        } else if stride.abs() <= 4.0 * bytes {
+            Stride::Near(stride.abs() / bytes)
+        } else {
+            Stride::Far
+        }
+    }
+
+    fn leaf(&mut self, leaf: &Leaf<'_>) {
+        let statement = leaf.statement;
+        if is_opaque(statement) {
+            self.result.opaque = true;
+            self.result.vectorisable = false;
+        }
+        if leaf.varying_guard {
+            self.result.branches += leaf.probability.min(1.0 - leaf.probability).max(0.05);
+        }
+        // Per operation: does it vary in the loop, and the chain it ends.
+        let mut values: Vec<(bool, Chain)> = Vec::with_capacity(statement.ops.len());
+        for op in &statement.ops {
+            let masked = op.mask.is_some() || leaf.varying_guard;
+            let weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
+            let value = match &op.kind {
+                OpKind::Const(_) => (true, Chain::default()),
+                OpKind::Affine(e) => (e.is_invariant(), Chain::default()),
+                OpKind::Test(_) => {
+                    self.count(OpClass::Integer, ScalarType::I64, weight);
+                    (false, Chain::default())
+                }
+                OpKind::Load(a) => self.load(&leaf.touches[a.index()], op.ty, masked),
+                OpKind::Store(a, v) => {
+                    let value = values.get(v.index()).cloned().unwrap_or_default();
+                    self.store(&leaf.touches[a.index()], value, op.ty, masked);
+                    (true, Chain::default())
+                }
+                kind => {
+                    let class = class_of(kind, op.ty);
+                    let operands = kind.operands();
+                    let invariant =
+                        operands.iter().all(|o| values.get(o.index()).is_some_and(|v| v.0 && !v.1.carried));
+                    let longest = operands
+                        .iter()
+                        .filter_map(|o| values.get(o.index()))
+                        .map(|v| &v.1)
+                        .filter(|c| c.carried)
+                        .max_by(|a, b| a.latency.total_cmp(&b.latency));
+                    let ty = match kind {
+                        OpKind::Compare(_, a, _) => statement.ops.get(a.index()).map_or(op.ty, |o| o.ty),
+                        _ => op.ty,
+                    };
+                    let chain = match (longest, class) {
+                        (Some(c), Some(class)) => Chain {
+                            ops: Some(std::rc::Rc::new(Link { op: (class, ty), before: c.ops.clone() })),
+                            carried: true,
+                            free: c.free && reassociates(kind, op.flags),
+                            latency: c.latency + (self.latency)(class, ty),
+                            distance: c.distance,
+                        },
+                        (Some(c), None) => c.clone(),
+                        (None, _) => Chain::default(),
+                    };
+                    if let Some(class) = class
+                        && !invariant
+                    {
+                        self.count(class, ty, weight);
+                        if class == OpClass::Library {
+                            self.result.vectorisable = false;
+                        }
+                    }
+                    (invariant, chain)
+                }
+            };
+            values.push(value);
+        }
+    }
+
+    fn count(&mut self, class: OpClass, ty: ScalarType, weight: f64) {
+        *self.result.ops.entry((class, ty)).or_insert(0.0) += weight;
+    }
+
+    fn load(&mut self, touch: &crate::lower::Touch, ty: ScalarType, masked: bool) -> (bool, Chain) {
+        self.widen(ty);
+        let (Some(family), Some(address)) = (self.family(touch), &touch.address) else {
+            self.result.loads.push(Stride::Far);
+            return (false, Chain::default());
+        };
+        let offset = address.constant;
+        let at = self.location(family, offset, touch.bytes);
+        let f = &self.families[family];
+        if self.locations[at].epoch == f.epoch
+            && let Some(v) = &self.locations[at].value
+        {
+            return v.clone();
+        }
+        // The nearest earlier iteration that writes this element.
+        let mut chain = Chain::default();
+        if f.stride == 0.0 {
+            if f.stored.contains(&offset) {
+                chain = Chain { carried: true, free: true, distance: 1.0, ..Chain::default() };
+                if f.clobbered {
+                    chain.latency = 5.0; // Through memory.
+                }
+            }
+        } else {
+            for w in &f.stored {
+                let distance = (w - offset) / f.stride;
+                if distance.fract() != 0.0 {
+                    continue;
+                }
+                if distance >= 1.0 && (!chain.carried || distance < chain.distance) {
+                    chain = Chain { carried: true, distance, ..Chain::default() };
+                    self.result.max_lanes = self.result.max_lanes.min(distance);
+                } else if distance < 0.0 && f.stored_so_far {
+                    self.result.max_lanes = self.result.max_lanes.min(-distance);
+                }
+            }
+        }
+        let invariant = f.stride == 0.0 && !f.clobbered && f.stored.is_empty();
+        let promoted = f.stride == 0.0 && !f.clobbered;
+        let epoch = f.epoch;
+        let stride = self.stride(f.stride, touch.bytes);
+        let first = !self.locations[at].loaded;
+        if invariant {
+            self.result.invariant += usize::from(first);
+        } else if !promoted {
+            self.result.loads.push(stride);
+            self.result.masked += f64::from(u8::from(masked));
+        }
+        let location = &mut self.locations[at];
+        location.loaded = true;
+        location.epoch = epoch;
+        location.value = Some((invariant, chain.clone()));
+        (invariant, chain)
+    }
+
+    fn store(&mut self, touch: &crate::lower::Touch, value: (bool, Chain), ty: ScalarType, masked: bool) {
+        self.widen(ty);
+        let (Some(family), Some(address)) = (self.family(touch), &touch.address) else {
+            self.result.stores.push(Stride::Far);
+            self.result.vectorisable = false;
+            return;
+        };
+        let array = touch.array;
+        for (i, f) in self.families.iter_mut().enumerate() {
+            if i != family && f.array == array {
+                f.epoch += 1;
+            }
+        }
+        self.families[family].stored_so_far = true;
+        let at = self.location(family, address.constant, touch.bytes);
+        let chain = value.1.clone();
+        if chain.carried {
+            let per = chain.latency / chain.distance.max(1.0);
+            if per > self.worst {
+                self.worst = per;
+                self.result.chain_per = chain.distance.max(1.0);
+                self.result.chain = std::iter::successors(chain.ops.as_deref(), |l| l.before.as_deref())
+                    .map(|l| l.op)
+                    .collect();
+            }
+            if self.families[family].stride == 0.0 && !chain.free {
+                self.result.max_lanes = 1.0;
+            }
+        }
+        let f = &self.families[family];
+        let location = &mut self.locations[at];
+        if !location.stored || f.clobbered && f.stride == 0.0 {
+            location.stored = true;
+            let promoted = f.stride == 0.0 && !f.clobbered;
+            if promoted {
+                self.result.accumulators += 1;
+            } else {
+                let stride = f.stride;
+                let bytes = touch.bytes;
+                let s = self.stride(stride, bytes);
+                if s == Stride::Invariant {
+                    // Stored in every iteration, in order.
+                    self.result.max_lanes = 1.0;
+                }
+                self.result.stores.push(s);
+                self.result.masked += f64::from(u8::from(masked));
+            }
+        }
+        let epoch = self.families[family].epoch;
+        let location = &mut self.locations[at];
+        // Known for the rest of the iteration; under a mask it may not have happened.
+        location.value = (!masked).then_some((false, value.1));
+        location.epoch = epoch;
+    }
+
+    fn widen(&mut self, ty: ScalarType) {
+        if self.result.widest.is_none_or(|w| w.size() < ty.size()) {
+            self.result.widest = Some(ty);
+        }
+    }
+
+    fn finish(mut self) -> Body {
+        // Copies of a statement that store neighbours can be packed into vectors.
+        let mut stored: Vec<(usize, f64, f64)> =
+            self.locations.iter().filter(|l| l.stored).map(|l| (l.family, l.offset, l.bytes)).collect();
+        stored.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let (mut run, mut shortest) = (1, usize::MAX);
+        for pair in stored.windows(2) {
+            if pair[0].0 == pair[1].0 && pair[1].1 - pair[0].1 == pair[0].2 {
+                run += 1;
+            } else {
+                shortest = shortest.min(run);
+                run = 1;
+            }
+        }
+        self.result.adjacent = if stored.is_empty() { 1 } else { shortest.min(run) };
+        self.result
+    }
+}
+
+fn reassociates(kind: &OpKind, flags: OpFlags) -> bool {
+    match kind {
+        OpKind::Binary(op, ..) => match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
+                true
+            }
+            BinaryOp::FAdd | BinaryOp::FSub | BinaryOp::FMul => flags.contains(OpFlags::REASSOC),
+            _ => false,
+        },
+        OpKind::Call(f, _) => {
+            matches!(f, Intrinsic::SMin | Intrinsic::SMax | Intrinsic::UMin | Intrinsic::UMax)
+                || flags.contains(OpFlags::REASSOC)
+        }
+        OpKind::Cast(..) => true,
+        _ => false,
+    }
+}
+
+fn class_of(kind: &OpKind, ty: ScalarType) -> Option<OpClass> {
+    Some(match kind {
+        OpKind::Binary(op, ..) => match op {
+            BinaryOp::FAdd | BinaryOp::FSub => OpClass::FloatAdd,
+            BinaryOp::FMul => OpClass::FloatMul,
+            BinaryOp::FDiv => OpClass::FloatDiv,
+            BinaryOp::FRem => OpClass::Library,
+            BinaryOp::Mul => OpClass::IntegerMul,
+            BinaryOp::SDiv | BinaryOp::UDiv | BinaryOp::SRem | BinaryOp::URem => OpClass::IntegerDiv,
+            _ => OpClass::Integer,
+        },
+        OpKind::Cast(CastOp::Bitcast | CastOp::Trunc, _) => return None,
+        OpKind::Cast(CastOp::ZExt | CastOp::SExt, _) => OpClass::Integer,
+        OpKind::Cast(..) => OpClass::Convert,
+        OpKind::Compare(..) | OpKind::Select(..) => OpClass::Select,
+        OpKind::Call(f, _) => match f {
+            Intrinsic::Sqrt => OpClass::FloatSqrt,
+            Intrinsic::Fma => OpClass::FloatFma,
+            Intrinsic::FMulAdd => OpClass::FloatFma,
+            Intrinsic::Fabs
+            | Intrinsic::FNeg
+            | Intrinsic::CopySign
+            | Intrinsic::MinNum
+            | Intrinsic::MaxNum
+            | Intrinsic::Minimum
+            | Intrinsic::Maximum => OpClass::FloatAdd,
+            Intrinsic::Floor
+            | Intrinsic::Ceil
+            | Intrinsic::Trunc
+            | Intrinsic::Rint
+            | Intrinsic::NearbyInt => OpClass::Convert,
+            Intrinsic::Round
+            | Intrinsic::Exp
+            | Intrinsic::Exp2
+            | Intrinsic::Log
+            | Intrinsic::Log2
+            | Intrinsic::Log10
+            | Intrinsic::Sin
+            | Intrinsic::Cos
+            | Intrinsic::Pow => OpClass::Library,
+            _ if ty.is_float() => OpClass::FloatAdd,
+            _ => OpClass::Integer,
+        },
+        OpKind::Opaque(..) => OpClass::Library,
+        _ => return None,
+    })
+}

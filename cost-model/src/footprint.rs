@@ -1,0 +1,213 @@
+//! Which bytes a group of references touches while some of the loops around it run.
+//!
+//! A group is all references to one array whose addresses differ by constants. Its footprint is a lattice: a dense run
+//! of bytes, repeated at a stride.
+
+use crate::linear::Linear;
+use crate::lower::Lowered;
+use smallvec::SmallVec;
+
+/// References to one array that differ by constants, from the leaves directly inside one loop.
+pub(crate) struct Group {
+    pub array: usize,
+    pub parent: Option<usize>,
+    /// `None`: anywhere in the array.
+    pub address: Option<Linear>,
+    /// Differences to `address`, in bytes; sorted, distinct.
+    pub offsets: Vec<f64>,
+    pub bytes: f64,
+    pub written: bool,
+    pub probability: f64,
+}
+
+/// Extent of a footprint in memory.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Footprint {
+    /// Cache lines, or pages.
+    pub lines: f64,
+    /// Lines times the factor by which a stride loses cache sets.
+    pub effective: f64,
+    /// First byte, on average over the loops outside.
+    pub low: f64,
+    /// Last byte.
+    pub high: f64,
+}
+
+/// The groups of a tree, in order of first appearance.
+pub(crate) fn groups(program: &Lowered<'_>) -> Vec<Group> {
+    let mut result: Vec<Group> = Vec::new();
+    // Only groups of the same loop merge, and its leaves need not be consecutive, so search those of the same parent.
+    let mut first_of: rustc_hash::FxHashMap<Option<usize>, SmallVec<[usize; 8]>> = Default::default();
+    for leaf in &program.leaves {
+        for touch in &leaf.touches {
+            let known = first_of.entry(leaf.parent).or_default();
+            let same = known.iter().copied().find(|g| {
+                let g = &result[*g];
+                g.array == touch.array
+                    && match (&g.address, &touch.address) {
+                        (Some(a), Some(b)) => a.terms == b.terms,
+                        (None, None) => true,
+                        _ => false,
+                    }
+            });
+            let at = same.unwrap_or_else(|| {
+                known.push(result.len());
+                result.push(Group {
+                    array: touch.array,
+                    parent: leaf.parent,
+                    address: touch.address.clone(),
+                    offsets: vec![],
+                    bytes: touch.bytes,
+                    written: false,
+                    probability: 0.0,
+                });
+                result.len() - 1
+            });
+            let group = &mut result[at];
+            group.written |= touch.write;
+            group.probability = group.probability.max(leaf.probability);
+            let offset = match (&group.address, &touch.address) {
+                (Some(a), Some(b)) => b.constant - a.constant,
+                _ => 0.0,
+            };
+            if let Err(place) = group.offsets.binary_search_by(|o| o.total_cmp(&offset)) {
+                group.offsets.insert(place, offset);
+            }
+        }
+    }
+    result
+}
+
+impl Group {
+    /// What is touched while the loops of `inner` (indices, any order) run, in units of `unit` bytes; `sets` is the
+    /// number of sets the unit is indexed by, or 0.
+    pub fn footprint(&self, program: &Lowered<'_>, inner: &[usize], unit: f64, sets: f64) -> Footprint {
+        let total = program.array_bytes.get(self.array).copied().flatten();
+        let most = total.map_or(f64::MAX, |t| (t / unit).ceil() + 1.0);
+        let Some(address) = &self.address else {
+            let count: f64 = inner.iter().map(|l| program.loops[*l].trip).product();
+            let lines = (count * self.probability).max(1.0).min(most);
+            return Footprint { lines, effective: lines, low: 0.0, high: total.unwrap_or(1e15) };
+        };
+        let mut steps: SmallVec<[(f64, f64); 6]> = inner
+            .iter()
+            .filter_map(|l| {
+                let l = &program.loops[*l];
+                let c = (address.coefficient(l.depth) * l.header.step.max(1) as f64).abs();
+                (c > 0.0 && l.trip > 1.0).then_some((c, l.trip))
+            })
+            .collect();
+        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let reach: f64 = steps.iter().map(|(c, n)| c * (n - 1.0)).sum();
+        // Dense run, and the blocks that repeat it.
+        let mut run = self.bytes;
+        let mut blocks = 1.0f64;
+        let mut lattice: SmallVec<[(f64, f64); 6]> = SmallVec::new();
+        for (c, n) in steps {
+            if lattice.is_empty() && c <= run.max(unit) {
+                run += c * (n - 1.0);
+            } else if let Some(last) = lattice.last_mut()
+                && c < last.0 * last.1
+            {
+                // Between or along existing blocks.
+                let more = (c / last.0).max(1.0) * (n - 1.0);
+                blocks *= (last.1 + more) / last.1;
+                last.1 += more;
+            } else {
+                lattice.push((c, n));
+                blocks *= n;
+            }
+        }
+        // Further references: beside the run, along the lattice, or somewhere else.
+        let mut extra_run: f64 = 0.0;
+        let mut copies: f64 = 1.0;
+        for pair in self.offsets.windows(2) {
+            let mut delta = pair[1] - pair[0];
+            for (stride, count) in lattice.iter().rev() {
+                let q = (delta / stride).round();
+                if q != 0.0 && q < *count && (delta - q * stride).abs() < stride * 0.5 {
+                    delta = (delta - q * stride).abs();
+                    blocks *= (count + q / copies.max(1.0)) / count;
+                }
+            }
+            if delta <= run.max(unit) {
+                extra_run += delta;
+            } else {
+                copies += 1.0;
+            }
+        }
+        let run = run + extra_run;
+        // An unaligned run touches one line more than its length says, in part.
+        let per_block = if run <= self.bytes { 1.0 } else { (run / unit).max(1.0) };
+        let lines = (blocks * copies * per_block).min(most);
+        let mut effective = lines;
+        if sets > 1.0
+            && let Some(&(stride, _)) = lattice.first()
+            && blocks > 1.0
+        {
+            let step = stride / unit;
+            // Above the size of a page, addresses are scattered by translation.
+            let low = sets.min(64.0);
+            let distinct =
+                if step.fract() == 0.0 && step >= 1.0 { low / gcd(step.rem_euclid(low), low) } else { low };
+            effective = lines * (low / (distinct * per_block.min(low)).min(low)).max(1.0);
+        }
+        let spread =
+            self.offsets.last().copied().unwrap_or(0.0) - self.offsets.first().copied().unwrap_or(0.0);
+        let mut center = address.constant + spread * 0.5 + self.offsets.first().copied().unwrap_or(0.0);
+        for l in program.path(self.parent) {
+            center += address.coefficient(program.loops[l].depth) * program.loops[l].value;
+        }
+        let half = (reach + spread + self.bytes) * 0.5;
+        Footprint { lines, effective, low: center - half, high: center + half }
+    }
+
+    /// Fraction of accesses that hardware prefetching covers, from the length of sequential runs in order of
+    /// execution.
+    pub fn sequential(&self, program: &Lowered<'_>, line: f64, run_bytes: f64) -> f64 {
+        let Some(address) = &self.address else { return 0.0 };
+        let mut run = self.bytes;
+        let mut started = false;
+        for l in program.path(self.parent) {
+            let l = &program.loops[l];
+            let c = (address.coefficient(l.depth) * l.header.step.max(1) as f64).abs();
+            if c == 0.0 {
+                continue;
+            }
+            if c <= line || (started && c <= run * 1.05) {
+                run = run.max(c * l.trip);
+                started = true;
+            } else if started {
+                break;
+            } else {
+                // A constant stride within a page is found by the stride prefetcher, in part.
+                return if c <= 1024.0 { 0.5 } else { 0.0 };
+            }
+            if run >= run_bytes {
+                return 1.0;
+            }
+        }
+        if started { (run / run_bytes).clamp(0.0, 1.0) } else { 1.0 }
+    }
+}
+
+fn gcd(mut a: f64, mut b: f64) -> f64 {
+    while a > 0.5 {
+        (a, b) = (b % a, a);
+    }
+    b.max(1.0)
+}
+
+/// The union of footprints of one array: overlapping ranges count once.
+pub(crate) fn union(a: Footprint, b: Footprint, most: f64) -> Footprint {
+    let overlap = (a.high.min(b.high) - a.low.max(b.low)).max(0.0);
+    let shortest = (a.high - a.low).min(b.high - b.low).max(1.0);
+    let shared = (overlap / shortest).min(1.0);
+    Footprint {
+        lines: (a.lines + b.lines - shared * a.lines.min(b.lines)).min(most),
+        effective: (a.effective + b.effective - shared * a.effective.min(b.effective))
+            .min(most.max(a.effective)),
+        low: a.low.min(b.low),
+        high: a.high.max(b.high),
+    }
+}

@@ -1,0 +1,238 @@
+//! A tree at concrete parameter values, flattened: loops with mean trip counts, leaves with linear addresses.
+
+use crate::linear::{Linear, Scope};
+use crate::trip_counts::{LARGEST, Samples};
+use loop_tree::{
+    Access, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Statement, StmtFlags, StmtId,
+};
+use smallvec::SmallVec;
+
+pub(crate) struct Loop {
+    pub header: std::sync::Arc<LoopHeader>,
+    pub parent: Option<usize>,
+    pub depth: usize,
+    /// Mean iterations per execution.
+    pub trip: f64,
+    /// The trip count if it is the same always and known to the compiler.
+    pub constant: Option<f64>,
+    /// Whether the trip count is the same in all executions.
+    pub exact: bool,
+    /// Executions in all.
+    pub runs: f64,
+    /// Mean value of the variable.
+    pub value: f64,
+    pub leaves: Vec<usize>,
+    pub inner: Vec<usize>,
+    /// Guards directly inside, not counting those inside inner loops.
+    pub guards: usize,
+}
+
+pub(crate) struct Touch {
+    pub array: usize,
+    /// Bytes from the start of the array; `None`: anywhere.
+    pub address: Option<Linear>,
+    pub write: bool,
+    pub bytes: f64,
+}
+
+pub(crate) struct Leaf<'k> {
+    pub statement: &'k Statement,
+    pub id: StmtId,
+    pub parent: Option<usize>,
+    /// Executions in all.
+    pub runs: f64,
+    /// Probability in an iteration of the loop around it.
+    pub probability: f64,
+    /// Whether a guard between the innermost loop and the leaf varies in that loop.
+    pub varying_guard: bool,
+    /// By access.
+    pub touches: SmallVec<[Touch; 4]>,
+}
+
+pub(crate) struct Lowered<'k> {
+    /// Parents before children, in order of the tree.
+    pub loops: Vec<Loop>,
+    pub leaves: Vec<Leaf<'k>>,
+    /// Bytes of arrays; `None`: unknown.
+    pub array_bytes: Vec<Option<f64>>,
+    /// Guards outside of any loop, and leaves there.
+    pub top_leaves: Vec<usize>,
+}
+
+pub(crate) fn lower<'k>(kernel: &'k Kernel, root: &Green, params: &[i64]) -> Lowered<'k> {
+    let scope = Scope { params, vars: vec![] };
+    let strides: Vec<SmallVec<[f64; 4]>> = kernel
+        .arrays
+        .iter()
+        .map(|a| {
+            let mut stride = f64::from(a.element.size());
+            let mut result: SmallVec<[f64; 4]> = SmallVec::from_elem(0.0, a.rank());
+            for (d, extent) in a.extents.iter().enumerate().rev() {
+                result[d] = stride;
+                stride *= extent.as_ref().map_or(1.0, |e| scope.linear(e).constant.max(1.0));
+            }
+            result
+        })
+        .collect();
+    let array_bytes = kernel
+        .arrays
+        .iter()
+        .map(|a| {
+            a.extents.iter().try_fold(f64::from(a.element.size()), |bytes, e| {
+                Some((bytes * scope.linear(e.as_ref()?).constant.max(1.0)).min(LARGEST))
+            })
+        })
+        .collect();
+    let mut walk = Walk {
+        kernel,
+        strides,
+        scope,
+        trips: vec![],
+        out: Lowered { loops: vec![], leaves: vec![], array_bytes, top_leaves: vec![] },
+    };
+    walk.node(root, None, &Samples::once(), Around { probability: 1.0, varying: false });
+    walk.out
+}
+
+#[derive(Clone, Copy)]
+struct Around {
+    probability: f64,
+    varying: bool,
+}
+
+struct Walk<'k, 'p> {
+    kernel: &'k Kernel,
+    strides: Vec<SmallVec<[f64; 4]>>,
+    scope: Scope<'p>,
+    trips: Vec<f64>,
+    out: Lowered<'k>,
+}
+
+impl Walk<'_, '_> {
+    fn node(&mut self, node: &Green, parent: Option<usize>, samples: &Samples, around: Around) {
+        match node.node() {
+            Node::Seq(children) => children.iter().for_each(|c| self.node(c, parent, samples, around)),
+            Node::Alloc(_, body) => self.node(body, parent, samples, around),
+            // The conditions of the first alternative are those that were meant to hold.
+            Node::Version(alternatives) => {
+                if let Some(first) = alternatives.first() {
+                    self.node(&first.body, parent, samples, around);
+                }
+            }
+            Node::Let(var, value, body) => {
+                let value = self.scope.linear(value);
+                self.scope.vars.push((*var, value));
+                self.node(body, parent, samples, around);
+                self.scope.vars.pop();
+            }
+            Node::Guard(condition, body) => {
+                if let Some(parent) = parent {
+                    self.out.loops[parent].guards += 1;
+                }
+                let (inside, p, varying) = match &**condition {
+                    GuardCondition::Affine(c) => {
+                        let (inside, p) = samples.filter(c, &self.scope, &self.trips);
+                        let depth = parent.map(|l| self.out.loops[l].depth);
+                        let varying = depth.is_some_and(|d| {
+                            c.constraints().any(|c| self.scope.linear(&c.expression).coefficient(d) != 0.0)
+                        });
+                        (inside, p, varying)
+                    }
+                    GuardCondition::Predicate { .. } => (samples.scaled(0.5), 0.5, true),
+                };
+                let around =
+                    Around { probability: around.probability * p, varying: around.varying || varying };
+                self.node(body, parent, &inside, around);
+            }
+            Node::Loop(header, body) => {
+                let depth = self.trips.len();
+                let (inside, trips) = samples.enter(header, depth, &self.scope);
+                if trips.mean <= 0.0 {
+                    return; // Never runs at these parameters.
+                }
+                let index = self.out.loops.len();
+                self.out.loops.push(Loop {
+                    header: header.clone(),
+                    parent,
+                    depth,
+                    trip: trips.mean,
+                    constant: header.constant_trip_count().map(|t| t as f64),
+                    exact: trips.exact,
+                    runs: samples.total(),
+                    value: trips.value,
+                    leaves: vec![],
+                    inner: vec![],
+                    guards: 0,
+                });
+                if let Some(parent) = parent {
+                    self.out.loops[parent].inner.push(index);
+                }
+                self.trips.push(trips.mean);
+                self.scope.vars.push((header.var, Linear::depth(depth)));
+                self.node(body, Some(index), &inside, Around { probability: 1.0, varying: false });
+                self.scope.vars.pop();
+                self.trips.pop();
+            }
+            Node::Stmt(id, _) => {
+                let statement = &**self.kernel.statement(*id);
+                let touches = statement.accesses.iter().map(|a| self.touch(a)).collect();
+                let index = self.out.leaves.len();
+                match parent {
+                    Some(parent) => self.out.loops[parent].leaves.push(index),
+                    None => self.out.top_leaves.push(index),
+                }
+                self.out.leaves.push(Leaf {
+                    statement,
+                    id: *id,
+                    parent,
+                    runs: samples.total(),
+                    probability: around.probability,
+                    varying_guard: around.varying,
+                    touches,
+                });
+            }
+        }
+    }
+
+    fn touch(&self, access: &Access) -> Touch {
+        let array = access.array.index();
+        let bytes = self.kernel.arrays.get(array).map_or(8.0, |a| f64::from(a.element.size()));
+        let address = access.subscripts.as_ref().map(|subscripts| {
+            let mut sum = Linear::default();
+            for (d, s) in subscripts.iter().enumerate() {
+                let stride = self.strides.get(array).and_then(|s| s.get(d)).copied().unwrap_or(bytes);
+                sum.add_scaled(&self.scope.linear(s), stride);
+            }
+            sum
+        });
+        Touch { array, address, write: !matches!(access.kind, loop_tree::AccessKind::Read), bytes }
+    }
+}
+
+impl Lowered<'_> {
+    /// The loops around a leaf or loop, innermost first.
+    pub fn path(&self, mut at: Option<usize>) -> impl Iterator<Item = usize> {
+        std::iter::from_fn(move || {
+            let here = at?;
+            at = self.loops[here].parent;
+            Some(here)
+        })
+    }
+
+    /// The loop whose iterations are lanes, as the tree says, at or around a loop.
+    pub fn marked_vector(&self, at: usize) -> Option<usize> {
+        self.path(Some(at)).find(|l| self.loops[*l].header.kind == LoopKind::Vector)
+    }
+}
+
+/// Whether the compiler cannot look into the statement.
+pub(crate) fn is_opaque(statement: &Statement) -> bool {
+    let hard = StmtFlags::SIDE_EFFECTS
+        | StmtFlags::VOLATILE
+        | StmtFlags::ATOMIC_RELAXED
+        | StmtFlags::ATOMIC_ORDERED
+        | StmtFlags::MAY_THROW
+        | StmtFlags::MAY_NOT_RETURN
+        | StmtFlags::OPAQUE;
+    statement.flags.intersects(hard) || statement.ops.iter().any(|o| matches!(o.kind, OpKind::Opaque(..)))
+}

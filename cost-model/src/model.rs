@@ -1,0 +1,279 @@
+//! The analytic model: computation on the ports, traffic between caches, and how they overlap.
+
+use crate::body::{Body, body};
+use crate::explain::{Cost, Term};
+use crate::lower::{Lowered, lower};
+use crate::throughput::{Packing, choose};
+use crate::traffic::{Traffic, traffic};
+use crate::trip_counts::LARGEST;
+use crate::{CostModel, OpClass, Target};
+use loop_tree::{Green, Kernel, LoopKind, RuntimeCondition, ScalarType};
+use std::sync::Arc;
+
+/// Predicts cycles on a target, of code that `clang -O3` makes of the tree.
+#[derive(Clone)]
+pub struct AnalyticModel {
+    target: Arc<dyn Target>,
+    threads: u32,
+}
+
+/// Exponent of the norm that adds computation and transfers that overlap: 1 would be none, infinity all.
+const OVERLAP: i32 = 3;
+/// Cycles to start and join the threads of a parallel loop.
+const FORK_JOIN: f64 = 8000.0;
+/// Instructions up to which loops with few constant iterations are unrolled completely.
+const FULL_UNROLL: f64 = 250.0;
+
+impl AnalyticModel {
+    /// A model of one thread on the target.
+    pub fn new(target: impl Target + 'static) -> Self {
+        Self::shared(Arc::new(target))
+    }
+
+    /// A model of one thread on a shared target.
+    pub fn shared(target: Arc<dyn Target>) -> Self {
+        AnalyticModel { target, threads: 1 }
+    }
+
+    /// How many threads execute a parallel loop; at most as many as the target has cores.
+    pub fn with_threads(mut self, threads: u32) -> Self {
+        self.threads = threads.clamp(1, self.target.cores().max(1));
+        self
+    }
+
+    /// The machine.
+    pub fn target(&self) -> &dyn Target {
+        &*self.target
+    }
+
+    fn predict(&self, kernel: &Kernel, root: &Green, params: &[i64], may_alias: bool) -> Cost {
+        let program = lower(kernel, root, params);
+        let moved = traffic(&program, &*self.target);
+        let mut terms = Vec::new();
+        for index in 0..program.loops.len() {
+            if !program.loops[index].leaves.is_empty() || program.loops[index].inner.is_empty() {
+                terms.push(self.loop_term(kernel, &program, &moved, index, may_alias));
+            }
+        }
+        let straight: f64 = program.top_leaves.iter().map(|l| program.leaves[*l].runs).sum();
+        if straight > 0.0 {
+            let b = body(&program, &program.top_leaves, None, 1.0, &|c, t| self.target.op(c, t, 1).latency);
+            let once = choose(&b, &*self.target, 1.0, false).1.cycles;
+            let memory: f64 = moved.iter().filter(|t| t.group.parent.is_none()).flat_map(|t| &t.cycles).sum();
+            terms.push(Term::new("straight-line code", once + memory, String::new()));
+        }
+        terms.extend(self.control_term(kernel, &program));
+        Cost::of(terms)
+    }
+
+    /// The statements directly inside one loop, with the transfers they cause.
+    fn loop_term(
+        &self,
+        kernel: &Kernel,
+        program: &Lowered<'_>,
+        moved: &[Traffic],
+        index: usize,
+        may_alias: bool,
+    ) -> Term {
+        let target = &*self.target;
+        let l = &program.loops[index];
+        let marked = program.marked_vector(index);
+        let lane_loop = marked.unwrap_or(index);
+        let innermost = l.inner.is_empty();
+        let along = &program.loops[lane_loop];
+        let depth = (innermost || marked.is_some()).then_some(along.depth);
+        let latency = |class: OpClass, ty: ScalarType| target.op(class, ty, 1).latency;
+        let mut b = body(program, &l.leaves, depth, along.header.step as f64, &latency);
+        if lane_loop != index {
+            // Lanes run along an outer loop; chains and registers are those of this one.
+            let own = body(program, &l.leaves, Some(l.depth), l.header.step as f64, &latency);
+            (b.chain, b.chain_per, b.accumulators, b.invariant) =
+                (own.chain, own.chain_per, own.accumulators, own.invariant);
+            b.loads.truncate(own.loads.len().max(1));
+            b.stores.truncate(own.stores.len());
+        }
+        if !innermost && marked.is_none() {
+            b.vectorisable = false;
+        }
+        if may_alias && innermost {
+            weaken(&mut b, kernel, program, &l.leaves);
+        }
+        let outer_lanes = lane_loop != index;
+        let (packing, once) = choose(&b, target, along.trip, marked.is_some());
+        let iterations = l.runs * l.trip;
+        let scalar = crate::throughput::iteration(&b, target, Packing::Scalar);
+        let control = target.control();
+        let bounds = l.header.lower().len() + l.header.upper().len();
+        let mut compute;
+        let lanes;
+        match packing {
+            Packing::Lanes(n) if outer_lanes => {
+                lanes = f64::from(n);
+                // Chains of lanes run side by side.
+                let chain =
+                    b.chain.iter().map(|(c, t)| target.op(*c, *t, n).latency).sum::<f64>() / b.chain_per;
+                compute = iterations / lanes * once.cycles.max(chain);
+            }
+            Packing::Lanes(n) => {
+                lanes = f64::from(n);
+                let rest = if l.exact { l.trip % lanes } else { (lanes - 1.0) * 0.5 };
+                let rest = rest.min(l.trip);
+                compute = l.runs * ((l.trip - rest) / lanes * once.cycles + rest * scalar.cycles.max(1.0));
+            }
+            Packing::Scalar | Packing::Adjacent(_) => {
+                lanes = 1.0;
+                compute = iterations * once.cycles;
+            }
+        }
+        let work = b.ops.values().sum::<f64>() + (b.loads.len() + b.stores.len()) as f64;
+        let unrolled = l.constant.is_some_and(|t| t * work.max(1.0) <= FULL_UNROLL);
+        let mut entry = 0.0;
+        if innermost {
+            entry = if unrolled { 2.0 } else { control.entry };
+            if !unrolled && l.trip > 1.5 {
+                // The end of a short loop of constant length is predicted.
+                let surprise = if l.exact && l.trip / lanes <= 24.0 { 0.25 } else { 0.6 };
+                entry += control.mispredict * surprise;
+            }
+            if lanes > 1.0 {
+                entry += b.checks as f64 * control.pointer_check;
+            }
+            entry += bounds.saturating_sub(2) as f64 * control.bound;
+            // Accumulators are loaded and stored around the loop.
+            entry += b.accumulators as f64 * 0.75;
+        }
+        let entry = entry * l.runs;
+        compute = (compute + entry).min(LARGEST);
+        let (memory, transfers) = self.memory(kernel, moved, Some(index));
+        let mut cycles = (compute.powi(OVERLAP) + memory.powi(OVERLAP)).powf(1.0 / f64::from(OVERLAP));
+        let factor = self.parallel(program, index);
+        cycles /= factor;
+        let how = match packing {
+            Packing::Lanes(n) => format!("{n} lanes"),
+            Packing::Adjacent(n) => format!("{n} neighbours packed"),
+            Packing::Scalar => "scalar".into(),
+        };
+        let names: Vec<&str> = l.leaves.iter().take(3).map(|s| &*program.leaves[*s].statement.name).collect();
+        let more = if l.leaves.len() > 3 { ", ..." } else { "" };
+        Term {
+            name: format!("loop {} {{{}{more}}}", kernel.variable_name(l.header.var), names.join(", ")),
+            cycles,
+            detail: format!("{:.0} x {:.1} iterations", l.runs, l.trip),
+            parts: std::iter::once(Term::new(
+                "computation",
+                compute - entry,
+                format!("{how}, {:.2} cycles per iteration, bound by {}", once.cycles, once.bound),
+            ))
+            .chain(std::iter::once(Term::new("entry and remainder", entry, String::new())))
+            .chain(transfers)
+            .filter(|t| t.cycles > 0.0)
+            .collect(),
+        }
+    }
+
+    /// Cycles of the transfers that groups of one loop cause, and a term for each level.
+    fn memory(&self, kernel: &Kernel, moved: &[Traffic], parent: Option<usize>) -> (f64, Vec<Term>) {
+        let caches = self.target.caches().iter().map(|c| (c.name, "lines"));
+        let names: Vec<_> = caches.chain(self.target.tlbs().iter().map(|t| (t.name, "pages"))).collect();
+        let mut total = 0.0;
+        let mut terms = Vec::new();
+        for (level, (name, unit)) in names.iter().enumerate() {
+            let here = moved.iter().filter(|t| t.group.parent == parent);
+            let (mut cycles, mut count, mut worst) = (0.0, 0.0, (0.0, None));
+            for t in here {
+                cycles += t.cycles[level];
+                count += t.misses[level];
+                if t.cycles[level] > worst.0 {
+                    worst = (t.cycles[level], Some(t.group.array));
+                }
+            }
+            total += cycles;
+            let array = worst.1.and_then(|a| kernel.arrays.get(a)).map_or("", |a| &*a.name);
+            terms.push(Term::new(
+                format!("{name} misses"),
+                cycles,
+                format!("{count:.3e} {unit}, most of {array}"),
+            ));
+        }
+        (f64::min(total, LARGEST), terms)
+    }
+
+    /// How many threads share the iterations of a loop.
+    fn parallel(&self, program: &Lowered<'_>, index: usize) -> f64 {
+        if self.threads <= 1 {
+            return 1.0;
+        }
+        program
+            .path(Some(index))
+            .find(|l| program.loops[*l].header.kind == LoopKind::Parallel)
+            .map_or(1.0, |l| f64::from(self.threads).min(program.loops[l].trip.max(1.0)))
+    }
+
+    /// Loops that contain loops, guards, and threads.
+    fn control_term(&self, kernel: &Kernel, program: &Lowered<'_>) -> Option<Term> {
+        let control = self.target.control();
+        let mut parts = Vec::new();
+        for (index, l) in program.loops.iter().enumerate() {
+            let guards = if l.inner.is_empty() { 0.0 } else { l.guards as f64 };
+            let mut cycles = 0.0;
+            if !l.inner.is_empty() {
+                let bounds = (l.header.lower().len() + l.header.upper().len()).saturating_sub(2) as f64;
+                cycles =
+                    l.runs * (l.trip * (control.iteration + guards * 1.5) + bounds * control.bound + 2.0);
+            }
+            cycles /= self.parallel(program, index);
+            let is_outermost_parallel = l.header.kind == LoopKind::Parallel && self.threads > 1;
+            if is_outermost_parallel {
+                cycles += l.runs * FORK_JOIN;
+            }
+            if cycles > 0.0 {
+                let detail = format!("{:.0} x {:.1} iterations", l.runs, l.trip);
+                parts.push(Term::new(format!("loop {}", kernel.variable_name(l.header.var)), cycles, detail));
+            }
+        }
+        let cycles = parts.iter().map(|t| t.cycles).sum();
+        (cycles > 0.0).then(|| Term { parts, ..Term::new("outer loops", cycles, String::new()) })
+    }
+}
+
+/// Pointers that may overlap keep values out of registers, and are compared before a vectorised loop.
+fn weaken(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize]) {
+    let assumed = |x: usize, y: usize| {
+        kernel.assumptions.iter().any(|a| match a {
+            RuntimeCondition::NoOverlap(p, q) => {
+                (p.index() == x && q.index() == y) || (p.index() == y && q.index() == x)
+            }
+            RuntimeCondition::Parameter(_) => false,
+        })
+    };
+    let mut arrays: Vec<(usize, bool)> =
+        leaves.iter().flat_map(|l| &program.leaves[*l].touches).map(|t| (t.array, t.write)).collect();
+    arrays.sort_unstable();
+    arrays.dedup();
+    let written: Vec<usize> = arrays.iter().filter(|a| a.1).map(|a| a.0).collect();
+    let mut pairs = 0;
+    for &w in &written {
+        pairs += arrays.iter().filter(|(a, _)| *a != w && assumed(w, *a)).count();
+    }
+    if pairs == 0 {
+        return;
+    }
+    b.checks += pairs;
+    if b.accumulators > 0 {
+        // The accumulator is stored in every iteration, and the chain goes through memory.
+        b.stores.extend(std::iter::repeat_n(crate::body::Stride::Invariant, b.accumulators));
+        b.chain.push((OpClass::Convert, ScalarType::F64));
+        b.max_lanes = 1.0;
+        b.accumulators = 0;
+    }
+}
+
+impl CostModel for AnalyticModel {
+    fn cost(&self, kernel: &Kernel, root: &Green, params: &[i64]) -> Cost {
+        self.predict(kernel, root, params, false)
+    }
+
+    fn cost_of_original(&self, kernel: &Kernel, params: &[i64]) -> Cost {
+        self.predict(kernel, &kernel.original, params, true)
+    }
+}

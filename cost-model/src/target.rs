@@ -1,0 +1,135 @@
+//! What the model needs to know of a machine; the counterpart of LLVM's `TargetTransformInfo`.
+
+use loop_tree::ScalarType;
+
+/// Operations that a machine treats alike.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OpClass {
+    /// Floating-point addition, subtraction, minimum, maximum, sign operations.
+    FloatAdd,
+    /// Floating-point multiplication.
+    FloatMul,
+    /// Fused multiplication and addition.
+    FloatFma,
+    /// Floating-point division.
+    FloatDiv,
+    /// Square root.
+    FloatSqrt,
+    /// Integer addition, logic, shifts.
+    Integer,
+    /// Integer multiplication.
+    IntegerMul,
+    /// Integer division and remainder.
+    IntegerDiv,
+    /// Comparison and selection.
+    Select,
+    /// Conversion, rounding.
+    Convert,
+    /// A lane moved into or out of a vector, or a permutation.
+    Shuffle,
+    /// A call of the mathematical library, such as `exp`.
+    Library,
+}
+
+/// Cost of one instruction.
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+pub struct OpCost {
+    /// Cycles until the result can be used.
+    pub latency: f64,
+    /// Cycles for which it occupies its port class, when nothing else does: 0.5 means two per cycle.
+    pub reciprocal: f64,
+}
+
+/// One level of cache.
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+pub struct CacheLevel {
+    /// Name, such as `L1`.
+    pub name: &'static str,
+    /// Bytes that one thread can count on.
+    pub bytes: u64,
+    /// Bytes per line.
+    pub line: u32,
+    /// Ways per set.
+    pub ways: u32,
+    /// Whether the set is chosen by address bits, so that strides can conflict.
+    pub indexed: bool,
+    /// Cycles per line fetched from the level below, for sequential access.
+    pub fill: f64,
+    /// Cycles of latency of a fetch from the level below.
+    pub fill_latency: f64,
+}
+
+/// One level of address translation.
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+pub struct TlbLevel {
+    /// Name.
+    pub name: &'static str,
+    /// Pages held.
+    pub entries: u32,
+    /// Cycles per miss, as far as out-of-order execution does not hide them.
+    pub miss: f64,
+}
+
+/// Costs of loops and branches.
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+pub struct ControlCosts {
+    /// Cycles per iteration of a loop that contains other loops.
+    pub iteration: f64,
+    /// Cycles to enter and leave an innermost loop: bounds, remainder, pipeline ramp.
+    pub entry: f64,
+    /// Cycles per additional term of a minimum or maximum in the bounds.
+    pub bound: f64,
+    /// Cycles of one mispredicted branch.
+    pub mispredict: f64,
+    /// Cycles per pair of pointers compared before a vectorised loop.
+    pub pointer_check: f64,
+}
+
+/// What the hardware fetches ahead.
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+pub struct Prefetch {
+    /// Bytes of a sequential run from which on prefetching is fully effective.
+    pub run_bytes: f64,
+    /// Misses in flight where nothing is prefetched.
+    pub outstanding: f64,
+}
+
+/// A machine.
+pub trait Target: Send + Sync {
+    /// Name by which it is looked up.
+    fn name(&self) -> &str;
+    /// Cost of an operation on so many elements of the type at once (1: scalar).
+    fn op(&self, class: OpClass, ty: ScalarType, lanes: u32) -> OpCost;
+    /// Bits of the vectors that the compiler prefers; 0: no vectors.
+    fn vector_bits(&self) -> u32;
+    /// Number of vector registers.
+    fn vector_registers(&self) -> u32;
+    /// Instructions per cycle in the steady state.
+    fn issue_width(&self) -> f64;
+    /// Loads per cycle.
+    fn loads_per_cycle(&self) -> f64;
+    /// Stores per cycle.
+    fn stores_per_cycle(&self) -> f64;
+    /// Whether lanes can be loaded and stored under a mask.
+    fn masked_memory(&self) -> bool;
+    /// Cycles per lane of a gather or scatter, or of the scalar accesses in its place.
+    fn lane_access(&self) -> f64;
+    /// Cache levels, first level first; the last one is filled from memory.
+    fn caches(&self) -> &[CacheLevel];
+    /// Levels of address translation, first level first.
+    fn tlbs(&self) -> &[TlbLevel];
+    /// Bytes per page.
+    fn page_bytes(&self) -> u32;
+    /// Hardware prefetching.
+    fn prefetch(&self) -> Prefetch;
+    /// Loops and branches.
+    fn control(&self) -> ControlCosts;
+    /// Cores for parallel loops.
+    fn cores(&self) -> u32;
+    /// Cycles per nanosecond.
+    fn frequency_ghz(&self) -> f64;
+    /// Lanes of the preferred vectors for a type; 1 where there are none.
+    fn lanes(&self, ty: ScalarType) -> u32 {
+        (self.vector_bits() / (ty.size() * 8)).max(1)
+    }
+}

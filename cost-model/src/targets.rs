@@ -1,0 +1,170 @@
+//! Machines as data: look-up by name, and the machine this runs on.
+
+mod generic;
+mod host;
+mod x86_64;
+
+pub use generic::generic;
+pub use host::detect_host;
+pub use x86_64::{x86_64_avx2, x86_64_avx512};
+
+use crate::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, Target, TlbLevel};
+use loop_tree::ScalarType;
+
+/// Names that [`by_name`] knows, besides `host`.
+pub const NAMES: [&str; 3] = ["x86_64_avx2", "x86_64_avx512", "generic"];
+
+/// The target of that name; `host` asks the machine.
+pub fn by_name(name: &str) -> Option<StaticTarget> {
+    match name {
+        "host" => Some(detect_host()),
+        "x86_64_avx2" => Some(x86_64_avx2()),
+        "x86_64_avx512" => Some(x86_64_avx512()),
+        "generic" => Some(generic()),
+        _ => None,
+    }
+}
+
+/// A target that is a table. Change fields to describe a machine of your own.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[allow(missing_docs)] // The fields are the methods of `Target`.
+pub struct StaticTarget {
+    pub name: String,
+    pub ops: OpTable,
+    pub vector_bits: u32,
+    pub vector_registers: u32,
+    pub issue_width: f64,
+    pub loads_per_cycle: f64,
+    pub stores_per_cycle: f64,
+    pub masked_memory: bool,
+    pub lane_access: f64,
+    pub caches: Vec<CacheLevel>,
+    pub tlbs: Vec<TlbLevel>,
+    pub page_bytes: u32,
+    pub prefetch: Prefetch,
+    pub control: ControlCosts,
+    pub cores: u32,
+    pub frequency_ghz: f64,
+}
+
+/// Latency and reciprocal throughput of each class, for scalars and for whole vectors of 64-bit elements.
+/// Divisions and square roots of 32-bit elements take the time given by `narrow_division`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[allow(missing_docs)] // Named as the operation classes.
+pub struct OpTable {
+    pub float_add: OpCost,
+    pub float_mul: OpCost,
+    pub float_fma: OpCost,
+    pub float_div: OpCost,
+    pub float_sqrt: OpCost,
+    pub integer: OpCost,
+    pub integer_mul: OpCost,
+    pub integer_div: OpCost,
+    pub select: OpCost,
+    pub convert: OpCost,
+    pub shuffle: OpCost,
+    pub library: OpCost,
+    /// Reciprocal throughput of a whole vector of divisions or roots, as a multiple of the scalar one.
+    pub vector_division: f64,
+    /// Time of a 32-bit division or root relative to a 64-bit one.
+    pub narrow_division: f64,
+    /// Reciprocal throughput of simple integer operations on vectors.
+    pub vector_integer: f64,
+}
+
+impl Target for StaticTarget {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn op(&self, class: OpClass, ty: ScalarType, lanes: u32) -> OpCost {
+        let t = &self.ops;
+        let vector = lanes > 1;
+        let wide = |c: OpCost, factor: f64| OpCost {
+            latency: c.latency,
+            reciprocal: if vector { c.reciprocal * factor } else { c.reciprocal },
+        };
+        let narrow = |c: OpCost| match ty {
+            ScalarType::F32 => OpCost {
+                latency: c.latency * t.narrow_division.max(0.7),
+                reciprocal: c.reciprocal * t.narrow_division,
+            },
+            _ => c,
+        };
+        match class {
+            OpClass::FloatAdd => t.float_add,
+            OpClass::FloatMul => t.float_mul,
+            OpClass::FloatFma => t.float_fma,
+            OpClass::FloatDiv => wide(narrow(t.float_div), t.vector_division),
+            OpClass::FloatSqrt => wide(narrow(t.float_sqrt), t.vector_division),
+            OpClass::Integer if vector => OpCost { latency: 1.0, reciprocal: t.vector_integer },
+            OpClass::Integer => t.integer,
+            OpClass::IntegerMul => t.integer_mul,
+            // No vector instruction: one after the other, with lanes moved out and in.
+            OpClass::IntegerDiv => wide(t.integer_div, f64::from(lanes) * 1.3),
+            OpClass::Select => t.select,
+            OpClass::Convert => t.convert,
+            OpClass::Shuffle => t.shuffle,
+            OpClass::Library => wide(t.library, f64::from(lanes) * 1.1),
+        }
+    }
+
+    fn vector_bits(&self) -> u32 {
+        self.vector_bits
+    }
+    fn vector_registers(&self) -> u32 {
+        self.vector_registers
+    }
+    fn issue_width(&self) -> f64 {
+        self.issue_width
+    }
+    fn loads_per_cycle(&self) -> f64 {
+        self.loads_per_cycle
+    }
+    fn stores_per_cycle(&self) -> f64 {
+        self.stores_per_cycle
+    }
+    fn masked_memory(&self) -> bool {
+        self.masked_memory
+    }
+    fn lane_access(&self) -> f64 {
+        self.lane_access
+    }
+    fn caches(&self) -> &[CacheLevel] {
+        &self.caches
+    }
+    fn tlbs(&self) -> &[TlbLevel] {
+        &self.tlbs
+    }
+    fn page_bytes(&self) -> u32 {
+        self.page_bytes
+    }
+    fn prefetch(&self) -> Prefetch {
+        self.prefetch
+    }
+    fn control(&self) -> ControlCosts {
+        self.control
+    }
+    fn cores(&self) -> u32 {
+        self.cores
+    }
+    fn frequency_ghz(&self) -> f64 {
+        self.frequency_ghz
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_found_and_plausible() {
+        for name in NAMES.into_iter().chain(["host"]) {
+            let t = by_name(name).unwrap_or_else(|| panic!("{name}"));
+            assert!(t.lanes(ScalarType::F32) >= t.lanes(ScalarType::F64));
+            assert!(t.caches.is_sorted_by_key(|c| c.bytes), "{name}");
+            assert!(t.caches.is_sorted_by(|a, b| a.fill <= b.fill), "{name}");
+        }
+        assert!(by_name("pdp11").is_none());
+    }
+}

@@ -1,0 +1,78 @@
+//! The machine this runs on: its vector extension, and its caches where the system tells.
+
+use super::{StaticTarget, generic};
+
+/// Bytes of a shared last-level cache that one thread is taken to have at most: others use it too, and virtual
+/// machines report caches of the whole socket.
+const LARGEST_SHARE: u64 = 64 << 20;
+
+/// The closest static target, with cache sizes and the number of cores as the system reports them.
+pub fn detect_host() -> StaticTarget {
+    let mut target = by_features();
+    target.name = "host".into();
+    if let Ok(cores) = std::thread::available_parallelism() {
+        target.cores = u32::try_from(cores.get()).unwrap_or(u32::MAX);
+    }
+    for index in 0..8 {
+        let Some(found) = read_cache(index) else { continue };
+        let Some(level) = found.level.checked_sub(1).and_then(|l| target.caches.get_mut(l)) else { continue };
+        level.bytes = found.bytes.min(LARGEST_SHARE);
+        level.ways = found.ways.max(1);
+        level.line = found.line;
+    }
+    // Sizes in disorder (a tiny last level, a wrong report) would make no sense to the model.
+    if !target.caches.is_sorted_by_key(|c| c.bytes) {
+        target.caches.sort_by_key(|c| c.bytes);
+    }
+    target
+}
+
+#[cfg(target_arch = "x86_64")]
+fn by_features() -> StaticTarget {
+    if std::is_x86_feature_detected!("avx512f") {
+        super::x86_64_avx512()
+    } else if std::is_x86_feature_detected!("avx2") {
+        super::x86_64_avx2()
+    } else {
+        generic()
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn by_features() -> StaticTarget {
+    generic()
+}
+
+struct Found {
+    level: usize,
+    bytes: u64,
+    ways: u32,
+    line: u32,
+}
+
+/// One data cache of the first processor, as Linux describes it.
+fn read_cache(index: usize) -> Option<Found> {
+    let read = |file: &str| {
+        let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}");
+        std::fs::read_to_string(path).ok().map(|s| s.trim().to_owned())
+    };
+    if read("type")? == "Instruction" {
+        return None;
+    }
+    let size = read("size")?;
+    let bytes = match size.strip_suffix('K') {
+        Some(n) => n.parse::<u64>().ok()?.checked_mul(1024)?,
+        None => match size.strip_suffix('M') {
+            Some(n) => n.parse::<u64>().ok()?.checked_mul(1 << 20)?,
+            None => size.parse().ok()?,
+        },
+    };
+    let line = read("coherency_line_size")?.parse().ok()?;
+    let plausible = (4096..=u64::MAX / 2).contains(&bytes) && (16..=1024).contains(&line);
+    plausible.then_some(Found {
+        level: read("level")?.parse().ok()?,
+        bytes,
+        ways: read("ways_of_associativity").and_then(|w| w.parse().ok()).unwrap_or(8),
+        line,
+    })
+}

@@ -1,0 +1,94 @@
+//! Recent x86-64 processors.
+
+use super::{OpTable, StaticTarget};
+use crate::{CacheLevel, ControlCosts, OpCost, Prefetch, TlbLevel};
+
+const fn op(latency: f64, reciprocal: f64) -> OpCost {
+    OpCost { latency, reciprocal }
+}
+
+/// A desktop processor with AVX2: 16 vector registers of 256 bits.
+pub fn x86_64_avx2() -> StaticTarget {
+    StaticTarget {
+        name: "x86_64_avx2".into(),
+        ops: OpTable {
+            float_add: op(4.0, 0.5),
+            float_mul: op(4.0, 0.5),
+            float_fma: op(4.0, 0.5),
+            float_div: op(13.0, 4.5),
+            float_sqrt: op(18.0, 6.0),
+            integer: op(1.0, 0.25),
+            integer_mul: op(3.0, 1.0),
+            integer_div: op(20.0, 8.0),
+            select: op(1.0, 0.5),
+            convert: op(5.0, 0.75),
+            shuffle: op(2.0, 1.0),
+            library: op(60.0, 25.0),
+            vector_division: 2.0,
+            narrow_division: 0.65,
+            vector_integer: 0.34,
+        },
+        vector_bits: 256,
+        vector_registers: 16,
+        issue_width: 4.0,
+        loads_per_cycle: 2.0,
+        stores_per_cycle: 1.0,
+        masked_memory: true,
+        lane_access: 1.25,
+        caches: vec![
+            cache("L1", 32 << 10, 8, true, 2.5, 14.0),
+            cache("L2", 512 << 10, 8, true, 5.0, 45.0),
+            cache("L3", 16 << 20, 16, false, 10.0, 250.0),
+        ],
+        tlbs: vec![
+            TlbLevel { name: "dTLB", entries: 64, miss: 2.0 },
+            TlbLevel { name: "STLB", entries: 1536, miss: 20.0 },
+        ],
+        page_bytes: 4096,
+        prefetch: Prefetch { run_bytes: 1024.0, outstanding: 8.0 },
+        control: CONTROL,
+        cores: 8,
+        frequency_ghz: 3.5,
+    }
+}
+
+/// A server processor with AVX-512: 32 vector registers. The compiler prefers vectors of 256 bits by default on
+/// nearly all of them.
+pub fn x86_64_avx512() -> StaticTarget {
+    let mut target = x86_64_avx2();
+    target.name = "x86_64_avx512".into();
+    target.ops.float_add = op(3.0, 0.5);
+    target.ops.float_div = op(13.0, 4.0);
+    target.ops.float_sqrt = op(16.0, 5.0);
+    target.vector_registers = 32;
+    target.issue_width = 6.0;
+    target.stores_per_cycle = 1.5;
+    target.lane_access = 1.0;
+    target.caches = vec![
+        cache("L1", 48 << 10, 12, true, 2.0, 16.0),
+        cache("L2", 2 << 20, 16, true, 7.0, 110.0),
+        cache("L3", 64 << 20, 16, false, 12.0, 400.0),
+    ];
+    target.tlbs = vec![
+        TlbLevel { name: "dTLB", entries: 96, miss: 2.0 },
+        TlbLevel { name: "STLB", entries: 2048, miss: 30.0 },
+    ];
+    target.prefetch = Prefetch { run_bytes: 1024.0, outstanding: 10.0 };
+    target.cores = 32;
+    target.frequency_ghz = 3.0;
+    target
+}
+
+pub(super) const CONTROL: ControlCosts =
+    ControlCosts { iteration: 1.5, entry: 12.0, bound: 1.0, mispredict: 16.0, pointer_check: 3.0 };
+
+pub(super) const fn cache(
+    name: &'static str,
+    bytes: u64,
+    ways: u32,
+    indexed: bool,
+    fill: f64,
+    fill_latency: f64,
+) -> CacheLevel {
+    CacheLevel { name, bytes, line: 64, ways, indexed, fill, fill_latency }
+}

@@ -1,0 +1,171 @@
+//! Cycles of one iteration of a body on the ports of a target, scalar or as lanes.
+
+use crate::body::{Body, Stride};
+use crate::{OpClass, Target};
+use loop_tree::ScalarType;
+
+/// Cycles of an iteration (of as many lanes), and what bounds them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Iteration {
+    pub cycles: f64,
+    pub bound: &'static str,
+}
+
+/// How the compiler executes a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Packing {
+    Scalar,
+    /// Iterations as lanes.
+    Lanes(u32),
+    /// Copies of a statement that are neighbours in memory, packed within an iteration.
+    Adjacent(u32),
+}
+
+/// Instructions of the loop itself, per iteration and per vector iteration: both are unrolled some more.
+const CONTROL_INSTRUCTIONS: f64 = 1.0;
+/// Registers that hold neither invariants nor accumulators.
+const TEMPORARIES: usize = 4;
+/// Fraction of the ideal speed-up that packing neighbours reaches: broadcasts and permutations remain.
+const ADJACENT_EFFICIENCY: f64 = 0.6;
+
+pub(crate) fn iteration(body: &Body, target: &dyn Target, packing: Packing) -> Iteration {
+    let lanes = match packing {
+        Packing::Lanes(n) => n,
+        _ => 1,
+    };
+    let pack = match packing {
+        Packing::Adjacent(n) => (f64::from(n) * ADJACENT_EFFICIENCY).max(1.0),
+        _ => 1.0,
+    };
+    let (mut float, mut integer, mut divide, mut library, mut instructions) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    // Summed in a fixed order, so that the result does not depend on the hash map.
+    let mut ops: Vec<_> = body.ops.iter().map(|(k, n)| (*k, *n)).collect();
+    ops.sort_by_key(|((class, ty), _)| (*class as u32, *ty));
+    for ((class, ty), count) in ops {
+        let registers = parts(target, ty, lanes);
+        let cost = target.op(class, ty, lanes);
+        let n = count * registers / pack;
+        let cycles = n * cost.reciprocal;
+        match class {
+            OpClass::FloatDiv | OpClass::FloatSqrt => divide += cycles * pack.sqrt(),
+            OpClass::Library | OpClass::IntegerDiv => library += cycles,
+            OpClass::Integer | OpClass::IntegerMul => integer += cycles,
+            _ => float += cycles,
+        }
+        instructions += n;
+    }
+    let (mut loads, mut stores, mut shuffles) = (0.0, 0.0, 0.0);
+    let widest = body.widest.unwrap_or(ScalarType::F64);
+    let per_access = parts(target, widest, lanes);
+    let mut access = |stride: &Stride, count: &mut f64| match (lanes, stride) {
+        (1, _) => *count += 1.0 / pack,
+        (_, Stride::Invariant) => *count += 1.0,
+        (_, Stride::Unit) => *count += per_access,
+        (_, Stride::Reverse) => {
+            *count += per_access;
+            shuffles += per_access;
+        }
+        (_, Stride::Near(gap)) => {
+            *count += per_access * gap;
+            shuffles += per_access * (gap + 1.0);
+        }
+        (n, Stride::Far) => {
+            *count += f64::from(n) * target.lane_access();
+            shuffles += f64::from(n) * target.lane_access();
+        }
+    };
+    for stride in &body.loads {
+        access(stride, &mut loads);
+    }
+    for stride in &body.stores {
+        access(stride, &mut stores);
+    }
+    if lanes > 1 {
+        let penalty = if target.masked_memory() { 1.0 } else { f64::from(lanes) };
+        integer += body.masked * penalty;
+        instructions += body.masked * penalty;
+    } else {
+        instructions += body.branches;
+    }
+    // Accumulators beyond the registers go through memory; invariants become operands in memory.
+    let registers = target.vector_registers() as usize;
+    let accumulators =
+        if pack > 1.0 { (body.accumulators as f64 / pack).ceil() as usize } else { body.accumulators };
+    let free = registers.saturating_sub(TEMPORARIES);
+    let spilled = accumulators.saturating_sub(free);
+    let reloaded =
+        (accumulators + body.invariant).saturating_sub(free).saturating_sub(spilled).min(body.invariant);
+    loads += (spilled + reloaded) as f64;
+    stores += spilled as f64;
+    instructions += loads + stores + shuffles + CONTROL_INSTRUCTIONS;
+    let candidates = [
+        ("floating point", float),
+        ("integer", integer),
+        ("division", divide),
+        ("calls", library),
+        ("loads", loads / target.loads_per_cycle().max(0.1)),
+        ("stores", stores / target.stores_per_cycle().max(0.1)),
+        ("permutations", shuffles * target.op(OpClass::Shuffle, widest, lanes).reciprocal),
+        ("instructions", instructions / target.issue_width().max(0.5)),
+    ];
+    let (bound, cycles) =
+        candidates.into_iter().fold(("instructions", 0.0f64), |a, b| if b.1 > a.1 { b } else { a });
+    // Ports are never shared perfectly: the second most used one still costs a little.
+    let others: f64 = candidates.iter().map(|c| c.1).sum::<f64>() - cycles;
+    let cycles = cycles + 0.05 * others;
+    // Branches that go both ways are mispredicted now and then.
+    let branches = if lanes > 1 { 0.0 } else { 0.15 * body.branches * 2.0 * target.control().mispredict };
+    let (cycles, bound) = (cycles + branches, if branches > cycles { "branches" } else { bound });
+    let chain = chain_cycles(body, target);
+    if lanes == 1 && chain > cycles {
+        return Iteration { cycles: chain, bound: "latency of a dependence chain" };
+    }
+    Iteration { cycles, bound }
+}
+
+/// Cycles between iterations that a chain of dependent operations forces.
+fn chain_cycles(body: &Body, target: &dyn Target) -> f64 {
+    body.chain.iter().map(|(class, ty)| target.op(*class, *ty, 1).latency).sum::<f64>()
+        / body.chain_per.max(1.0)
+}
+
+/// Registers for so many lanes of a type.
+fn parts(target: &dyn Target, ty: ScalarType, lanes: u32) -> f64 {
+    if lanes <= 1 {
+        return 1.0;
+    }
+    (f64::from(lanes) / f64::from(target.lanes(ty).max(1))).max(1.0)
+}
+
+/// How the compiler would execute the body: the cheapest that it is allowed.
+pub(crate) fn choose(body: &Body, target: &dyn Target, trip: f64, along_outer: bool) -> (Packing, Iteration) {
+    let scalar = (Packing::Scalar, iteration(body, target, Packing::Scalar));
+    let per = |(packing, it): &(Packing, Iteration)| match packing {
+        Packing::Lanes(n) => it.cycles / f64::from(*n),
+        _ => it.cycles,
+    };
+    let mut best = scalar;
+    let widest = body.widest.unwrap_or(ScalarType::F64);
+    let mut lanes = target.lanes(widest);
+    let allowed = if along_outer { f64::MAX } else { body.max_lanes };
+    while lanes > 1 && (f64::from(lanes) > allowed || f64::from(lanes) > trip) {
+        lanes /= 2;
+    }
+    if (body.vectorisable || along_outer) && lanes > 1 && !body.opaque {
+        let vector = (Packing::Lanes(lanes), iteration(body, target, Packing::Lanes(lanes)));
+        if per(&vector) < per(&best) {
+            best = vector;
+        }
+    }
+    let mut adjacent = target.lanes(widest);
+    while adjacent as usize > body.adjacent {
+        adjacent /= 2;
+    }
+    if adjacent > 1 && best.0 == Packing::Scalar && !body.opaque {
+        let packed = (Packing::Adjacent(adjacent), iteration(body, target, Packing::Adjacent(adjacent)));
+        if per(&packed) < per(&best) {
+            best = packed;
+        }
+    }
+    best
+}

@@ -1,0 +1,173 @@
+//! Lines and pages moved into each level, from the footprint at each loop depth.
+//!
+//! At a loop, what one iteration leaves in a cache is there for the next one if everything that an iteration touches
+//! fits. Then the loop brings in the union of its iterations, else each iteration brings in its own.
+
+use crate::Target;
+use crate::footprint::{Footprint, Group, groups, union};
+use crate::lower::Lowered;
+use crate::trip_counts::LARGEST;
+use smallvec::SmallVec;
+
+/// Lines or pages moved for one group, by level.
+pub(crate) struct Traffic {
+    pub group: Group,
+    /// Misses of each cache level, then of each level of translation.
+    pub misses: SmallVec<[f64; 6]>,
+    /// Cycles for them.
+    pub cycles: SmallVec<[f64; 6]>,
+}
+
+#[derive(Clone, Copy)]
+struct Level {
+    unit: f64,
+    capacity: f64,
+    sets: f64,
+}
+
+pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic> {
+    let levels: SmallVec<[Level; 6]> = target
+        .caches()
+        .iter()
+        .map(|c| {
+            let lines = c.bytes as f64 / f64::from(c.line.max(1));
+            let sets = if c.indexed { lines / f64::from(c.ways.max(1)) } else { 0.0 };
+            Level { unit: f64::from(c.line.max(1)), capacity: lines, sets }
+        })
+        .chain(target.tlbs().iter().map(|t| Level {
+            unit: f64::from(target.page_bytes().max(1)),
+            capacity: f64::from(t.entries),
+            sets: 0.0,
+        }))
+        .collect();
+    let mut all: Vec<State> = groups(program).into_iter().map(|g| State::new(g, levels.len())).collect();
+    for s in &mut all {
+        s.measure(program, &levels, None);
+        for m in &mut s.misses {
+            *m *= s.group.probability.min(1.0);
+        }
+    }
+    // Children come after their parents, so backwards is inside out.
+    for l in (0..program.loops.len()).rev() {
+        let inside: SmallVec<[usize; 16]> =
+            (0..all.len()).filter(|g| program.path(all[*g].group.parent).any(|p| p == l)).collect();
+        cross(program, &mut all, &inside, &levels, Some(l));
+    }
+    let everything: SmallVec<[usize; 16]> = (0..all.len()).collect();
+    cross(program, &mut all, &everything, &levels, None);
+    all.into_iter().map(|s| s.finish(program, target)).collect()
+}
+
+struct State {
+    group: Group,
+    inner: SmallVec<[usize; 6]>,
+    footprints: SmallVec<[Footprint; 6]>,
+    misses: SmallVec<[f64; 6]>,
+}
+
+impl State {
+    fn new(group: Group, levels: usize) -> Self {
+        State {
+            group,
+            inner: SmallVec::new(),
+            footprints: SmallVec::from_elem(Footprint::default(), levels),
+            misses: SmallVec::from_elem(1.0, levels),
+        }
+    }
+
+    /// Footprints with one more loop.
+    fn measure(&mut self, program: &Lowered<'_>, levels: &[Level], with: Option<usize>) {
+        self.inner.extend(with);
+        for (i, level) in levels.iter().enumerate() {
+            // Levels of one line size and no conflicts have equal footprints.
+            self.footprints[i] = match i.checked_sub(1) {
+                Some(p)
+                    if levels[p].unit == level.unit && levels[p].sets.min(64.0) == level.sets.min(64.0) =>
+                {
+                    self.footprints[p]
+                }
+                _ => self.group.footprint(program, &self.inner, level.unit, level.sets),
+            };
+            if with.is_none() {
+                self.misses[i] = self.footprints[i].lines;
+            }
+        }
+    }
+
+    fn finish(self, program: &Lowered<'_>, target: &dyn Target) -> Traffic {
+        let prefetch = target.prefetch();
+        let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
+        let covered = self.group.sequential(program, line, prefetch.run_bytes.max(1.0));
+        // Lines written come in and go out again.
+        let both_ways = if self.group.written { 1.7 } else { 1.0 };
+        let caches = target.caches().iter().map(|c| {
+            let random = (c.fill_latency / prefetch.outstanding.max(1.0)).max(c.fill);
+            (covered * c.fill + (1.0 - covered) * random) * both_ways
+        });
+        let pages = target.tlbs().iter().map(|t| t.miss);
+        let cycles = caches
+            .chain(pages)
+            .zip(&self.misses)
+            .map(|(cost, misses)| (cost * misses).min(LARGEST))
+            .collect();
+        Traffic { group: self.group, misses: self.misses, cycles }
+    }
+}
+
+/// Goes from one iteration of a loop (or from the parts of the whole tree, `None`) to all of them.
+fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[Level], over: Option<usize>) {
+    let trip = over.map_or(1.0, |l| program.loops[l].trip);
+    // A loop behind a guard is not entered in every iteration around it.
+    let entered = over.map_or(1.0, |l| {
+        let l = &program.loops[l];
+        let around = l.parent.map_or(1.0, |p| program.loops[p].runs * program.loops[p].trip);
+        if around > 0.0 { (l.runs / around).min(1.0) } else { 1.0 }
+    });
+    // Union per array, of one iteration.
+    let mut arrays: SmallVec<[(usize, SmallVec<[(Footprint, f64); 6]>); 8]> = SmallVec::new();
+    for &g in inside {
+        let s = &all[g];
+        let at = match arrays.iter().position(|a| a.0 == s.group.array) {
+            Some(at) => at,
+            None => {
+                arrays.push((s.group.array, SmallVec::new()));
+                arrays.len() - 1
+            }
+        };
+        for (i, level) in levels.iter().enumerate() {
+            let most = program.array_bytes.get(s.group.array).copied().flatten();
+            let most = most.map_or(f64::MAX, |b| (b / level.unit).ceil() + 1.0);
+            match arrays[at].1.get_mut(i) {
+                Some((f, misses)) => {
+                    *f = union(*f, s.footprints[i], most);
+                    *misses += s.misses[i];
+                }
+                None => arrays[at].1.push((s.footprints[i], s.misses[i])),
+            }
+        }
+    }
+    let fits: SmallVec<[f64; 6]> = levels
+        .iter()
+        .enumerate()
+        .map(|(i, level)| {
+            let total: f64 = arrays.iter().filter_map(|a| a.1.get(i)).map(|(f, _)| f.effective).sum();
+            // Replacement is not perfect, and capacity is shared: no sharp edge.
+            ((1.1 - total / level.capacity.max(1.0)) / 0.4).clamp(0.0, 1.0)
+        })
+        .collect();
+    for &g in inside {
+        let s = &mut all[g];
+        if over.is_some() {
+            s.measure(program, levels, over);
+        }
+        let Some((_, per_level)) = arrays.iter().find(|a| a.0 == s.group.array) else { continue };
+        for i in 0..levels.len() {
+            let (body, sum) = per_level[i];
+            // Lines that another group of the iteration has brought in.
+            let shared = if sum > 0.0 { (body.lines / sum).min(1.0) } else { 1.0 };
+            let each = s.misses[i] * (fits[i] * shared + 1.0 - fits[i]);
+            let kept = if over.is_some() { (trip * each).min(s.footprints[i].lines) } else { each };
+            s.misses[i] = ((fits[i] * kept + (1.0 - fits[i]) * trip * each) * entered).min(LARGEST);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! How often loops and guarded statements run: a fixed number of sample iterations of the loops around, spread by a
+//! low-discrepancy sequence, each standing for its share of all iterations.
+
+use crate::linear::Scope;
+use loop_tree::{Condition, LoopHeader, Relation};
+use smallvec::SmallVec;
+
+/// Sample points kept. More cost time in proportion; bounds are evaluated once per point and loop.
+const POINTS: usize = 16;
+/// Iterations taken for loops whose number of iterations is unknown.
+const UNKNOWN_TRIP: f64 = 100.0;
+/// Largest count kept, so that products stay finite.
+pub(crate) const LARGEST: f64 = 1e100;
+
+#[derive(Clone, Debug)]
+struct Point {
+    weight: f64,
+    values: SmallVec<[f64; 8]>,
+}
+
+/// A weighted set of iterations of the loops around a node. The sum of weights is how often the node runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Samples(SmallVec<[Point; POINTS]>);
+
+/// A loop as seen from the samples.
+pub(crate) struct Trips {
+    /// Mean number of iterations per execution.
+    pub mean: f64,
+    /// Mean value of the variable.
+    pub value: f64,
+    /// The number of iterations if all samples agree.
+    pub exact: bool,
+}
+
+impl Samples {
+    pub fn once() -> Self {
+        Samples(smallvec::smallvec![Point { weight: 1.0, values: SmallVec::new() }])
+    }
+
+    pub fn total(&self) -> f64 {
+        self.0.iter().map(|p| p.weight).sum()
+    }
+
+    /// Samples of the body of a loop at a depth.
+    pub fn enter(&self, header: &LoopHeader, depth: usize, scope: &Scope<'_>) -> (Samples, Trips) {
+        let step = header.step.max(1) as f64;
+        let ranges: SmallVec<[(f64, f64); POINTS]> = self
+            .0
+            .iter()
+            .map(|p| {
+                let lower = header.lower().iter().map(|e| scope.eval(e, &p.values)).fold(f64::MIN, f64::max);
+                let upper = header.upper().iter().map(|e| scope.eval(e, &p.values)).fold(f64::MAX, f64::min);
+                if header.upper().is_empty() || header.lower().is_empty() {
+                    return (0.0, UNKNOWN_TRIP);
+                }
+                (lower, ((upper - lower) / step).ceil().clamp(0.0, LARGEST))
+            })
+            .collect();
+        let total: f64 = self.0.iter().zip(&ranges).map(|(p, r)| p.weight * r.1).sum::<f64>().min(LARGEST);
+        let exact = ranges.iter().all(|r| r.1 == ranges[0].1);
+        let mean = if self.total() > 0.0 { total / self.total() } else { 0.0 };
+        if total <= 0.0 {
+            return (Samples(SmallVec::new()), Trips { mean: 0.0, value: 0.0, exact });
+        }
+        // Powers of the generalised golden ratios: each depth gets its own irrational step.
+        const STEPS: [f64; 8] =
+            [0.618034, 0.754878, 0.819173, 0.856675, 0.880271, 0.896653, 0.908682, 0.917892];
+        let alpha = STEPS[depth % STEPS.len()];
+        let mut points = SmallVec::new();
+        let (mut at, mut below) = (0, 0.0);
+        let mut value = 0.0;
+        for k in 0..POINTS {
+            let position = (k as f64 + 0.5) / POINTS as f64 * total;
+            while at + 1 < self.0.len() && below + self.0[at].weight * ranges[at].1 < position {
+                below += self.0[at].weight * ranges[at].1;
+                at += 1;
+            }
+            let (lower, trip) = ranges[at];
+            let fraction = if self.0.len() == 1 {
+                (k as f64 + 0.5) / POINTS as f64
+            } else {
+                (0.5 + k as f64 * alpha).fract()
+            };
+            let mut values = self.0[at].values.clone();
+            values.resize(depth, 0.0);
+            let here = lower + step * (fraction * trip).floor();
+            value += here / POINTS as f64;
+            values.push(here);
+            points.push(Point { weight: total / POINTS as f64, values });
+        }
+        (Samples(points), Trips { mean, value, exact })
+    }
+
+    /// Samples where an affine condition holds, and its probability. A condition that no sample meets is taken to be
+    /// rare, not impossible.
+    pub fn filter(&self, condition: &Condition, scope: &Scope<'_>, trips: &[f64]) -> (Samples, f64) {
+        let total = self.total();
+        if total <= 0.0 || condition.is_never() {
+            return (Samples(SmallVec::new()), 0.0);
+        }
+        let mut rare = 0.0;
+        for conjunction in &condition.disjuncts {
+            let mut p = 1.0;
+            for c in conjunction {
+                let form = scope.linear(&c.expression);
+                if form.terms.is_empty() {
+                    let holds = match c.relation {
+                        Relation::NonNegative => form.constant >= 0.0,
+                        Relation::Zero => form.constant == 0.0,
+                    };
+                    p *= f64::from(u8::from(holds));
+                } else if c.relation == Relation::Zero {
+                    let range: f64 = form
+                        .terms
+                        .iter()
+                        .map(|&(d, c)| {
+                            c.abs() * (trips.get(d as usize).copied().unwrap_or(1.0) - 1.0).max(0.0)
+                        })
+                        .sum();
+                    p *= 1.0 / (1.0 + range);
+                } else {
+                    p *= 0.5;
+                }
+            }
+            rare = f64::max(rare, p);
+        }
+        let holds = |p: &Point| {
+            condition.disjuncts.iter().any(|conjunction| {
+                conjunction.iter().all(|c| c.accepts(scope.eval(&c.expression, &p.values).round() as i64))
+            })
+        };
+        let kept: SmallVec<[Point; POINTS]> = self.0.iter().filter(|p| holds(p)).cloned().collect();
+        if kept.is_empty() {
+            let p = rare.min(0.5 / self.0.len().max(1) as f64);
+            let scaled =
+                self.0.iter().map(|q| Point { weight: q.weight * p, values: q.values.clone() }).collect();
+            return (if p > 0.0 { Samples(scaled) } else { Samples(SmallVec::new()) }, p);
+        }
+        let probability = kept.iter().map(|p| p.weight).sum::<f64>() / total;
+        (Samples(kept), probability)
+    }
+
+    /// The same iterations, each with a probability.
+    pub fn scaled(&self, probability: f64) -> Samples {
+        let mut result = self.clone();
+        result.0.iter_mut().for_each(|p| p.weight *= probability);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::Linear;
+    use loop_tree::{Affine, Constraint, VarId};
+
+    #[test]
+    fn triangles_and_guards() {
+        let mut scope = Scope { params: &[], vars: vec![] };
+        let (i, j) = (VarId(0), VarId(1));
+        let (outer, trips) = Samples::once().enter(&LoopHeader::range(i, 0, 1000), 0, &scope);
+        assert_eq!(trips.mean, 1000.0);
+        scope.vars.push((i, Linear::depth(0)));
+        let (inner, trips) = outer.enter(&LoopHeader::range(j, 0, Affine::var(i)), 1, &scope);
+        assert!((trips.mean - 500.0).abs() < 20.0, "{}", trips.mean);
+        assert!((inner.total() - 5e5).abs() < 2e4);
+        scope.vars.push((j, Linear::depth(1)));
+        let half = Condition::all(vec![Constraint::lt(Affine::var(j).scale(2), Affine::var(i))]);
+        let p = inner.filter(&half, &scope, &[1000.0, 500.0]).1;
+        assert!((0.35..0.65).contains(&p), "{p}");
+        let once = Condition::all(vec![Constraint::eq(Affine::var(i), Affine::constant(0))]);
+        let p = outer.filter(&once, &scope, &[1000.0]).1;
+        assert!(p > 0.0 && p < 0.05, "{p}");
+    }
+}
