@@ -16,3 +16,8 @@ const PIPELINE: &str = "function(lower-expect,sroa<preserve-cfg>,\
 pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
     module.run_passes(PIPELINE, None)
 }
+
+/// The same for one function.
+pub fn canonicalise_function(module: &mut Module<'_>, name: &str) -> Result<()> {
+    module.run_function_passes(name, PIPELINE.trim_start_matches("function(").trim_end_matches(')'), None)
+}

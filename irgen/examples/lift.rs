@@ -1,0 +1,46 @@
+//! Prints the loop trees, regions and remarks of an LLVM IR file: `lift FILE.ll [FUNCTION]`.
+
+use std::process::ExitCode;
+
+use irgen::lift::{canonicalise, lift_function};
+use irgen::llvm::Context;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let Some(path) = arguments.next() else {
+        eprintln!("usage: lift FILE.ll [FUNCTION]");
+        return ExitCode::from(2);
+    };
+    match lift(&path, arguments.next().as_deref()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("{path}: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn lift(path: &str, only: Option<&str>) -> Result<(), Box<dyn std::error::Error>> {
+    let context = Context::new();
+    let mut module = context.parse_file(std::path::Path::new(path))?;
+    canonicalise(&mut module)?;
+    for function in module.functions() {
+        let name = function.name();
+        if function.is_declaration() || only.is_some_and(|o| o != name) {
+            continue;
+        }
+        let lifted = lift_function(&module, function);
+        println!("function {name}: {} regions", lifted.regions.len());
+        for region in &lifted.regions {
+            println!("{}", loop_tree::text::print_kernel(&region.kernel));
+            for problem in loop_tree::validate_kernel(&region.kernel) {
+                println!("problem: {problem:?}");
+            }
+        }
+        for r in &lifted.remarks {
+            println!("remark {}: {} {:?}", r.code, r.message, r.location.as_ref().map(|l| l.line));
+        }
+        module.verify()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Which arrays may overlap.
+
+use super::memory::Memory;
+use crate::llvm::{Opcode, Value};
+
+/// What is known of the object that a pointer leads to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// Only pointers with this base lead there during the function.
+    Private,
+    /// A global variable: other unknown pointers may lead there, other globals do not.
+    Global,
+    /// Anything that is not private.
+    Unknown,
+}
+
+fn origin(base: Value<'_>) -> Origin {
+    if let Some(a) = base.as_argument() {
+        return if a.has_attribute("noalias") || a.has_attribute("byval") { Origin::Private } else { Origin::Unknown };
+    }
+    if base.as_global().is_some() {
+        return Origin::Global;
+    }
+    match base.as_inst().map(|i| i.opcode()) {
+        Some(Opcode::Alloca) => Origin::Private,
+        _ => Origin::Unknown,
+    }
+}
+
+/// A class for each array; arrays of different classes do not overlap. Two arrays of one base share a class.
+pub(super) fn alias_classes(memories: &[Memory<'_>]) -> Vec<u32> {
+    let count = memories.len();
+    let mut class: Vec<usize> = (0..count).collect();
+    for a in 0..count {
+        for b in 0..a {
+            if may_overlap(memories[a].base, memories[b].base) {
+                let (from, to) = (class[a].max(class[b]), class[a].min(class[b]));
+                class.iter_mut().filter(|c| **c == from).for_each(|c| *c = to);
+            }
+        }
+    }
+    class.into_iter().map(|c| c as u32).collect()
+}
+
+fn may_overlap(a: Value<'_>, b: Value<'_>) -> bool {
+    if a == b {
+        return true;
+    }
+    match (origin(a), origin(b)) {
+        // A loaded or computed pointer may hold the address of a local array that escaped, or be derived from a
+        // `noalias` argument; an argument or a global holds neither.
+        (Origin::Private, Origin::Unknown) => b.as_argument().is_none(),
+        (Origin::Unknown, Origin::Private) => a.as_argument().is_none(),
+        (Origin::Private, _) | (_, Origin::Private) => false,
+        (Origin::Global, Origin::Global) => false,
+        _ => true,
+    }
+}

@@ -1,0 +1,275 @@
+//! What is known at each place of a region, and what has to be checked before it.
+
+use loop_tree::{Affine, Constraint, ParamId, Relation, VarId};
+use rustc_hash::FxHashMap;
+
+use super::poly::{Meaning, Poly, Sym};
+use super::prove::implies;
+use super::values::{Fact, Need, Values, int_bits, signed_range};
+use crate::llvm::Value;
+
+/// A place: the loops around it, outermost first, and what holds there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    pub(super) loops: Vec<usize>,
+    pub(super) facts: Vec<Fact>,
+}
+
+/// A loop of the region as a variable.
+#[derive(Clone, Debug)]
+pub(super) struct Counter {
+    pub(super) var: VarId,
+    /// The variable is the iteration number plus this.
+    pub(super) base: Poly,
+    pub(super) room: Poly,
+    pub(super) step: i128,
+}
+
+/// Names of a region for values, and the conditions it takes for granted.
+pub(super) struct Context<'v, 'a, 'm> {
+    pub(super) values: &'v mut Values<'a, 'm>,
+    /// Blocks of the region.
+    pub(super) inside: Vec<bool>,
+    pub(super) counters: FxHashMap<usize, Counter>,
+    pub(super) params: Vec<Value<'m>>,
+    param_of: FxHashMap<Sym, ParamId>,
+    /// To be checked at run time; only over parameters.
+    pub(super) assumptions: Vec<Fact>,
+    /// The greatest magnitude of 64-bit parameters that is taken for granted, where one is needed.
+    bound: Option<u32>,
+    bounded: Vec<Sym>,
+}
+
+/// Magnitudes, in bits, that parameters may be required to have; generous ones first.
+const BOUNDS: [u32; 5] = [40, 31, 26, 22, 20];
+
+impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
+    pub(super) fn new(values: &'v mut Values<'a, 'm>, inside: Vec<bool>) -> Self {
+        Context {
+            values,
+            inside,
+            counters: FxHashMap::default(),
+            params: Vec::new(),
+            param_of: FxHashMap::default(),
+            assumptions: Vec::new(),
+            bound: None,
+            bounded: Vec::new(),
+        }
+    }
+
+    /// Whether the value is the same during the whole region.
+    pub(super) fn is_outside(&self, v: Value<'m>) -> bool {
+        v.as_inst().is_none_or(|i| self.values.cfg.home(i).is_some_and(|b| !self.inside[b]))
+    }
+
+    /// Whether the symbol has one value during the region: of an iteration count of a loop around it, too.
+    fn is_invariant(&self, sym: Sym) -> bool {
+        match self.values.symbols.meaning(sym) {
+            Meaning::Iteration(_) => false,
+            Meaning::Value(v) => self.is_outside(v),
+        }
+    }
+
+    pub(super) fn is_invariant_poly(&self, p: &Poly) -> bool {
+        p.symbols().all(|s| self.is_invariant(s))
+    }
+
+    /// Iteration counts of loops around the region are unknown: as parameters only through a value that holds them.
+    fn affine_of(&mut self, sym: Sym) -> Option<Affine> {
+        match self.values.symbols.meaning(sym) {
+            Meaning::Iteration(l) => {
+                let counter = self.counters.get(&l)?.clone();
+                Some(Affine::var(counter.var) - self.affine(&counter.base)?)
+            }
+            Meaning::Value(v) => {
+                if !self.is_outside(v) {
+                    return None;
+                }
+                if let Some(p) = self.param_of.get(&sym) {
+                    return Some(Affine::param(*p));
+                }
+                let id = ParamId::new(self.params.len());
+                self.params.push(v);
+                self.param_of.insert(sym, id);
+                Some(Affine::param(id))
+            }
+        }
+    }
+
+    /// The polynomial over variables and parameters, where it is affine in them.
+    pub(super) fn affine(&mut self, p: &Poly) -> Option<Affine> {
+        let mut sum = Affine::constant(0);
+        for (monomial, c) in &p.0 {
+            let c = i64::try_from(*c).ok()?;
+            let term = match monomial[..] {
+                [] => Affine::constant(c),
+                [sym] => self.affine_of(sym)?.scale(c),
+                _ => return None,
+            };
+            sum = sum + term;
+        }
+        sum.is_exact().then_some(sum)
+    }
+
+    pub(super) fn constraint(&mut self, f: &Fact) -> Option<Constraint> {
+        let relation = if f.equal { Relation::Zero } else { Relation::NonNegative };
+        Some(Constraint { expression: self.affine(&f.poly)?, relation })
+    }
+
+    /// Whether `goal >= 0` at a place, for certain or by what is checked at run time already.
+    pub(super) fn holds(&self, place: &Place, goal: &Poly) -> bool {
+        let mut facts = place.facts.clone();
+        facts.extend(self.assumptions.iter().cloned());
+        let mut syms: Vec<Sym> = goal.symbols().collect();
+        syms.sort_unstable();
+        syms.dedup();
+        for sym in syms {
+            if let Meaning::Value(v) = self.values.symbols.meaning(sym)
+                && let Some(bits @ ..=32) = int_bits(v)
+            {
+                let (low, high) = signed_range(bits);
+                let s = Poly::symbol(sym);
+                facts.extend(s.offset(-low).map(|poly| Fact { poly, equal: false }));
+                facts.extend(s.scale(-1).and_then(|p| p.offset(high)).map(|poly| Fact { poly, equal: false }));
+            }
+        }
+        implies(&facts, goal)
+    }
+
+    /// Proves `goal >= 0` at a place, or takes a condition on parameters for granted that implies it.
+    pub(super) fn require(&mut self, place: &Place, goal: &Poly) -> bool {
+        if self.holds(place, goal) {
+            return true;
+        }
+        let Some(worst) = self.worst(place, goal) else { return false };
+        if worst.as_constant().is_some_and(|c| c < 0) || worst.degree() > 1 {
+            return false;
+        }
+        if !self.holds(&Place::default(), &worst) {
+            if self.affine(&worst).is_none() {
+                return false;
+            }
+            self.assumptions.push(Fact { poly: worst, equal: false });
+        }
+        true
+    }
+
+    /// The least value over the iterations of the loops around, as a polynomial in parameters.
+    fn worst(&self, place: &Place, goal: &Poly) -> Option<Poly> {
+        let mut worst = goal.clone();
+        for l in place.loops.iter().rev() {
+            let counter = self.counters.get(l)?;
+            let Some(sym) = self.iteration(*l) else { continue };
+            let (a, rest) = worst.split_linear(sym)?;
+            worst = if a >= 0 {
+                rest
+            } else if a % counter.step == 0 {
+                rest.add_scaled(&counter.room, a / counter.step)?
+            } else {
+                // room / step rounded up is at most room, where room is not negative: it is, as iterations exist.
+                rest.add_scaled(&counter.room, a)?
+            };
+        }
+        self.is_invariant_poly(&worst).then_some(worst)
+    }
+
+    fn iteration(&self, l: usize) -> Option<Sym> {
+        self.values.symbols.find(Meaning::Iteration(l))
+    }
+
+    /// Proves a need at a place, or takes conditions on parameters for granted that imply it.
+    pub(super) fn need(&mut self, place: &Place, need: &Need) -> bool {
+        let below = need.poly.offset(-need.low);
+        let above = if need.high == i128::MAX {
+            Some(Poly::default())
+        } else {
+            need.poly.scale(-1).and_then(|p| p.offset(need.high))
+        };
+        let (Some(below), Some(above)) = (below, above) else { return false };
+        if self.holds(place, &below) && self.holds(place, &above) {
+            return true;
+        }
+        if self.fits(place, need) {
+            return true;
+        }
+        self.require(place, &below) && self.require(place, &above)
+    }
+
+    /// By interval arithmetic, with bounds on parameters as they are needed. Signs are left to `require`, so that only
+    /// wide ranges are tried here.
+    fn fits(&mut self, place: &Place, need: &Need) -> bool {
+        let inside = |range: Option<(i128, i128)>| range.is_some_and(|(a, b)| need.low <= a && b <= need.high);
+        if inside(self.interval(place, &need.poly, self.bound, &mut Vec::new())) {
+            return true;
+        }
+        for bits in BOUNDS {
+            if self.bound.is_some_and(|b| b < bits) {
+                continue;
+            }
+            let mut used = Vec::new();
+            if inside(self.interval(place, &need.poly, Some(bits), &mut used)) {
+                if used.iter().any(|&s| self.affine_of(s).is_none()) {
+                    return false;
+                }
+                used.extend(self.bounded.iter().copied());
+                used.sort_unstable();
+                used.dedup();
+                self.bound = Some(bits);
+                for &s in &used {
+                    let p = Poly::symbol(s);
+                    let limit = 1i128 << bits;
+                    for poly in [p.offset(limit), p.scale(-1).and_then(|p| p.offset(limit))].into_iter().flatten() {
+                        let fact = Fact { poly, equal: false };
+                        if !self.assumptions.contains(&fact) {
+                            self.assumptions.push(fact);
+                        }
+                    }
+                }
+                self.bounded = used;
+                return true;
+            }
+        }
+        false
+    }
+
+    fn interval(&self, place: &Place, p: &Poly, bound: Option<u32>, used: &mut Vec<Sym>) -> Option<(i128, i128)> {
+        let (mut low, mut high) = (0i128, 0i128);
+        for (monomial, &c) in &p.0 {
+            let (mut a, mut b) = (c, c);
+            for &sym in monomial {
+                let (x, y) = self.symbol_interval(place, sym, bound, used)?;
+                let products = [a.checked_mul(x)?, a.checked_mul(y)?, b.checked_mul(x)?, b.checked_mul(y)?];
+                a = *products.iter().min()?;
+                b = *products.iter().max()?;
+            }
+            low = low.checked_add(a)?;
+            high = high.checked_add(b)?;
+        }
+        Some((low, high))
+    }
+
+    fn symbol_interval(&self, place: &Place, sym: Sym, bound: Option<u32>, used: &mut Vec<Sym>) -> Option<(i128, i128)> {
+        match self.values.symbols.meaning(sym) {
+            Meaning::Iteration(l) => {
+                let at = place.loops.iter().position(|x| *x == l)?;
+                let counter = self.counters.get(&l)?;
+                let outer = Place { loops: place.loops[..at].to_vec(), facts: Vec::new() };
+                let (_, high) = self.interval(&outer, &counter.room, bound, used)?;
+                Some((0, (high / counter.step).max(0)))
+            }
+            Meaning::Value(v) => {
+                let bits = int_bits(v)?;
+                let natural = signed_range(bits);
+                match bound.filter(|&b| b < bits - 1 && self.is_outside(v)) {
+                    Some(b) => {
+                        if !used.contains(&sym) {
+                            used.push(sym);
+                        }
+                        Some((-(1i128 << b), 1i128 << b))
+                    }
+                    None => Some(natural),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Where the values that statements compute come from: constants, affine expressions, loads, other operations,
+//! scalars that cross statements.
+
+use loop_tree::{Affine, Constant, ScalarType};
+use rustc_hash::FxHashMap;
+
+use super::context::{Context, Place};
+use super::memory::{Memory, Touch, scalar_type};
+use super::poly::{Meaning, Poly};
+use crate::llvm::{Inst, Opcode, Value};
+
+/// Code without loops, and the effects that it must have.
+#[derive(Default)]
+pub(super) struct Section<'m> {
+    pub(super) blocks: Vec<usize>,
+    /// The block that only tests whether the loop goes on, if it is among them.
+    pub(super) test: Option<usize>,
+    pub(super) place: Place,
+    pub(super) roots: Vec<Root<'m>>,
+}
+
+/// An effect of a section.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Root<'m> {
+    Store(Inst<'m>),
+    /// Sets a scalar at the end of the section.
+    Set { slot: usize, value: Value<'m> },
+}
+
+/// A scalar that crosses statements.
+#[derive(Clone, Debug)]
+pub(super) struct Slot<'m> {
+    pub(super) ty: ScalarType,
+    pub(super) incoming: Option<Value<'m>>,
+    pub(super) outgoing: Vec<Inst<'m>>,
+    pub(super) written: bool,
+    pub(super) of: Value<'m>,
+}
+
+/// A phi of a loop of the region that is no induction variable by use.
+#[derive(Clone, Copy)]
+pub(super) struct Carried<'m> {
+    pub(super) l: usize,
+    pub(super) start: Value<'m>,
+    pub(super) next: Value<'m>,
+    /// Sections in front of the loop and at the end of its body.
+    pub(super) front: usize,
+    pub(super) latch: usize,
+    pub(super) test_first: bool,
+}
+
+/// How a value is obtained in a section.
+pub(super) enum Leaf<'m> {
+    Const(Constant),
+    Affine(Affine),
+    Slot(usize),
+    Load(Inst<'m>),
+    /// The same as another value.
+    Same(Value<'m>),
+    /// Computed from operands.
+    Op(Inst<'m>),
+    /// Chosen by the way that control took.
+    Join(Inst<'m>),
+}
+
+/// Why a region cannot be described.
+#[derive(Debug)]
+pub(super) struct Refusal<'m> {
+    pub(super) inst: Option<Inst<'m>>,
+    pub(super) code: &'static str,
+    pub(super) message: String,
+    pub(super) help: &'static str,
+}
+
+pub(super) fn refuse<'m>(inst: Option<Inst<'m>>, code: &'static str, message: &str) -> Refusal<'m> {
+    Refusal { inst, code, message: message.to_owned(), help: "" }
+}
+
+/// Everything about the values of one region.
+pub(super) struct Data<'v, 'a, 'm> {
+    pub(super) cx: Context<'v, 'a, 'm>,
+    pub(super) sections: Vec<Section<'m>>,
+    pub(super) section_of: FxHashMap<Inst<'m>, usize>,
+    /// Order of instructions within their section.
+    pub(super) order: FxHashMap<Inst<'m>, usize>,
+    pub(super) memories: Vec<Memory<'m>>,
+    pub(super) touches: FxHashMap<Inst<'m>, Touch>,
+    /// Alias class of each memory.
+    pub(super) classes: Vec<u32>,
+    pub(super) slots: Vec<Slot<'m>>,
+    pub(super) slot_of: FxHashMap<Value<'m>, usize>,
+    pub(super) carried: FxHashMap<Inst<'m>, Carried<'m>>,
+    /// Sections with roots that were not looked at yet.
+    pub(super) fresh: Vec<(usize, Root<'m>)>,
+    /// Headers of loops that are tested first: their last execution belongs to no iteration.
+    pub(super) tested_headers: FxHashMap<usize, usize>,
+}
+
+/// Recomputed rather than handed on: at most so many operations and loads.
+const RECOMPUTE: (usize, usize) = (10, 3);
+
+impl<'m> Data<'_, '_, 'm> {
+    pub(super) fn leaf(&mut self, v: Value<'m>, section: usize) -> Result<Leaf<'m>, Refusal<'m>> {
+        let inst = v.as_inst();
+        let ty = scalar_type(v.ty())
+            .ok_or_else(|| refuse(inst, "type", "a value of a type that statements do not have"))?;
+        if v.is_undef() {
+            return Err(refuse(inst, "undef", "an undefined value is used"));
+        }
+        let mask = if ty.bits() == 64 { u64::MAX } else { (1 << ty.bits()) - 1 };
+        if let Some(c) = v.const_int() {
+            return Ok(Leaf::Const(Constant { ty, bits: c as u64 & mask }));
+        }
+        if let Some(c) = v.const_fp() {
+            return Ok(Leaf::Const(Constant { ty, bits: c.bits as u64 }));
+        }
+        if ty != ScalarType::I1 && !ty.is_float()
+            && let Some(e) = self.affine_leaf(v, section)
+        {
+            return Ok(Leaf::Affine(e));
+        }
+        if self.cx.is_outside(v) {
+            return Ok(Leaf::Slot(self.live_in(v, ty)));
+        }
+        let Some(inst) = inst else { return Err(refuse(None, "value", "a value that is not understood")) };
+        if let Some(c) = self.carried.get(&inst).copied() {
+            let inside = self.sections[section].place.loops.contains(&c.l);
+            if !inside && !c.test_first {
+                return Err(refuse(Some(inst), "last-value", "the value of the last iteration is used after the loop"));
+            }
+            return self.carried_slot(inst, c, ty).map(Leaf::Slot);
+        }
+        let Some(&home) = self.section_of.get(&inst) else {
+            return Err(refuse(Some(inst), "value", "a value from outside of the described code"));
+        };
+        let incoming = inst.incoming();
+        if let [(only, _)] = incoming[..] {
+            if home == section || self.cx.is_outside(only) {
+                return Ok(Leaf::Same(only));
+            }
+        }
+        if home == section {
+            return match inst.opcode() {
+                Opcode::Load => Ok(Leaf::Load(inst)),
+                Opcode::Phi => Ok(Leaf::Join(inst)),
+                _ => Ok(Leaf::Op(inst)),
+            };
+        }
+        let loops = &self.sections[section].place.loops.clone();
+        let prefix = loops.starts_with(&self.sections[home].place.loops);
+        if prefix && self.recomputable(v, home, &mut (0, 0)) {
+            return Ok(if inst.opcode() == Opcode::Load { Leaf::Load(inst) } else { Leaf::Op(inst) });
+        }
+        // After the loop, what it hands to the next iteration is what its scalar holds.
+        let handed = self.carried.iter().filter(|(_, c)| c.next == v && !c.test_first && !loops.contains(&c.l));
+        if let Some((phi, c)) = handed.map(|(p, c)| (*p, *c)).min_by_key(|(_, c)| c.front) {
+            return self.carried_slot(phi, c, ty).map(Leaf::Slot);
+        }
+        let block = self.cx.values.cfg.home(inst).unwrap_or(0);
+        if let Some(l) = self.tested_headers.get(&block)
+            && !loops.contains(l)
+        {
+            return Err(refuse(Some(inst), "last-value", "a value of the loop's test is used after the loop"));
+        }
+        if let Some(&slot) = self.slot_of.get(&v) {
+            return Ok(Leaf::Slot(slot));
+        }
+        let slot = self.add_slot(v, ty, None);
+        self.slots[slot].written = true;
+        self.add_root(home, Root::Set { slot, value: v });
+        Ok(Leaf::Slot(slot))
+    }
+
+    pub(super) fn add_root(&mut self, section: usize, root: Root<'m>) {
+        self.sections[section].roots.push(root);
+        self.fresh.push((section, root));
+    }
+
+    fn add_slot(&mut self, v: Value<'m>, ty: ScalarType, incoming: Option<Value<'m>>) -> usize {
+        let slot = self.slots.len();
+        self.slots.push(Slot { ty, incoming, outgoing: Vec::new(), written: false, of: v });
+        self.slot_of.insert(v, slot);
+        slot
+    }
+
+    fn live_in(&mut self, v: Value<'m>, ty: ScalarType) -> usize {
+        match self.slot_of.get(&v) {
+            Some(&slot) => slot,
+            None => self.add_slot(v, ty, Some(v)),
+        }
+    }
+
+    fn carried_slot(&mut self, phi: Inst<'m>, c: Carried<'m>, ty: ScalarType) -> Result<usize, Refusal<'m>> {
+        if let Some(&slot) = self.slot_of.get(&phi.value()) {
+            return Ok(slot);
+        }
+        let slot = self.add_slot(phi.value(), ty, None);
+        self.slots[slot].written = true;
+        self.add_root(c.front, Root::Set { slot, value: c.start });
+        if c.next != phi.value() {
+            self.add_root(c.latch, Root::Set { slot, value: c.next });
+        }
+        Ok(slot)
+    }
+
+    /// Exact without any condition, and only over loops around the section.
+    fn affine_leaf(&mut self, v: Value<'m>, section: usize) -> Option<Affine> {
+        let e = self.cx.values.integer(v)?;
+        let place = self.sections[section].place.clone();
+        if !self.in_scope(&e.poly, &place) {
+            return None;
+        }
+        for need in &e.needs {
+            let below = need.poly.offset(-need.low)?;
+            let above = need.poly.scale(-1)?.offset(need.high)?;
+            if !self.cx.holds(&place, &below) || !self.cx.holds(&place, &above) {
+                return None;
+            }
+        }
+        self.cx.affine(&e.poly)
+    }
+
+    fn in_scope(&self, p: &Poly, place: &Place) -> bool {
+        p.degree() <= 1
+            && p.symbols().all(|s| match self.cx.values.symbols.meaning(s) {
+                Meaning::Iteration(l) => place.loops.contains(&l),
+                Meaning::Value(v) => self.cx.is_outside(v),
+            })
+    }
+
+    /// Whether the value is cheap to compute again and cannot have changed: made of plain arithmetic on loads from
+    /// memory that the region does not write.
+    fn recomputable(&mut self, v: Value<'m>, home: usize, spent: &mut (usize, usize)) -> bool {
+        if v.is_constant() || self.cx.is_outside(v) {
+            return !v.is_undef() && scalar_type(v.ty()).is_some();
+        }
+        if self.affine_leaf(v, home).is_some() {
+            return true;
+        }
+        let Some(inst) = v.as_inst() else { return false };
+        if self.section_of.get(&inst) != Some(&home) {
+            return false;
+        }
+        spent.0 += 1;
+        if spent.0 > RECOMPUTE.0 {
+            return false;
+        }
+        use Opcode::*;
+        match inst.opcode() {
+            Load => {
+                spent.1 += 1;
+                let Some(t) = self.touches.get(&inst) else { return false };
+                let class = self.classes[t.memory];
+                spent.1 <= RECOMPUTE.1
+                    && !self.memories.iter().zip(&self.classes).any(|(m, c)| m.written && *c == class)
+            }
+            FAdd | FSub | FMul | FNeg | Add | Sub | Mul | Shl | And | Or | Xor | LShr | AShr | SExt | ZExt | Trunc
+            | SiToFp | UiToFp | FpExt | FpTrunc | ICmp | FCmp | Select => {
+                inst.operands().into_iter().all(|o| self.recomputable(o, home, spent))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two reads or writes may touch the same bytes when the loops around are in the same iteration.
+    pub(super) fn may_touch(&self, a: &Spot<'m>, b: &Spot<'m>) -> bool {
+        match (a, b) {
+            (Spot::Slot(x), Spot::Slot(y)) => x == y,
+            (Spot::Memory(x), Spot::Memory(y)) => {
+                let (Some(x), Some(y)) = (self.touches.get(x), self.touches.get(y)) else { return true };
+                if x.memory != y.memory {
+                    return self.classes[x.memory] == self.classes[y.memory];
+                }
+                match (&x.subscripts, &y.subscripts) {
+                    (Some(x), Some(y)) => {
+                        !x.iter().zip(y).any(|(x, y)| (x - y).as_constant().is_some_and(|d| d != 0))
+                    }
+                    _ => true,
+                }
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Something read or written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Spot<'m> {
+    Memory(Inst<'m>),
+    Slot(usize),
+}

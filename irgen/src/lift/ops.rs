@@ -1,0 +1,163 @@
+//! Operations of LLVM IR as operations of statements.
+
+use loop_tree::{BinaryOp, CastOp, ComparePredicate, Intrinsic, OpFlags};
+
+use crate::llvm::{FastMath, Inst, IntPredicate, Opcode, PoisonFlags, RealPredicate};
+
+pub(super) fn binary_op(o: Opcode) -> Option<BinaryOp> {
+    Some(match o {
+        Opcode::Add => BinaryOp::Add,
+        Opcode::Sub => BinaryOp::Sub,
+        Opcode::Mul => BinaryOp::Mul,
+        Opcode::SDiv => BinaryOp::SDiv,
+        Opcode::UDiv => BinaryOp::UDiv,
+        Opcode::SRem => BinaryOp::SRem,
+        Opcode::URem => BinaryOp::URem,
+        Opcode::Shl => BinaryOp::Shl,
+        Opcode::LShr => BinaryOp::LShr,
+        Opcode::AShr => BinaryOp::AShr,
+        Opcode::And => BinaryOp::And,
+        Opcode::Or => BinaryOp::Or,
+        Opcode::Xor => BinaryOp::Xor,
+        Opcode::FAdd => BinaryOp::FAdd,
+        Opcode::FSub => BinaryOp::FSub,
+        Opcode::FMul => BinaryOp::FMul,
+        Opcode::FDiv => BinaryOp::FDiv,
+        Opcode::FRem => BinaryOp::FRem,
+        _ => return None,
+    })
+}
+
+pub(super) fn cast_op(o: Opcode) -> Option<CastOp> {
+    Some(match o {
+        Opcode::Trunc => CastOp::Trunc,
+        Opcode::ZExt => CastOp::ZExt,
+        Opcode::SExt => CastOp::SExt,
+        Opcode::FpTrunc => CastOp::FpTrunc,
+        Opcode::FpExt => CastOp::FpExt,
+        Opcode::FpToSi => CastOp::FpToSi,
+        Opcode::FpToUi => CastOp::FpToUi,
+        Opcode::SiToFp => CastOp::SiToFp,
+        Opcode::UiToFp => CastOp::UiToFp,
+        Opcode::BitCast => CastOp::Bitcast,
+        _ => return None,
+    })
+}
+
+pub(super) fn int_compare(i: Inst<'_>) -> Option<ComparePredicate> {
+    use IntPredicate as P;
+    Some(match i.int_predicate()? {
+        P::Eq => ComparePredicate::Eq,
+        P::Ne => ComparePredicate::Ne,
+        P::Ugt => ComparePredicate::Ugt,
+        P::Uge => ComparePredicate::Uge,
+        P::Ult => ComparePredicate::Ult,
+        P::Ule => ComparePredicate::Ule,
+        P::Sgt => ComparePredicate::Sgt,
+        P::Sge => ComparePredicate::Sge,
+        P::Slt => ComparePredicate::Slt,
+        P::Sle => ComparePredicate::Sle,
+    })
+}
+
+pub(super) fn real_compare(i: Inst<'_>) -> Option<ComparePredicate> {
+    use RealPredicate as P;
+    Some(match i.real_predicate()? {
+        P::False => ComparePredicate::FFalse,
+        P::Oeq => ComparePredicate::FOeq,
+        P::Ogt => ComparePredicate::FOgt,
+        P::Oge => ComparePredicate::FOge,
+        P::Olt => ComparePredicate::FOlt,
+        P::Ole => ComparePredicate::FOle,
+        P::One => ComparePredicate::FOne,
+        P::Ord => ComparePredicate::FOrd,
+        P::Uno => ComparePredicate::FUno,
+        P::Ueq => ComparePredicate::FUeq,
+        P::Ugt => ComparePredicate::FUgt,
+        P::Uge => ComparePredicate::FUge,
+        P::Ult => ComparePredicate::FUlt,
+        P::Ule => ComparePredicate::FUle,
+        P::Une => ComparePredicate::FUne,
+        P::True => ComparePredicate::FTrue,
+    })
+}
+
+/// A pure intrinsic and the number of its operands that are values; a constant flag behind them is in [`flags_of`].
+pub(super) fn intrinsic_of(i: Inst<'_>) -> Option<(Intrinsic, usize)> {
+    let call = i.as_call()?;
+    if call.has_operand_bundles() {
+        return None;
+    }
+    let name = call.intrinsic_name()?;
+    let count = call.args().len();
+    let (f, arity) = match name.strip_prefix("llvm.")? {
+        "sqrt" => (Intrinsic::Sqrt, 1),
+        "fabs" => (Intrinsic::Fabs, 1),
+        "fma" => (Intrinsic::Fma, 3),
+        "fmuladd" => (Intrinsic::FMulAdd, 3),
+        "floor" => (Intrinsic::Floor, 1),
+        "ceil" => (Intrinsic::Ceil, 1),
+        "trunc" => (Intrinsic::Trunc, 1),
+        "rint" => (Intrinsic::Rint, 1),
+        "nearbyint" => (Intrinsic::NearbyInt, 1),
+        "round" => (Intrinsic::Round, 1),
+        "minnum" => (Intrinsic::MinNum, 2),
+        "maxnum" => (Intrinsic::MaxNum, 2),
+        "minimum" => (Intrinsic::Minimum, 2),
+        "maximum" => (Intrinsic::Maximum, 2),
+        "copysign" => (Intrinsic::CopySign, 2),
+        "exp" => (Intrinsic::Exp, 1),
+        "exp2" => (Intrinsic::Exp2, 1),
+        "log" => (Intrinsic::Log, 1),
+        "log2" => (Intrinsic::Log2, 1),
+        "log10" => (Intrinsic::Log10, 1),
+        "sin" => (Intrinsic::Sin, 1),
+        "cos" => (Intrinsic::Cos, 1),
+        "pow" => (Intrinsic::Pow, 2),
+        "smin" => (Intrinsic::SMin, 2),
+        "smax" => (Intrinsic::SMax, 2),
+        "umin" => (Intrinsic::UMin, 2),
+        "umax" => (Intrinsic::UMax, 2),
+        "abs" => (Intrinsic::Abs, 1),
+        "ctpop" => (Intrinsic::CtPop, 1),
+        "bswap" => (Intrinsic::BSwap, 1),
+        "uadd.sat" => (Intrinsic::UAddSat, 2),
+        "usub.sat" => (Intrinsic::USubSat, 2),
+        "sadd.sat" => (Intrinsic::SAddSat, 2),
+        "ssub.sat" => (Intrinsic::SSubSat, 2),
+        _ => return None,
+    };
+    (count >= arity).then_some((f, arity))
+}
+
+/// Flags of an operation.
+pub(super) fn flags_of(i: Inst<'_>) -> OpFlags {
+    let mut flags = OpFlags::empty();
+    let poison = i.poison_flags();
+    for (from, to) in [
+        (PoisonFlags::NUW, OpFlags::NUW),
+        (PoisonFlags::NSW, OpFlags::NSW),
+        (PoisonFlags::EXACT, OpFlags::EXACT),
+        (PoisonFlags::DISJOINT, OpFlags::DISJOINT),
+        (PoisonFlags::NNEG, OpFlags::NNEG),
+    ] {
+        flags.set(to, poison.contains(from));
+    }
+    let fast = i.fast_math();
+    for (from, to) in [
+        (FastMath::REASSOC, OpFlags::REASSOC),
+        (FastMath::NNAN, OpFlags::NNAN),
+        (FastMath::NINF, OpFlags::NINF),
+        (FastMath::NSZ, OpFlags::NSZ),
+        (FastMath::ARCP, OpFlags::ARCP),
+        (FastMath::CONTRACT, OpFlags::CONTRACT),
+        (FastMath::AFN, OpFlags::AFN),
+    ] {
+        flags.set(to, fast.contains(from));
+    }
+    let abs = i.as_call().filter(|c| c.intrinsic_name().as_deref() == Some("llvm.abs"));
+    if abs.and_then(|c| c.args().get(1).and_then(|v| v.const_int())).is_some_and(|c| c != 0) {
+        flags |= OpFlags::INT_MIN_POISON;
+    }
+    flags
+}

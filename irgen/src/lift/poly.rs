@@ -1,0 +1,203 @@
+//! Polynomials with integer coefficients over symbols: exact values of index computations.
+
+use std::collections::BTreeMap;
+
+use crate::llvm::Value;
+
+/// A symbol, by its place in [`Symbols`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Sym(pub(super) u32);
+
+/// What a symbol stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Meaning<'m> {
+    /// How many iterations of the loop are complete.
+    Iteration(usize),
+    /// An integer value, read as signed.
+    Value(Value<'m>),
+}
+
+/// All symbols of one function.
+#[derive(Default)]
+pub(super) struct Symbols<'m> {
+    list: Vec<Meaning<'m>>,
+    number: rustc_hash::FxHashMap<Meaning<'m>, Sym>,
+}
+
+impl<'m> Symbols<'m> {
+    pub(super) fn get(&mut self, meaning: Meaning<'m>) -> Sym {
+        *self.number.entry(meaning).or_insert_with(|| {
+            self.list.push(meaning);
+            Sym(self.list.len() as u32 - 1)
+        })
+    }
+
+    pub(super) fn find(&self, meaning: Meaning<'m>) -> Option<Sym> {
+        self.number.get(&meaning).copied()
+    }
+
+    pub(super) fn meaning(&self, sym: Sym) -> Meaning<'m> {
+        self.list[sym.0 as usize]
+    }
+}
+
+/// A sum of products of symbols. No coefficient is zero.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(super) struct Poly(pub(super) BTreeMap<Vec<Sym>, i128>);
+
+/// More terms than this are no index computation.
+const MAX_TERMS: usize = 24;
+
+impl Poly {
+    pub(super) fn constant(value: i128) -> Poly {
+        let mut p = Poly::default();
+        if value != 0 {
+            p.0.insert(Vec::new(), value);
+        }
+        p
+    }
+
+    pub(super) fn symbol(sym: Sym) -> Poly {
+        Poly(BTreeMap::from([(vec![sym], 1)]))
+    }
+
+    pub(super) fn as_constant(&self) -> Option<i128> {
+        match self.0.len() {
+            0 => Some(0),
+            1 => self.0.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn constant_term(&self) -> i128 {
+        self.0.get(&Vec::new()).copied().unwrap_or(0)
+    }
+
+    /// `self + factor * other`; `None` where a coefficient overflows.
+    pub(super) fn add_scaled(&self, other: &Poly, factor: i128) -> Option<Poly> {
+        let mut result = self.clone();
+        for (monomial, c) in &other.0 {
+            let entry = result.0.entry(monomial.clone()).or_insert(0);
+            *entry = entry.checked_add(c.checked_mul(factor)?)?;
+        }
+        result.0.retain(|_, c| *c != 0);
+        (result.0.len() <= MAX_TERMS).then_some(result)
+    }
+
+    pub(super) fn add(&self, other: &Poly) -> Option<Poly> {
+        self.add_scaled(other, 1)
+    }
+
+    pub(super) fn sub(&self, other: &Poly) -> Option<Poly> {
+        self.add_scaled(other, -1)
+    }
+
+    pub(super) fn offset(&self, by: i128) -> Option<Poly> {
+        self.add(&Poly::constant(by))
+    }
+
+    pub(super) fn scale(&self, factor: i128) -> Option<Poly> {
+        Poly::default().add_scaled(self, factor)
+    }
+
+    pub(super) fn mul(&self, other: &Poly) -> Option<Poly> {
+        let mut result = Poly::default();
+        for (a, x) in &self.0 {
+            for (b, y) in &other.0 {
+                let mut monomial = [a.as_slice(), b].concat();
+                monomial.sort_unstable();
+                let entry = result.0.entry(monomial).or_insert(0);
+                *entry = entry.checked_add(x.checked_mul(*y)?)?;
+            }
+        }
+        result.0.retain(|_, c| *c != 0);
+        (result.0.len() <= MAX_TERMS && result.degree() <= 4).then_some(result)
+    }
+
+    pub(super) fn degree(&self) -> usize {
+        self.0.keys().map(Vec::len).max().unwrap_or(0)
+    }
+
+    pub(super) fn symbols(&self) -> impl Iterator<Item = Sym> {
+        self.0.keys().flatten().copied()
+    }
+
+    pub(super) fn uses(&self, sym: Sym) -> bool {
+        self.symbols().any(|s| s == sym)
+    }
+
+    /// `(a, b)` with `self = a * sym + b` and a constant `a`.
+    pub(super) fn split_linear(&self, sym: Sym) -> Option<(i128, Poly)> {
+        let mut rest = self.clone();
+        let a = rest.0.remove(&vec![sym]).unwrap_or(0);
+        (!rest.uses(sym)).then_some((a, rest))
+    }
+
+    /// All coefficients divided exactly.
+    pub(super) fn divide_exact(&self, by: i128) -> Option<Poly> {
+        let exact = by != 0 && self.0.values().all(|c| c % by == 0);
+        exact.then(|| Poly(self.0.iter().map(|(m, c)| (m.clone(), c / by)).collect()))
+    }
+
+    /// `(q, r)` with `self = q * by + r`, by repeatedly removing multiples of the leading term of `by`, which is its
+    /// greatest monomial. Constants and linear terms are divided with remainder nearest to zero.
+    pub(super) fn divide(&self, by: &Poly) -> Option<(Poly, Poly)> {
+        let (lead, c) = by.0.iter().max_by(|a, b| (a.0.len(), a.0).cmp(&(b.0.len(), b.0)))?;
+        let (mut quotient, mut rest) = (Poly::default(), self.clone());
+        let mut done: Vec<Vec<Sym>> = Vec::new();
+        for _ in 0..64 {
+            let next = rest
+                .0
+                .iter()
+                .filter(|(m, _)| !done.contains(m))
+                .filter_map(|(m, x)| Some((remove_all(m, lead)?, m.clone(), nearest(*x, *c))))
+                .filter(|(_, _, q)| *q != 0)
+                .max_by(|a, b| (a.1.len(), &a.1).cmp(&(b.1.len(), &b.1)));
+            let Some((factor, monomial, q)) = next else { return Some((quotient, rest)) };
+            let term = Poly(BTreeMap::from([(factor, q)]));
+            quotient = quotient.add(&term)?;
+            rest = rest.sub(&term.mul(by)?)?;
+            done.push(monomial);
+        }
+        None
+    }
+}
+
+/// The quotient with the remainder nearest to zero.
+fn nearest(x: i128, c: i128) -> i128 {
+    let q = x.div_euclid(c);
+    let r = x - q * c;
+    if 2 * r > c.abs() { q + c.signum() } else { q }
+}
+
+/// The multiset difference, where `part` is contained.
+fn remove_all(whole: &[Sym], part: &[Sym]) -> Option<Vec<Sym>> {
+    let mut rest = whole.to_vec();
+    for sym in part {
+        let at = rest.iter().position(|s| s == sym)?;
+        rest.remove(at);
+    }
+    Some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn x(n: u32) -> Poly {
+        Poly::symbol(Sym(n))
+    }
+
+    #[test]
+    fn division_splits_a_linearised_subscript() {
+        let (i, j, m) = (x(0), x(1), x(2));
+        let stride = m.offset(1).unwrap();
+        let linear = i.mul(&stride).unwrap().add(&j).unwrap().offset(-1).unwrap();
+        let (q, r) = linear.divide(&stride).unwrap();
+        assert_eq!((q, r), (i.clone(), j.offset(-1).unwrap()));
+        let constant = Poly::constant(100);
+        let linear = i.scale(100).unwrap().add(&j).unwrap().offset(99).unwrap();
+        let (q, r) = linear.divide(&constant).unwrap();
+        assert_eq!((q, r), (i.offset(1).unwrap(), j.offset(-1).unwrap()));
+    }
+}

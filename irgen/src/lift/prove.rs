@@ -1,0 +1,118 @@
+//! Proofs that a polynomial is not negative where some facts hold: Fourier-Motzkin elimination over the monomials, with
+//! a bound on the work. Sound over the rationals, hence over the integers; "no" means "not proved".
+
+use std::collections::BTreeMap;
+
+use super::poly::{Poly, Sym};
+use super::values::Fact;
+
+/// More constraints than this are given up on.
+const MAX_CONSTRAINTS: usize = 160;
+
+type Row = Poly;
+
+/// Whether `goal >= 0` follows from the facts.
+pub(super) fn implies(facts: &[Fact], goal: &Poly) -> bool {
+    if let Some(c) = goal.as_constant() {
+        return c >= 0;
+    }
+    let at_least = |f: &Fact| f.poly == *goal || goal.sub(&f.poly).and_then(|d| d.as_constant()).is_some_and(|c| c >= 0);
+    if facts.iter().any(at_least) {
+        return true;
+    }
+    let Some(negated) = goal.scale(-1).and_then(|g| g.offset(-1)) else { return false };
+    let mut rows: Vec<Row> = vec![negated];
+    // Only facts that share a monomial, directly or not, can matter.
+    let mut rest: Vec<Row> = Vec::new();
+    for f in facts {
+        rest.push(f.poly.clone());
+        if f.equal {
+            rest.extend(f.poly.scale(-1));
+        }
+    }
+    loop {
+        let touches = |r: &Row, rows: &[Row]| {
+            r.0.keys().any(|m| !m.is_empty() && rows.iter().any(|x| x.0.contains_key(m)))
+        };
+        let before = rest.len();
+        let (near, far): (Vec<Row>, Vec<Row>) = rest.into_iter().partition(|r| touches(r, &rows));
+        rows.extend(near);
+        rest = far;
+        if rest.len() == before || rest.is_empty() {
+            break;
+        }
+    }
+    infeasible(rows)
+}
+
+fn infeasible(mut rows: Vec<Row>) -> bool {
+    loop {
+        rows.iter_mut().for_each(tighten);
+        rows.sort();
+        rows.dedup();
+        if rows.iter().any(|r| r.as_constant().is_some_and(|c| c < 0)) {
+            return true;
+        }
+        rows.retain(|r| r.as_constant().is_none());
+        // The monomial whose elimination makes the fewest rows.
+        let mut uses: BTreeMap<&Vec<Sym>, (usize, usize)> = BTreeMap::new();
+        for (m, c) in rows.iter().flat_map(|r| &r.0).filter(|(m, _)| !m.is_empty()) {
+            let entry = uses.entry(m).or_default();
+            if *c > 0 { entry.0 += 1 } else { entry.1 += 1 }
+        }
+        let Some((m, (plus, minus))) = uses.into_iter().min_by_key(|(_, (p, n))| p * n) else { return false };
+        if plus * minus + rows.len() > MAX_CONSTRAINTS {
+            return false;
+        }
+        let m = m.clone();
+        let (with, mut next): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|r| r.0.contains_key(&m));
+        for up in with.iter().filter(|r| r.0[&m] > 0) {
+            for down in with.iter().filter(|r| r.0[&m] < 0) {
+                // A combination that overflows is left out: fewer facts prove less.
+                let sum = up.scale(-down.0[&m]).and_then(|u| u.add_scaled(down, up.0[&m]));
+                next.extend(sum);
+            }
+        }
+        rows = next;
+    }
+}
+
+/// Divides by the common divisor of the coefficients, rounding the constant down: exact on integers.
+fn tighten(row: &mut Row) {
+    let divisor = row.0.iter().filter(|(m, _)| !m.is_empty()).fold(0i128, |g, (_, c)| gcd(g, *c));
+    if divisor > 1 {
+        let constant = row.constant_term().div_euclid(divisor);
+        row.0.remove(&Vec::new());
+        row.0.values_mut().for_each(|c| *c /= divisor);
+        if constant != 0 {
+            row.0.insert(Vec::new(), constant);
+        }
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i128::try_from(a).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn follows_through_two_facts_and_not_further() {
+        let x = |n| Poly::symbol(Sym(n));
+        let at_least = |poly: Poly| Fact { poly, equal: false };
+        // i >= 0, i < j, j < n  =>  n >= 2, and not n >= 3.
+        let facts = [
+            at_least(x(0)),
+            at_least(x(1).sub(&x(0)).unwrap().offset(-1).unwrap()),
+            at_least(x(2).sub(&x(1)).unwrap().offset(-1).unwrap()),
+        ];
+        assert!(implies(&facts, &x(2).offset(-2).unwrap()));
+        assert!(!implies(&facts, &x(2).offset(-3).unwrap()));
+    }
+}

@@ -1,0 +1,542 @@
+//! From a run of items to a kernel with its bindings.
+
+use std::sync::Arc;
+
+use loop_tree::{
+    AliasClass, Array, ArrayId, Bounds, Condition, Green, Kernel, LoopHeader, LoopKind, Param, RuntimeCondition,
+    ScalarType, StmtId, Storage, VarId, Variable, canonical,
+};
+use rustc_hash::FxHashMap;
+
+use super::alias::alias_classes;
+use super::context::{Context, Counter, Place};
+use super::leaves::{Carried, Data, Refusal, Root, Section, refuse};
+use super::memory::{Site, describe, scalar_type};
+use super::names::Names;
+use super::poly::Poly;
+use super::shape::{Branch, Cycle, Item, Piece, has_effect};
+use super::statements::Maker;
+use super::values::{Fact, Values};
+use super::{ArrayBinding, ParamBinding};
+use crate::llvm::{Effects, Inst, Opcode};
+
+/// A region before its blocks are cut out.
+pub(super) struct Draft<'m> {
+    pub(super) kernel: Arc<Kernel>,
+    pub(super) params: Vec<ParamBinding<'m>>,
+    pub(super) arrays: Vec<ArrayBinding<'m>>,
+    pub(super) origins: Vec<Inst<'m>>,
+    /// Header and latch of each variable's loop.
+    pub(super) loops: Vec<(usize, usize)>,
+    /// Blocks of the region, without the one behind its last item.
+    pub(super) blocks: Vec<usize>,
+    /// The instruction that the region begins before: the terminator of the block in front.
+    pub(super) begin: Inst<'m>,
+    /// The block behind, whose phis belong to the region.
+    pub(super) behind: usize,
+}
+
+enum Node {
+    Section(usize),
+    Guard(Condition, Vec<Node>),
+    Loop(usize, Vec<Node>),
+}
+
+struct Builder<'v, 'a, 'm> {
+    data: Data<'v, 'a, 'm>,
+    variables: Vec<usize>,
+    names: Names,
+    latches: Vec<(usize, usize)>,
+}
+
+/// Describes a run of items that begins and ends with a loop, or a condition around loops.
+pub(super) fn draft<'m>(
+    values: &mut Values<'_, 'm>,
+    name: &str,
+    items: &[Item<'m>],
+) -> Result<Draft<'m>, Refusal<'m>> {
+    let cfg = values.cfg;
+    let (mut blocks, mut front, mut behind) = (Vec::new(), None, None);
+    for item in items {
+        match item {
+            Item::Piece(p) => blocks.extend(&p.blocks),
+            Item::Loop(c) => {
+                blocks.extend(&cfg.loops[c.id].blocks);
+                let entering = cfg.preds[cfg.loops[c.id].header].iter().find(|p| !cfg.loops[c.id].contains(**p));
+                front = front.or(entering.copied());
+                behind = Some(c.exit);
+            }
+            Item::If(b) => {
+                inside(&b.yes, cfg, &mut blocks);
+                inside(&b.no, cfg, &mut blocks);
+                front = front.or(Some(b.block));
+                behind = Some(b.join);
+            }
+            Item::Tangle(..) => return Err(refuse(None, "control", "control flow without structure")),
+        }
+    }
+    let missing = || refuse(None, "control", "the loop has no place of its own in the control flow");
+    let (front, behind) = (front.ok_or_else(missing)?, behind.ok_or_else(missing)?);
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks.retain(|&b| b != front && b != behind);
+    // The way in is from `front`, the way out to `behind`, for every edge.
+    for &b in &blocks {
+        let enters = cfg.preds[b].iter().all(|p| *p == front || blocks.binary_search(p).is_ok());
+        let leaves = cfg.succs[b].iter().all(|s| *s == behind || blocks.binary_search(s).is_ok());
+        if !enters || !leaves {
+            return Err(missing());
+        }
+    }
+    if !cfg.preds[behind].iter().all(|p| *p == front || blocks.binary_search(p).is_ok()) {
+        return Err(missing());
+    }
+    let begin = cfg.insts[front].last().copied().ok_or_else(missing)?;
+    let mut in_region = vec![false; cfg.blocks.len()];
+    blocks.iter().for_each(|&b| in_region[b] = true);
+    let data = Data {
+        cx: Context::new(values, in_region),
+        sections: Vec::new(),
+        section_of: FxHashMap::default(),
+        order: FxHashMap::default(),
+        memories: Vec::new(),
+        touches: FxHashMap::default(),
+        classes: Vec::new(),
+        slots: Vec::new(),
+        slot_of: FxHashMap::default(),
+        carried: FxHashMap::default(),
+        fresh: Vec::new(),
+        tested_headers: FxHashMap::default(),
+    };
+    let mut builder =
+        Builder { data, variables: Vec::new(), names: Names::default(), latches: Vec::new() };
+    let mut nodes = builder.flatten(items, &Place::default(), None)?;
+    // Phis behind the last item belong to the region, and are where its results leave it.
+    let last = builder.section(Section::default());
+    for phi in cfg.blocks[behind].phis() {
+        builder.data.section_of.insert(phi, last);
+    }
+    if !cfg.blocks[behind].phis().is_empty() {
+        builder.data.sections[last].blocks.push(behind);
+        builder.data.cx.inside[behind] = true;
+    }
+    nodes.push(Node::Section(last));
+    builder.finish(name, nodes, blocks, begin, behind, last)
+}
+
+fn inside(items: &[Item<'_>], cfg: &super::cfg::Cfg<'_>, blocks: &mut Vec<usize>) {
+    for item in items {
+        match item {
+            Item::Piece(p) => blocks.extend(&p.blocks),
+            Item::Loop(c) => blocks.extend(cfg.loops[c.id].blocks.iter().copied().chain([c.exit])),
+            Item::If(b) => {
+                inside(&b.yes, cfg, blocks);
+                inside(&b.no, cfg, blocks);
+            }
+            Item::Tangle(..) => {}
+        }
+    }
+}
+
+impl<'m> Builder<'_, '_, 'm> {
+    fn section(&mut self, section: Section<'m>) -> usize {
+        self.data.sections.push(section);
+        self.data.sections.len() - 1
+    }
+
+    fn flatten(&mut self, items: &[Item<'m>], place: &Place, test: Option<usize>) -> Result<Vec<Node>, Refusal<'m>> {
+        let mut nodes = Vec::new();
+        let mut previous = None;
+        for item in items {
+            match item {
+                Item::Piece(p) => {
+                    let at = self.piece(p, place, test)?;
+                    nodes.push(Node::Section(at));
+                    previous = Some(at);
+                }
+                Item::Loop(c) => {
+                    let front = match previous {
+                        Some(at) => at,
+                        None => {
+                            let at = self.section(Section { place: place.clone(), ..Section::default() });
+                            nodes.push(Node::Section(at));
+                            at
+                        }
+                    };
+                    nodes.push(self.cycle(c, place, front)?);
+                    previous = None;
+                }
+                Item::If(b) => {
+                    self.branch(b, place, &mut nodes)?;
+                    previous = None;
+                }
+                Item::Tangle(..) => return Err(refuse(None, "control", "control flow without structure")),
+            }
+        }
+        Ok(nodes)
+    }
+
+    fn piece(&mut self, p: &Piece, place: &Place, test: Option<usize>) -> Result<usize, Refusal<'m>> {
+        let cfg = self.data.cx.values.cfg;
+        let test = test.filter(|t| p.blocks.contains(t));
+        let at = self.section(Section { blocks: p.blocks.clone(), test, place: place.clone(), roots: Vec::new() });
+        let insts: Vec<Inst<'m>> = p.blocks.iter().flat_map(|&b| cfg.insts[b].iter().copied()).collect();
+        for (n, inst) in insts.into_iter().enumerate() {
+            self.data.section_of.insert(inst, at);
+            self.data.order.insert(inst, n + 1);
+            let effects = inst.effects();
+            if effects.contains(Effects::MARKER) {
+                let lifetime = inst.as_call().and_then(|c| c.intrinsic_name());
+                if lifetime.is_some_and(|n| n.starts_with("llvm.lifetime")) {
+                    return Err(refuse(Some(inst), "lifetime", "a local array begins or ends its life here"));
+                }
+                continue;
+            }
+            if inst.opcode() == Opcode::Store && !has_other_effect(inst) {
+                self.data.add_root(at, Root::Store(inst));
+            } else if inst.is_volatile() {
+                return Err(refuse(Some(inst), "volatile", "a volatile access"));
+            } else if effects.contains(Effects::ATOMIC) {
+                return Err(refuse(Some(inst), "atomic", "an atomic access or a fence"));
+            } else if has_effect(inst) {
+                return Err(refuse(Some(inst), "call", &format!("effects that are not understood: {}", inst.value())));
+            }
+        }
+        Ok(at)
+    }
+
+    fn cycle(&mut self, c: &Cycle<'m>, place: &Place, front: usize) -> Result<Node, Refusal<'m>> {
+        let cfg = self.data.cx.values.cfg;
+        let header = cfg.loops[c.id].header;
+        let first = cfg.insts[header].first().copied();
+        let count = c.count.as_ref().map_err(|why| refuse(first, "trip-count", why))?;
+        for need in &count.needs {
+            if !self.data.cx.need(place, need) {
+                let why = "the number of iterations is exact only if an expression does not wrap, which is not proved";
+                return Err(refuse(first, "trip-count", why));
+            }
+        }
+        // The variable is the induction variable of the source where that counts up by one.
+        let k = self.data.cx.values.iteration(c.id);
+        let mut base = Poly::default();
+        if count.step == 1 || true {
+            for phi in cfg.blocks[header].phis() {
+                let Some(e) = self.data.cx.values.integer(phi.value()) else { continue };
+                if let Some(start) = e.poly.sub(&k).filter(|s| !k.symbols().any(|k| s.uses(k)))
+                    && self.data.cx.affine(&start).is_some()
+                {
+                    base = start;
+                    break;
+                }
+            }
+        }
+        let var = VarId::new(self.variables.len());
+        self.variables.push(c.id);
+        let latch = cfg.loops[c.id].latches.first().copied().unwrap_or(header);
+        self.latches.push((header, latch));
+        self.names.variable(place.loops.len());
+        self.data.cx.counters.insert(
+            c.id,
+            Counter { var, base, room: count.room.clone(), step: count.step },
+        );
+        let mut inner = place.clone();
+        inner.loops.push(c.id);
+        let runs = count.room.sub(&k.scale(count.step).unwrap_or_default());
+        let overflow = || refuse(first, "trip-count", "a coefficient overflows");
+        inner.facts.push(Fact { poly: k, equal: false });
+        inner.facts.push(Fact { poly: runs.ok_or_else(overflow)?, equal: false });
+        let test = c.test_first.then_some(header);
+        if c.test_first {
+            self.data.tested_headers.insert(header, c.id);
+        }
+        let mut body = self.flatten(&c.body, &inner, test)?;
+        let end = match body.last() {
+            Some(Node::Section(at)) => *at,
+            _ => {
+                let at = self.section(Section { place: inner, ..Section::default() });
+                body.push(Node::Section(at));
+                at
+            }
+        };
+        for phi in cfg.blocks[header].phis() {
+            if let Some((l, start, next)) = self.data.cx.values.recurrence(phi) {
+                let carried = Carried { l, start, next, front, latch: end, test_first: c.test_first };
+                self.data.carried.insert(phi, carried);
+            }
+        }
+        Ok(Node::Loop(c.id, body))
+    }
+
+    fn branch(&mut self, b: &Branch<'m>, place: &Place, nodes: &mut Vec<Node>) -> Result<(), Refusal<'m>> {
+        let inst = b.condition.as_inst();
+        let unknown = || refuse(inst, "condition", "loops run under a condition that is not affine");
+        for (positive, items) in [(true, &b.yes), (false, &b.no)] {
+            if items.is_empty() {
+                continue;
+            }
+            let formula = self.data.cx.values.formula(b.condition, positive).ok_or_else(unknown)?;
+            for need in &formula.needs {
+                if !self.data.cx.need(place, need) {
+                    return Err(unknown());
+                }
+            }
+            let mut inner = place.clone();
+            if let [only] = &formula.disjuncts[..] {
+                inner.facts.extend(only.iter().cloned());
+            }
+            let mut disjuncts = Vec::new();
+            for d in &formula.disjuncts {
+                let mut all = Vec::new();
+                for f in d {
+                    all.push(self.data.cx.constraint(f).ok_or_else(unknown)?);
+                }
+                disjuncts.push(all);
+            }
+            let children = self.flatten(items, &inner, None)?;
+            // A condition that only says that the loop inside runs at all says nothing.
+            if let [only] = &formula.disjuncts[..]
+                && self.is_implied(&children, place, only)
+            {
+                nodes.extend(children);
+                continue;
+            }
+            nodes.push(Node::Guard(Condition { disjuncts }.simplified(), children));
+        }
+        Ok(())
+    }
+
+    /// Whether all that happens inside is one loop, and the facts hold wherever it runs.
+    fn is_implied(&self, nodes: &[Node], place: &Place, facts: &[Fact]) -> bool {
+        let cfg = self.data.cx.values.cfg;
+        let mut loops = nodes.iter().filter_map(|n| match n {
+            Node::Loop(l, _) => Some(*l),
+            _ => None,
+        });
+        let (Some(l), None) = (loops.next(), loops.next()) else { return false };
+        let quiet = |n: &Node| match n {
+            Node::Section(at) => {
+                let s = &self.data.sections[*at];
+                s.roots.is_empty() && s.blocks.iter().all(|&b| cfg.insts[b].iter().all(|i| !i.is_access()))
+            }
+            Node::Loop(..) => true,
+            Node::Guard(..) => false,
+        };
+        // Scalars set in front of the loop would be set under the condition.
+        let carries = cfg.blocks[cfg.loops[l].header].phis().iter().any(|p| {
+            p.ty().is_float() || self.data.cx.values.recurrence(*p).is_none()
+        });
+        let Some(counter) = self.data.cx.counters.get(&l) else { return false };
+        let mut inner = place.clone();
+        inner.facts.push(Fact { poly: counter.room.clone(), equal: false });
+        !carries
+            && nodes.iter().all(quiet)
+            && facts.iter().all(|f| {
+                self.data.cx.holds(&inner, &f.poly)
+                    && (!f.equal || f.poly.scale(-1).is_some_and(|p| self.data.cx.holds(&inner, &p)))
+            })
+    }
+
+    fn finish(
+        mut self,
+        name: &str,
+        nodes: Vec<Node>,
+        blocks: Vec<usize>,
+        begin: Inst<'m>,
+        behind: usize,
+        last: usize,
+    ) -> Result<Draft<'m>, Refusal<'m>> {
+        let cfg = self.data.cx.values.cfg;
+        let mut sites = Vec::new();
+        for s in &self.data.sections {
+            for &b in s.blocks.iter().filter(|b| **b != behind || cfg.insts[behind].is_empty()) {
+                for &inst in cfg.insts[b].iter().filter(|i| matches!(i.opcode(), Opcode::Load | Opcode::Store)) {
+                    let used = inst.opcode() == Opcode::Store || inst.is_used();
+                    if used {
+                        sites.push(Site { inst, place: s.place.clone() });
+                    }
+                }
+            }
+        }
+        let (memories, touches) = describe(&mut self.data.cx, &sites)
+            .map_err(|u| refuse(Some(u.inst), "access", u.message))?;
+        self.data.classes = alias_classes(&memories);
+        self.data.memories = memories;
+        self.data.touches = touches;
+        // Values that are used behind the region.
+        let all: Vec<Inst<'m>> = blocks
+            .iter()
+            .flat_map(|&b| cfg.insts[b].iter().copied())
+            .chain(cfg.blocks[behind].phis())
+            .collect();
+        for inst in all {
+            let leaves = inst.users().into_iter().filter_map(|u| u.as_inst()).any(|u| match cfg.home(u) {
+                Some(b) if b == behind => !u.is_phi(),
+                Some(b) => blocks.binary_search(&b).is_err(),
+                None => false,
+            });
+            if !leaves {
+                continue;
+            }
+            let ty = scalar_type(inst.ty())
+                .ok_or_else(|| refuse(Some(inst), "type", "a result of a type that statements do not have"))?;
+            let slot = match self.data.leaf(inst.value(), last)? {
+                super::leaves::Leaf::Slot(slot) if self.data.slots[slot].written => slot,
+                super::leaves::Leaf::Same(v) => match self.data.leaf(v, last)? {
+                    super::leaves::Leaf::Slot(slot) if self.data.slots[slot].written => slot,
+                    _ => self.result(inst, ty, last),
+                },
+                _ => self.result(inst, ty, last),
+            };
+            self.data.slots[slot].outgoing.push(inst);
+        }
+        self.data.discover()?;
+        let mut statements = Vec::new();
+        let mut origins = Vec::new();
+        let mut leaves: Vec<Vec<StmtId>> = Vec::new();
+        for s in 0..self.data.sections.len() {
+            let dims: Arc<[VarId]> = self.data.sections[s]
+                .place
+                .loops
+                .iter()
+                .filter_map(|l| self.data.cx.counters.get(l).map(|c| c.var))
+                .collect();
+            let mut ids = Vec::new();
+            for group in self.data.groups(s)? {
+                let name = format!("S{}", statements.len());
+                let maker = Maker::new(&mut self.data, s, &mut origins, dims.clone());
+                let statement = maker.statement(&name, &group)?;
+                ids.push(StmtId::new(statements.len()));
+                statements.push(Arc::new(statement));
+            }
+            leaves.push(ids);
+        }
+        let statement_dims: Vec<Arc<[VarId]>> = statements.iter().map(|s: &Arc<_>| s.dims.clone()).collect();
+        let original = self.tree(&nodes, &leaves, &statement_dims)?;
+        let mut assumptions = Vec::new();
+        for f in self.data.cx.assumptions.clone() {
+            let c = self.data.cx.constraint(&f);
+            let c = c.ok_or_else(|| refuse(None, "condition", "a condition that cannot be checked"))?;
+            let condition = RuntimeCondition::Parameter(c);
+            if !assumptions.contains(&condition) {
+                assumptions.push(condition);
+            }
+        }
+        Ok(self.kernel(name, statements, origins, original, assumptions, blocks, begin, behind))
+    }
+
+    fn result(&mut self, inst: Inst<'m>, ty: ScalarType, last: usize) -> usize {
+        let slot = self.data.slots.len();
+        self.data.slots.push(super::leaves::Slot {
+            ty,
+            incoming: None,
+            outgoing: Vec::new(),
+            written: true,
+            of: inst.value(),
+        });
+        self.data.add_root(last, Root::Set { slot, value: inst.value() });
+        slot
+    }
+
+    fn tree(&mut self, nodes: &[Node], leaves: &[Vec<StmtId>], dims: &[Arc<[VarId]>]) -> Result<Green, Refusal<'m>> {
+        let mut children = Vec::new();
+        for node in nodes {
+            match node {
+                Node::Section(s) => {
+                    children.extend(leaves[*s].iter().map(|id| Green::stmt(*id, dims[id.index()].clone())));
+                }
+                Node::Guard(c, inner) => children.push(Green::guard(c.clone(), self.tree(inner, leaves, dims)?)),
+                Node::Loop(l, inner) => {
+                    let unknown = || refuse(None, "trip-count", "bounds that are not affine");
+                    let counter = self.data.cx.counters.get(l).cloned().ok_or_else(unknown)?;
+                    let lower = self.data.cx.affine(&counter.base).ok_or_else(unknown)?;
+                    let room = self.data.cx.affine(&counter.room).ok_or_else(unknown)?;
+                    let step = i64::try_from(counter.step).map_err(|_| unknown())?;
+                    let upper = lower.clone() + room.floor_div(step).offset(1);
+                    if !upper.is_exact() {
+                        return Err(unknown());
+                    }
+                    let bounds = Bounds::Affine { lower: vec![lower], upper: vec![upper] };
+                    let header = LoopHeader { var: counter.var, bounds, step: 1, kind: LoopKind::Sequential };
+                    children.push(Green::for_loop(header, self.tree(inner, leaves, dims)?));
+                }
+            }
+        }
+        Ok(Green::seq(children))
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn kernel(
+        mut self,
+        name: &str,
+        statements: Vec<Arc<loop_tree::Statement>>,
+        origins: Vec<Inst<'m>>,
+        original: Green,
+        assumptions: Vec<RuntimeCondition>,
+        blocks: Vec<usize>,
+        begin: Inst<'m>,
+        behind: usize,
+    ) -> Draft<'m> {
+        let (mut arrays, mut bindings) = (Vec::new(), Vec::new());
+        let mut classes = self.data.classes.iter().copied().max().map_or(0, |c| c + 1);
+        for (m, class) in self.data.memories.iter().zip(&self.data.classes) {
+            arrays.push(Array {
+                name: self.names.value(m.base, "A"),
+                element: m.element,
+                extents: m.extents.clone(),
+                storage: Storage::Memory,
+                alias: AliasClass(*class),
+            });
+            bindings.push(ArrayBinding::Memory { base: m.base, offset: m.offset, alignment: m.alignment });
+        }
+        for s in &self.data.slots {
+            let storage = match (s.outgoing.is_empty(), s.incoming) {
+                (false, _) => Storage::LiveOut,
+                (true, Some(_)) => Storage::LiveIn,
+                (true, None) => Storage::Local,
+            };
+            let array = Array {
+                name: self.names.value(s.of, "s"),
+                element: s.ty,
+                extents: Vec::new(),
+                storage,
+                alias: AliasClass(classes),
+            };
+            classes += 1;
+            arrays.push(array);
+            bindings.push(ArrayBinding::Scalar { incoming: s.incoming, outgoing: s.outgoing.clone() });
+        }
+        let (mut params, mut values) = (Vec::new(), Vec::new());
+        for &v in &self.data.cx.params {
+            let ty = scalar_type(v.ty()).unwrap_or(ScalarType::I64);
+            params.push(Param { name: self.names.value(v, "n"), ty });
+            values.push(ParamBinding { value: v });
+        }
+        let variables = self.names.take_variables().into_iter().map(|name| Variable { name }).collect();
+        let mut kernel = Kernel {
+            name: name.into(),
+            params,
+            variables,
+            arrays,
+            statements,
+            context: Vec::new(),
+            assumptions,
+            original: Green::empty(),
+        };
+        kernel.original = canonical(&kernel, &original);
+        debug_assert!(kernel.arrays.len() == bindings.len() && ArrayId::new(0).index() == 0);
+        Draft {
+            kernel: Arc::new(kernel),
+            params: values,
+            arrays: bindings,
+            origins,
+            loops: self.latches,
+            blocks,
+            begin,
+            behind,
+        }
+    }
+}
+
+fn has_other_effect(store: Inst<'_>) -> bool {
+    store.effects().intersects(Effects::ATOMIC | Effects::VOLATILE | Effects::THROW)
+}

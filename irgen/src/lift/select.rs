@@ -1,0 +1,159 @@
+//! Which parts of a function become regions, and cutting their blocks out.
+
+use super::leaves::Refusal;
+use super::region::{Draft, draft};
+use super::shape::Item;
+use super::values::Values;
+use super::{LoopBinding, Region, Remark, location};
+use crate::llvm::{Block, Function, Inst, Result};
+
+/// A part of the function, for the tree of the whole.
+pub(super) enum Part {
+    /// A draft, by number.
+    Region(usize),
+    /// Code that is not described.
+    Opaque,
+    /// A loop around other parts.
+    Loop(Vec<Part>),
+    /// Parts of which some are executed.
+    Either(Vec<Part>),
+}
+
+/// What selection found so far.
+pub(super) struct Selection<'m> {
+    pub(super) name: String,
+    pub(super) drafts: Vec<Draft<'m>>,
+    pub(super) remarks: Vec<Remark>,
+}
+
+impl<'m> Selection<'m> {
+    /// The largest runs of items that can be described, from outside to inside.
+    pub(super) fn select(&mut self, values: &mut Values<'_, 'm>, items: &[Item<'m>]) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut at = 0;
+        while at < items.len() {
+            let run = items[at..].iter().take_while(|i| !matches!(i, Item::Tangle(..))).count();
+            if run == 0 {
+                if let Item::Tangle(inner, why, header) = &items[at] {
+                    let first = values.cfg.insts.get(*header).and_then(|l| l.first()).copied();
+                    self.remark(first, "control", why, "");
+                    parts.push(Part::Loop(self.select(values, inner)));
+                }
+                at += 1;
+                continue;
+            }
+            self.run(values, &items[at..at + run], &mut parts);
+            at += run;
+        }
+        parts
+    }
+
+    /// Tries the run as a whole, else its loops one by one, longest prefix first.
+    fn run(&mut self, values: &mut Values<'_, 'm>, items: &[Item<'m>], parts: &mut Vec<Part>) {
+        let mut at = 0;
+        while at < items.len() {
+            if !has_loop(&items[at]) {
+                parts.push(Part::Opaque);
+                at += 1;
+                continue;
+            }
+            let mut end = items.len();
+            let mut refused = None;
+            let found = loop {
+                // A run ends with a loop.
+                while end > at + 1 && !has_loop(&items[end - 1]) {
+                    end -= 1;
+                }
+                match draft(values, &self.name, &items[at..end]) {
+                    Ok(d) => break Some(d),
+                    Err(r) => refused = Some(r),
+                }
+                if end == at + 1 {
+                    break None;
+                }
+                end -= 1;
+            };
+            match found {
+                Some(d) => {
+                    parts.push(Part::Region(self.drafts.len()));
+                    self.drafts.push(d);
+                    at = end;
+                }
+                None => {
+                    if let Some(r) = refused {
+                        self.refused(r);
+                    }
+                    parts.push(self.descend(values, &items[at]));
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    fn descend(&mut self, values: &mut Values<'_, 'm>, item: &Item<'m>) -> Part {
+        match item {
+            Item::Loop(c) => Part::Loop(self.select(values, &c.body)),
+            Item::If(b) => {
+                let mut all = self.select(values, &b.yes);
+                all.extend(self.select(values, &b.no));
+                Part::Either(all)
+            }
+            Item::Tangle(inner, ..) => Part::Loop(self.select(values, inner)),
+            Item::Piece(_) => Part::Opaque,
+        }
+    }
+
+    fn refused(&mut self, r: Refusal<'m>) {
+        self.remark(r.inst, r.code, &r.message, r.help);
+    }
+
+    pub(super) fn remark(&mut self, inst: Option<Inst<'m>>, code: &'static str, message: &str, help: &'static str) {
+        let remark = Remark { location: inst.and_then(location), code, message: message.to_owned(), help };
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
+    }
+}
+
+fn has_loop(item: &Item<'_>) -> bool {
+    match item {
+        Item::Piece(_) => false,
+        Item::Loop(_) | Item::Tangle(..) => true,
+        Item::If(b) => b.yes.iter().chain(&b.no).any(has_loop),
+    }
+}
+
+/// Gives a region blocks of its own at both ends.
+pub(super) fn cut<'m>(
+    function: Function<'m>,
+    blocks: &[Block<'m>],
+    draft: Draft<'m>,
+) -> Result<Region<'m>> {
+    let before = draft.begin.block();
+    let entry = draft.begin.split_block("region.entry")?;
+    let last = blocks[draft.behind];
+    let first = last.insts().into_iter().find(|i| !i.is_phi());
+    let exit = match first {
+        Some(first) => first.split_block("region.exit")?,
+        None => last,
+    };
+    let inner: Vec<Block<'m>> = draft.blocks.iter().map(|&b| blocks[b]).collect();
+    let all = function.blocks();
+    let own = all.into_iter().filter(|b| *b == entry || *b == last || inner.contains(b)).collect();
+    let bind = |&(header, latch): &(usize, usize)| LoopBinding { header: blocks[header], latch: blocks[latch] };
+    let start = draft.kernel.statements.iter().find_map(|s| s.location.clone());
+    Ok(Region {
+        loops: draft.loops.iter().map(bind).collect(),
+        kernel: draft.kernel,
+        function,
+        before,
+        entry,
+        last,
+        exit,
+        blocks: own,
+        params: draft.params,
+        arrays: draft.arrays,
+        origins: draft.origins,
+        location: start,
+    })
+}

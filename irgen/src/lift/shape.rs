@@ -1,0 +1,259 @@
+//! Control flow as a tree: straight and branching code without loops ([`Piece`]), conditions around loops, loops.
+
+use super::cfg::Cfg;
+use super::poly::Meaning;
+use super::trip::{Count, count};
+use super::values::Values;
+use crate::llvm::{Inst, Opcode, Value};
+
+/// One part of a sequence.
+pub(super) enum Item<'m> {
+    Piece(Piece),
+    If(Branch<'m>),
+    Loop(Cycle<'m>),
+    /// Control flow that has no such shape; the loops inside that have.
+    Tangle(Vec<Item<'m>>, &'static str, usize),
+}
+
+/// Code without loops: the first block dominates and the last one post-dominates the others.
+pub(super) struct Piece {
+    /// Ascending, so that every block comes after those that lead to it.
+    pub(super) blocks: Vec<usize>,
+}
+
+/// Two ways that meet again.
+pub(super) struct Branch<'m> {
+    pub(super) block: usize,
+    pub(super) condition: Value<'m>,
+    pub(super) yes: Vec<Item<'m>>,
+    pub(super) no: Vec<Item<'m>>,
+    pub(super) join: usize,
+}
+
+/// A loop with one exit.
+pub(super) struct Cycle<'m> {
+    pub(super) id: usize,
+    pub(super) body: Vec<Item<'m>>,
+    /// The block behind it.
+    pub(super) exit: usize,
+    /// How often it runs, or why that is not known.
+    pub(super) count: Result<Count, &'static str>,
+    /// Whether the exit is tested before the body.
+    pub(super) test_first: bool,
+}
+
+/// The shape of a whole function.
+pub(super) fn shape<'m>(values: &mut Values<'_, 'm>) -> Vec<Item<'m>> {
+    let cfg = values.cfg;
+    if cfg.irreducible {
+        return vec![Item::Tangle(Vec::new(), "control enters a cycle at two places", 0)];
+    }
+    let mut walker = Walker { cfg, values };
+    match walker.walk(0, None, None) {
+        Ok(items) => items,
+        Err(why) => {
+            let inner = walker.loops_inside(None);
+            vec![Item::Tangle(inner, why, 0)]
+        }
+    }
+}
+
+struct Walker<'v, 'a, 'm> {
+    cfg: &'a Cfg<'m>,
+    values: &'v mut Values<'a, 'm>,
+}
+
+impl<'m> Walker<'_, '_, 'm> {
+    /// From `b` until `stop`, inside of loop `around`.
+    fn walk(&mut self, mut b: usize, stop: Option<usize>, around: Option<usize>) -> Result<Vec<Item<'m>>, &'static str> {
+        let cfg = self.cfg;
+        let mut items = Vec::new();
+        let header = around.map(|l| cfg.loops[l].header);
+        let mut first = true;
+        while Some(b) != stop {
+            let inside = cfg.loop_of[b];
+            if inside != around {
+                // Entering a loop at its header; anything else leaves `around`.
+                let Some(l) = inside.filter(|&l| cfg.loops[l].header == b && cfg.loops[l].parent == around) else {
+                    return Err("control leaves the loop from within");
+                };
+                match self.cycle(l) {
+                    Ok(cycle) => {
+                        b = cycle.exit;
+                        items.push(Item::Loop(cycle));
+                    }
+                    Err(why) => {
+                        let mut targets: Vec<usize> = cfg.loops[l].exits.iter().map(|e| e.1).collect();
+                        targets.dedup();
+                        let inner = self.loops_inside(Some(l));
+                        items.push(Item::Tangle(inner, why, l));
+                        // Behind a loop with several exits is where they meet.
+                        match targets[..] {
+                            [] => return Ok(items),
+                            [one] => b = one,
+                            _ => {
+                                let meet = targets.iter().skip(1).try_fold(targets[0], |a, &t| self.meet(a, t));
+                                b = meet.ok_or("several exits of a loop do not meet")?;
+                            }
+                        }
+                    }
+                }
+                first = false;
+                continue;
+            }
+            if !first && Some(b) == header {
+                break;
+            }
+            push_block(&mut items, b);
+            let terminator = cfg.blocks[b].terminator().ok_or("a block has no end")?;
+            match (&cfg.succs[b][..], terminator.opcode()) {
+                ([], _) => break,
+                (&[next], Opcode::Br) => {
+                    if Some(next) == header {
+                        break;
+                    }
+                    b = next;
+                }
+                (&[yes, no], Opcode::Br) if yes == no => b = yes,
+                (&[yes, no], Opcode::Br) => {
+                    if let Some(l) = around
+                        && let Some(&(_, out)) = cfg.loops[l].exits.iter().find(|e| e.0 == b)
+                    {
+                        let next = if out == yes { no } else { yes };
+                        if Some(next) == header {
+                            break;
+                        }
+                        b = next;
+                        first = false;
+                        continue;
+                    }
+                    let join = cfg.ipdom[b].ok_or("two ways do not meet again")?;
+                    let condition = terminator.condition().ok_or("a branch has no condition")?;
+                    let blocks = self.between(b, join);
+                    let loop_free = blocks.iter().all(|&x| cfg.loop_of[x] == around);
+                    if loop_free && !self.is_guard(b, join, condition, &blocks) {
+                        blocks.iter().for_each(|&x| push_block(&mut items, x));
+                    } else {
+                        let yes = self.walk(yes, Some(join), around)?;
+                        let no = self.walk(no, Some(join), around)?;
+                        items.push(Item::If(Branch { block: b, condition, yes, no, join }));
+                    }
+                    b = join;
+                }
+                _ => return Err("a switch, or a jump of another kind"),
+            }
+            first = false;
+        }
+        Ok(items)
+    }
+
+    fn meet(&self, a: usize, b: usize) -> Option<usize> {
+        let chain = |mut x: usize| {
+            let mut all = vec![x];
+            while let Some(next) = self.cfg.ipdom[x] {
+                all.push(next);
+                x = next;
+            }
+            all
+        };
+        let others = chain(b);
+        chain(a).into_iter().find(|x| others.contains(x))
+    }
+
+    /// Blocks on the ways from `b` to `join`, without both, ascending.
+    fn between(&self, b: usize, join: usize) -> Vec<usize> {
+        let (mut found, mut work) = (Vec::new(), self.cfg.succs[b].clone());
+        while let Some(x) = work.pop() {
+            if x != join && x != b && !found.contains(&x) {
+                found.push(x);
+                work.extend(&self.cfg.succs[x]);
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// Whether a branch without loops is better a condition in the tree than inside of a statement: it is affine, no
+    /// value is merged behind it, and no code is shared between its ways.
+    fn is_guard(&mut self, b: usize, join: usize, condition: Value<'m>, blocks: &[usize]) -> bool {
+        let cfg = self.cfg;
+        if !cfg.blocks[join].phis().is_empty() || blocks.iter().any(|&x| !cfg.blocks[x].phis().is_empty()) {
+            return false;
+        }
+        let private = blocks.iter().all(|&x| cfg.preds[x].len() == 1 || !cfg.succs[b].contains(&x));
+        // A value computed in front and used inside would have to pass through a scalar.
+        let around = cfg.loop_of[b];
+        let passes = |v: Value<'m>| {
+            v.as_inst().is_some_and(|i| {
+                let data = i.opcode() == Opcode::Load || i.ty().is_float();
+                data && cfg.home(i).is_some_and(|h| cfg.loop_of[h] == around && !blocks.contains(&h))
+            })
+        };
+        let used = blocks.iter().flat_map(|&x| &cfg.insts[x]).flat_map(|i| i.operands());
+        if !private || used.into_iter().any(passes) {
+            return false;
+        }
+        let Some(formula) = self.values.formula(condition, true) else { return false };
+        let simple = |meaning: Meaning<'m>| match meaning {
+            Meaning::Iteration(_) => true,
+            Meaning::Value(v) => v.as_inst().is_none_or(|i| cfg.home(i).is_none_or(|h| cfg.loop_of[h].is_none())),
+        };
+        formula.disjuncts.len() <= 2
+            && formula.disjuncts.iter().flatten().all(|f| {
+                f.poly.degree() <= 1 && f.poly.symbols().all(|s| simple(self.values.symbols.meaning(s)))
+            })
+    }
+
+    fn cycle(&mut self, l: usize) -> Result<Cycle<'m>, &'static str> {
+        let cfg = self.cfg;
+        let data = &cfg.loops[l];
+        let [latch] = data.latches[..] else { return Err("the loop has several latches") };
+        let [(from, exit)] = data.exits[..] else { return Err("the loop has not exactly one exit") };
+        if cfg.preds[exit].len() != 1 || !cfg.preds[data.header].iter().any(|&p| p != latch && cfg.succs[p].len() == 1) {
+            return Err("the loop has no block of its own in front or behind");
+        }
+        let test_first = from == data.header && from != latch;
+        if !test_first && from != latch {
+            return Err("the loop is left from its middle");
+        }
+        if test_first && cfg.insts[from].iter().any(|i| has_effect(*i)) {
+            return Err("code with effects runs before the loop's test");
+        }
+        let body = self.walk(data.header, None, Some(l))?;
+        let count = count(self.values, l, from, test_first);
+        Ok(Cycle { id: l, body, exit, count, test_first })
+    }
+
+    /// Shapes of the loops directly inside of one, or of the function.
+    fn loops_inside(&mut self, parent: Option<usize>) -> Vec<Item<'m>> {
+        let children: Vec<usize> =
+            (0..self.cfg.loops.len()).filter(|&c| self.cfg.loops[c].parent == parent).collect();
+        children
+            .into_iter()
+            .map(|c| match self.cycle(c) {
+                Ok(cycle) => Item::Loop(cycle),
+                Err(why) => {
+                    let inner = self.loops_inside(Some(c));
+                    Item::Tangle(inner, why, c)
+                }
+            })
+            .collect()
+    }
+}
+
+/// Whether an instruction does more than compute or read plainly.
+pub(super) fn has_effect(inst: Inst<'_>) -> bool {
+    use crate::llvm::Effects;
+    let e = inst.effects();
+    !e.contains(Effects::MARKER) && !inst.is_terminator()
+        && (e.intersects(Effects::WRITE | Effects::THROW | Effects::ATOMIC | Effects::VOLATILE)
+            || !e.contains(Effects::WILL_RETURN))
+}
+
+fn push_block(items: &mut Vec<Item<'_>>, b: usize) {
+    if let Some(Item::Piece(p)) = items.last_mut() {
+        p.blocks.push(b);
+    } else {
+        items.push(Item::Piece(Piece { blocks: vec![b] }));
+    }
+}

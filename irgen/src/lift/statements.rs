@@ -1,0 +1,579 @@
+//! Statements of a section: which effects belong together, and their operations.
+
+use loop_tree::{
+    Access, AccessId, AccessKind, ArrayId, BinaryOp, Constant, Intrinsic, Mask, Op,
+    OpFlags, OpId, OpKind, Reduction, ReductionOp, ScalarType, Statement, StmtFlags, VarId,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+use super::leaves::{Data, Leaf, Refusal, Root, Spot, refuse};
+use super::memory::scalar_type;
+use super::ops::{binary_op, cast_op, flags_of, int_compare, intrinsic_of, real_compare};
+use crate::llvm::{Inst, Opcode, Value};
+
+/// Roots of a section that form one statement, in order.
+pub(super) type Group = Vec<usize>;
+
+type Reads<'m> = Vec<(Spot<'m>, usize)>;
+
+impl<'m> Data<'_, '_, 'm> {
+    /// Finds all scalars that the roots need, until nothing new turns up.
+    pub(super) fn discover(&mut self) -> Result<(), Refusal<'m>> {
+        while let Some((section, root)) = self.fresh.pop() {
+            self.reads(section, root)?;
+        }
+        Ok(())
+    }
+
+    fn position(&self, section: usize, root: usize) -> usize {
+        match self.sections[section].roots[root] {
+            Root::Store(i) => self.order.get(&i).copied().unwrap_or(0),
+            Root::Set { .. } => (usize::MAX >> 1) + root,
+        }
+    }
+
+    /// What a root reads and where in the order of its section; scalars are read at its beginning.
+    fn reads(&mut self, section: usize, root: Root<'m>) -> Result<Reads<'m>, Refusal<'m>> {
+        let mut reads = Vec::new();
+        let mut seen = FxHashSet::default();
+        let value = match root {
+            Root::Store(i) => {
+                if let Some(block) = self.cx.values.cfg.home(i) {
+                    self.control_reads(block, section, &mut reads, &mut seen)?;
+                }
+                i.operand(0).ok_or_else(|| refuse(Some(i), "store", "a store without a value"))?
+            }
+            Root::Set { value, .. } => value,
+        };
+        self.value_reads(value, section, &mut reads, &mut seen)?;
+        Ok(reads)
+    }
+
+    fn value_reads(
+        &mut self,
+        v: Value<'m>,
+        section: usize,
+        reads: &mut Reads<'m>,
+        seen: &mut FxHashSet<Value<'m>>,
+    ) -> Result<(), Refusal<'m>> {
+        if !seen.insert(v) {
+            return Ok(());
+        }
+        if seen.len() > 2000 {
+            return Err(refuse(v.as_inst(), "size", "an expression of too many operations"));
+        }
+        match self.leaf(v, section)? {
+            Leaf::Const(_) | Leaf::Affine(_) => {}
+            Leaf::Slot(slot) => reads.push((Spot::Slot(slot), 0)),
+            Leaf::Load(i) => {
+                let here = self.section_of.get(&i) == Some(&section);
+                let at = if here { self.order.get(&i).copied().unwrap_or(0) } else { 0 };
+                reads.push((Spot::Memory(i), at));
+                if here && let Some(block) = self.cx.values.cfg.home(i) {
+                    self.control_reads(block, section, reads, seen)?;
+                }
+            }
+            Leaf::Same(w) => self.value_reads(w, section, reads, seen)?,
+            Leaf::Op(i) => {
+                for o in computed_from(i)? {
+                    self.value_reads(o, section, reads, seen)?;
+                }
+                if self.section_of.get(&i) == Some(&section)
+                    && let Some(block) = self.cx.values.cfg.home(i)
+                {
+                    self.control_reads(block, section, reads, seen)?;
+                }
+            }
+            Leaf::Join(phi) => {
+                for (w, _) in phi.incoming() {
+                    self.value_reads(w, section, reads, seen)?;
+                }
+                if let Some(block) = self.cx.values.cfg.home(phi) {
+                    for u in self.deciders(block, section) {
+                        self.condition_reads(u, section, reads, seen)?;
+                    }
+                    self.control_reads(block, section, reads, seen)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What decides whether a block of the section runs.
+    fn control_reads(
+        &mut self,
+        block: usize,
+        section: usize,
+        reads: &mut Reads<'m>,
+        seen: &mut FxHashSet<Value<'m>>,
+    ) -> Result<(), Refusal<'m>> {
+        if self.always_runs(block, section) {
+            return Ok(());
+        }
+        for u in self.deciders(block, section) {
+            self.condition_reads(u, section, reads, seen)?;
+        }
+        let above = self.cx.values.cfg.idom[block];
+        self.control_reads(above, section, reads, seen)
+    }
+
+    fn condition_reads(
+        &mut self,
+        block: usize,
+        section: usize,
+        reads: &mut Reads<'m>,
+        seen: &mut FxHashSet<Value<'m>>,
+    ) -> Result<(), Refusal<'m>> {
+        match self.cx.values.cfg.insts[block].last().and_then(|t| t.condition()) {
+            Some(c) => self.value_reads(c, section, reads, seen),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a block runs whenever its section does.
+    fn always_runs(&self, block: usize, section: usize) -> bool {
+        let cfg = self.cx.values.cfg;
+        let blocks = &self.sections[section].blocks;
+        let skip = self.sections[section].test;
+        let Some(&first) = blocks.iter().find(|b| Some(**b) != skip) else { return true };
+        if Some(block) == skip || !blocks.contains(&block) {
+            return true;
+        }
+        let mut at = Some(first);
+        while let Some(b) = at {
+            if b == block {
+                return true;
+            }
+            at = cfg.ipdom[b].filter(|n| blocks.contains(n) && *n > b);
+        }
+        false
+    }
+
+    /// Blocks of the section between a block's immediate dominator, included, and the block, where ways part.
+    fn deciders(&self, block: usize, section: usize) -> Vec<usize> {
+        let cfg = self.cx.values.cfg;
+        let from = cfg.idom[block];
+        let blocks = &self.sections[section].blocks;
+        blocks
+            .iter()
+            .copied()
+            .filter(|&u| Some(u) != self.sections[section].test)
+            .filter(|&u| u >= from && u < block && cfg.succs[u].len() == 2 && cfg.dominates(from, u))
+            .collect()
+    }
+
+    /// Roots that must be one statement: a read that would otherwise move behind a write to the same place.
+    pub(super) fn groups(&mut self, section: usize) -> Result<Vec<Group>, Refusal<'m>> {
+        let mut order: Vec<usize> = (0..self.sections[section].roots.len()).collect();
+        order.sort_by_key(|&r| self.position(section, r));
+        let mut first: Vec<usize> = (0..order.len()).collect();
+        for late in 0..order.len() {
+            let root = self.sections[section].roots[order[late]];
+            let reads = self.reads(section, root)?;
+            for early in 0..late {
+                let at = self.position(section, order[early]);
+                let spot = match self.sections[section].roots[order[early]] {
+                    Root::Store(i) => Spot::Memory(i),
+                    Root::Set { slot, .. } => Spot::Slot(slot),
+                };
+                if reads.iter().any(|(r, from)| *from < at && self.may_touch(r, &spot)) {
+                    first[late] = first[late].min(early);
+                    break;
+                }
+            }
+        }
+        let mut groups: Vec<(usize, Group)> = Vec::new();
+        for at in 0..order.len() {
+            let mut group = vec![order[at]];
+            let mut begin = at;
+            while groups.last().is_some_and(|(start, g)| first[at] < start + g.len()) {
+                if let Some((start, mut before)) = groups.pop() {
+                    before.append(&mut group);
+                    (begin, group) = (start, before);
+                }
+            }
+            groups.push((begin, group));
+        }
+        Ok(groups.into_iter().map(|g| g.1).collect())
+    }
+}
+
+/// The operands that an operation computes from, if statements know it.
+fn computed_from<'m>(i: Inst<'m>) -> Result<Vec<Value<'m>>, Refusal<'m>> {
+    if let Some(call) = i.as_call() {
+        let Some((_, count)) = intrinsic_of(i) else {
+            return Err(refuse(Some(i), "call", "a call whose value is used"));
+        };
+        return Ok(call.args().into_iter().take(count).collect());
+    }
+    let known = binary_op(i.opcode()).is_some()
+        || cast_op(i.opcode()).is_some()
+        || matches!(i.opcode(), Opcode::ICmp | Opcode::FCmp | Opcode::Select | Opcode::FNeg | Opcode::Freeze);
+    if !known {
+        return Err(refuse(Some(i), "operation", "an operation that statements do not have"));
+    }
+    Ok(i.operands())
+}
+
+/// Builds one statement.
+pub(super) struct Maker<'d, 'v, 'a, 'm> {
+    pub(super) data: &'d mut Data<'v, 'a, 'm>,
+    pub(super) section: usize,
+    pub(super) origins: &'d mut Vec<Inst<'m>>,
+    pub(super) dims: Arc<[VarId]>,
+    ops: Vec<Op>,
+    accesses: Vec<Access>,
+    memo: FxHashMap<Value<'m>, OpId>,
+    slots: FxHashMap<usize, OpId>,
+    masks: FxHashMap<usize, Option<Mask>>,
+    flags: StmtFlags,
+}
+
+/// The array of a slot: slots come after memories.
+pub(super) fn slot_array(memories: usize, slot: usize) -> ArrayId {
+    ArrayId::new(memories + slot)
+}
+
+impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
+    pub(super) fn new(
+        data: &'d mut Data<'v, 'a, 'm>,
+        section: usize,
+        origins: &'d mut Vec<Inst<'m>>,
+        dims: Arc<[VarId]>,
+    ) -> Self {
+        Maker {
+            data,
+            section,
+            origins,
+            dims,
+            ops: Vec::new(),
+            accesses: Vec::new(),
+            memo: FxHashMap::default(),
+            slots: FxHashMap::default(),
+            masks: FxHashMap::default(),
+            flags: StmtFlags::empty(),
+        }
+    }
+
+    pub(super) fn statement(mut self, name: &str, group: &[usize]) -> Result<Statement, Refusal<'m>> {
+        let roots: Vec<(Root<'m>, usize)> = group
+            .iter()
+            .map(|&r| (self.data.sections[self.section].roots[r], self.data.position(self.section, r)))
+            .collect();
+        let mut location = None;
+        for (at, &(root, position)) in roots.iter().enumerate() {
+            // Reads of later roots that come before this write.
+            for &(later, _) in &roots[at + 1..] {
+                for (spot, from) in self.data.reads(self.section, later)? {
+                    if from < position {
+                        match spot {
+                            Spot::Slot(slot) => self.read_slot(slot)?,
+                            Spot::Memory(i) => self.value(i.value())?,
+                        };
+                    }
+                }
+            }
+            let (access, ty, value, mask, inst) = match root {
+                Root::Store(i) => {
+                    let v = i.operand(0).ok_or_else(|| refuse(Some(i), "store", "a store without a value"))?;
+                    let value = self.value(v)?;
+                    let block = self.data.cx.values.cfg.home(i).unwrap_or(0);
+                    let mask = self.mask(block)?;
+                    location = location.or_else(|| super::location(i));
+                    let (access, ty) = self.touch(i, mask.is_some())?;
+                    (access, ty, value, mask, Some(i))
+                }
+                Root::Set { slot, value } => {
+                    let inst = value.as_inst().filter(|i| self.data.section_of.get(i) == Some(&self.section));
+                    location = location.or_else(|| inst.and_then(super::location));
+                    let value = self.value(value)?;
+                    let ty = self.data.slots[slot].ty;
+                    let array = slot_array(self.data.memories.len(), slot);
+                    let kind = AccessKind::Write;
+                    self.accesses.push(Access { array, subscripts: Some(Vec::new()), kind });
+                    (AccessId::new(self.accesses.len() - 1), ty, value, None, None)
+                }
+            };
+            self.push(OpKind::Store(access, value), ty, mask, OpFlags::empty(), inst);
+        }
+        let reduction = reduction(&self.ops, &self.accesses);
+        Ok(Statement {
+            name: name.into(),
+            dims: self.dims,
+            ops: self.ops,
+            accesses: self.accesses,
+            reduction,
+            flags: self.flags,
+            location,
+        })
+    }
+
+    fn push(&mut self, kind: OpKind, ty: ScalarType, mask: Option<Mask>, flags: OpFlags, from: Option<Inst<'m>>) -> OpId {
+        let origin = from.map(|i| match self.origins.iter().position(|o| *o == i) {
+            Some(at) => at as u32,
+            None => {
+                self.origins.push(i);
+                self.origins.len() as u32 - 1
+            }
+        });
+        self.ops.push(Op { kind, ty, mask, flags, origin });
+        OpId::new(self.ops.len() - 1)
+    }
+
+    /// The access of a load or store.
+    fn touch(&mut self, i: Inst<'m>, masked: bool) -> Result<(AccessId, ScalarType), Refusal<'m>> {
+        let touch = self.data.touches.get(&i).cloned();
+        let touch = touch.ok_or_else(|| refuse(Some(i), "access", "an access that was not described"))?;
+        let kind = match i.opcode() {
+            Opcode::Load => AccessKind::Read,
+            _ if masked || touch.subscripts.is_none() => AccessKind::MayWrite,
+            _ => AccessKind::Write,
+        };
+        if touch.subscripts.is_none() {
+            return Err(refuse(Some(i), "subscript", "which element is accessed is not known when the loop begins"));
+        }
+        self.accesses.push(Access { array: ArrayId::new(touch.memory), subscripts: touch.subscripts, kind });
+        Ok((AccessId::new(self.accesses.len() - 1), touch.ty))
+    }
+
+    fn read_slot(&mut self, slot: usize) -> Result<OpId, Refusal<'m>> {
+        if let Some(&op) = self.slots.get(&slot) {
+            return Ok(op);
+        }
+        let array = slot_array(self.data.memories.len(), slot);
+        self.accesses.push(Access { array, subscripts: Some(Vec::new()), kind: AccessKind::Read });
+        let access = AccessId::new(self.accesses.len() - 1);
+        let ty = self.data.slots[slot].ty;
+        let op = self.push(OpKind::Load(access), ty, None, OpFlags::empty(), None);
+        self.slots.insert(slot, op);
+        Ok(op)
+    }
+
+    /// The mask of what stands in a block: none where the block is in another section.
+    fn mask(&mut self, block: usize) -> Result<Option<Mask>, Refusal<'m>> {
+        if self.data.always_runs(block, self.section) {
+            return Ok(None);
+        }
+        if let Some(m) = self.masks.get(&block) {
+            return Ok(*m);
+        }
+        let from = self.data.cx.values.cfg.idom[block];
+        let around = self.mask(from)?;
+        let tree = self.ways(from, block, &mut FxHashMap::default(), &mut |_, _| Ok(Way::Yes))?;
+        let mask = match tree {
+            Way::Yes => around,
+            Way::No => return Err(refuse(None, "control", "a block that control does not reach")),
+            Way::Test(op) => Some(Mask { op, value: true }),
+            Way::Not(op) => Some(Mask { op, value: false }),
+            Way::Value(op) => Some(Mask { op, value: true }),
+        };
+        self.masks.insert(block, mask);
+        Ok(mask)
+    }
+
+    /// What is decided between `u` and `target` by the ways that control may take.
+    fn ways(
+        &mut self,
+        u: usize,
+        target: usize,
+        memo: &mut FxHashMap<usize, Way>,
+        arrive: &mut dyn FnMut(&mut Self, usize) -> Result<Way, Refusal<'m>>,
+    ) -> Result<Way, Refusal<'m>> {
+        if let Some(w) = memo.get(&u) {
+            return Ok(*w);
+        }
+        let cfg = self.data.cx.values.cfg;
+        let mut ends = Vec::new();
+        for &s in &cfg.succs[u] {
+            let w = if s == target {
+                arrive(self, u)?
+            } else if s < target && s > u && self.data.sections[self.section].blocks.contains(&s) {
+                self.ways(s, target, memo, arrive)?
+            } else {
+                Way::No
+            };
+            ends.push(w);
+        }
+        let way = match ends[..] {
+            [one] => one,
+            [a, b] if a == b => a,
+            [a, b] => {
+                let condition = cfg.insts[u].last().and_then(|t| t.condition());
+                let c = condition.ok_or_else(|| refuse(None, "control", "a branch without a condition"))?;
+                let c = self.value(c)?;
+                match (a, b) {
+                    (Way::Yes, Way::No) => Way::Test(c),
+                    (Way::No, Way::Yes) => Way::Not(c),
+                    // A value on one way only: the other one does not lead here.
+                    (Way::Value(x), Way::No) | (Way::No, Way::Value(x)) => Way::Value(x),
+                    _ => {
+                        let mask = self.mask(u)?;
+                        let (x, y) = (self.way_value(a, mask), self.way_value(b, mask));
+                        let ty = self.ops[x.index()].ty;
+                        let op = self.push(OpKind::Select(c, x, y), ty, mask, OpFlags::empty(), None);
+                        let joins = matches!(a, Way::Value(_)) || matches!(b, Way::Value(_));
+                        if joins { Way::Value(op) } else { Way::Test(op) }
+                    }
+                }
+            }
+            _ => Way::No,
+        };
+        memo.insert(u, way);
+        Ok(way)
+    }
+
+    fn way_value(&mut self, w: Way, mask: Option<Mask>) -> OpId {
+        let constant = |this: &mut Self, bits| {
+            let c = Constant { ty: ScalarType::I1, bits };
+            this.push(OpKind::Const(c), ScalarType::I1, None, OpFlags::empty(), None)
+        };
+        match w {
+            Way::Value(op) | Way::Test(op) => op,
+            Way::Yes => constant(self, 1),
+            Way::No => constant(self, 0),
+            Way::Not(op) => {
+                let one = constant(self, 1);
+                self.push(OpKind::Binary(BinaryOp::Xor, op, one), ScalarType::I1, mask, OpFlags::empty(), None)
+            }
+        }
+    }
+
+    /// The operation that computes a value.
+    fn value(&mut self, v: Value<'m>) -> Result<OpId, Refusal<'m>> {
+        if let Some(&op) = self.memo.get(&v) {
+            return Ok(op);
+        }
+        let leaf = self.data.leaf(v, self.section)?;
+        let ty = scalar_type(v.ty()).ok_or_else(|| refuse(v.as_inst(), "type", "a type that statements do not have"))?;
+        let none = OpFlags::empty();
+        let op = match leaf {
+            Leaf::Const(c) => self.push(OpKind::Const(c), ty, None, none, None),
+            Leaf::Affine(e) => self.push(OpKind::Affine(e), ty, None, none, None),
+            Leaf::Slot(slot) => self.read_slot(slot)?,
+            Leaf::Same(w) => self.value(w)?,
+            Leaf::Load(i) => {
+                let mask = self.mask_of(i)?;
+                let (access, ty) = self.touch(i, false)?;
+                self.push(OpKind::Load(access), ty, mask, none, Some(i))
+            }
+            Leaf::Join(phi) => self.join(phi)?,
+            Leaf::Op(i) => self.operation(i, ty)?,
+        };
+        self.memo.insert(v, op);
+        Ok(op)
+    }
+
+    fn mask_of(&mut self, i: Inst<'m>) -> Result<Option<Mask>, Refusal<'m>> {
+        match self.data.cx.values.cfg.home(i) {
+            Some(block) if self.data.section_of.get(&i) == Some(&self.section) => self.mask(block),
+            _ => Ok(None),
+        }
+    }
+
+    fn join(&mut self, phi: Inst<'m>) -> Result<OpId, Refusal<'m>> {
+        let cfg = self.data.cx.values.cfg;
+        let unknown = || refuse(Some(phi), "control", "values meet in a way that is not understood");
+        let block = cfg.home(phi).ok_or_else(unknown)?;
+        let incoming = phi.incoming();
+        let mut arrive = |this: &mut Self, from: usize| {
+            let (v, _) = incoming.iter().find(|(_, b)| *b == cfg.blocks[from]).ok_or_else(unknown)?;
+            Ok(Way::Value(this.value(*v)?))
+        };
+        match self.ways(cfg.idom[block], block, &mut FxHashMap::default(), &mut arrive)? {
+            Way::Value(op) => Ok(op),
+            _ => Err(unknown()),
+        }
+    }
+
+    fn operation(&mut self, i: Inst<'m>, ty: ScalarType) -> Result<OpId, Refusal<'m>> {
+        let operands = computed_from(i)?;
+        let mut ops = Vec::new();
+        for o in operands {
+            ops.push(self.value(o)?);
+        }
+        let mask = self.mask_of(i)?;
+        let unknown = || refuse(Some(i), "operation", "an operation that statements do not have");
+        let kind = match (i.opcode(), &ops[..]) {
+            (Opcode::Freeze, [a]) => return Ok(*a),
+            (Opcode::FNeg, [a]) => OpKind::Call(Intrinsic::FNeg, vec![*a]),
+            (Opcode::ICmp, [a, b]) => OpKind::Compare(int_compare(i).ok_or_else(unknown)?, *a, *b),
+            (Opcode::FCmp, [a, b]) => OpKind::Compare(real_compare(i).ok_or_else(unknown)?, *a, *b),
+            (Opcode::Select, [c, a, b]) => OpKind::Select(*c, *a, *b),
+            (Opcode::Call, _) => OpKind::Call(intrinsic_of(i).ok_or_else(unknown)?.0, ops),
+            (o, [a]) => OpKind::Cast(cast_op(o).ok_or_else(unknown)?, *a),
+            (o, [a, b]) => {
+                let op = binary_op(o).ok_or_else(unknown)?;
+                if matches!(op, BinaryOp::SDiv | BinaryOp::UDiv | BinaryOp::SRem | BinaryOp::URem) {
+                    self.flags |= StmtFlags::MAY_TRAP;
+                }
+                OpKind::Binary(op, *a, *b)
+            }
+            _ => return Err(unknown()),
+        };
+        Ok(self.push(kind, ty, mask, flags_of(i), Some(i)))
+    }
+}
+
+/// What the ways to a block decide.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Yes,
+    No,
+    Test(OpId),
+    Not(OpId),
+    Value(OpId),
+}
+
+/// The statement as a reduction, where it is one: integers, or floating point with leave to reassociate.
+fn reduction(ops: &[Op], accesses: &[Access]) -> Option<Reduction> {
+    let last = ops.last()?;
+    let OpKind::Store(write, value) = last.kind else { return None };
+    if ops.iter().any(|o| o.mask.is_some()) || ops.iter().filter(|o| matches!(o.kind, OpKind::Store(..))).count() != 1 {
+        return None;
+    }
+    let target = &accesses[write.index()];
+    let update = &ops[value.index()];
+    let (op, a, b) = match update.kind {
+        OpKind::Binary(op, a, b) => {
+            let float = update.flags.contains(OpFlags::REASSOC);
+            let op = match op {
+                BinaryOp::Add => ReductionOp::Add,
+                BinaryOp::Mul => ReductionOp::Mul,
+                BinaryOp::And => ReductionOp::And,
+                BinaryOp::Or => ReductionOp::Or,
+                BinaryOp::Xor => ReductionOp::Xor,
+                BinaryOp::FAdd if float => ReductionOp::FAdd,
+                BinaryOp::FMul if float => ReductionOp::FMul,
+                _ => return None,
+            };
+            (op, a, b)
+        }
+        OpKind::Call(f, ref args) if args.len() == 2 => {
+            let op = match f {
+                Intrinsic::SMin => ReductionOp::SMin,
+                Intrinsic::SMax => ReductionOp::SMax,
+                Intrinsic::UMin => ReductionOp::UMin,
+                Intrinsic::UMax => ReductionOp::UMax,
+                _ => return None,
+            };
+            (op, args[0], args[1])
+        }
+        _ => return None,
+    };
+    let read_of = |o: OpId| match ops[o.index()].kind {
+        OpKind::Load(read) if accesses[read.index()].array == target.array
+            && accesses[read.index()].subscripts == target.subscripts => Some(read),
+        _ => None,
+    };
+    let (read, accumulator) = match (read_of(a), read_of(b)) {
+        (Some(r), None) => (r, a),
+        (None, Some(r)) => (r, b),
+        _ => return None,
+    };
+    // The accumulator is used once, and nothing else of its array is.
+    let uses = ops.iter().flat_map(|o| o.kind.operands()).filter(|o| *o == accumulator).count();
+    let touched = accesses.iter().filter(|x| x.array == target.array).count();
+    (uses == 1 && touched == 2).then_some(Reduction { op, read, write })
+}
+

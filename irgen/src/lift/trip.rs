@@ -1,0 +1,123 @@
+//! How often a loop runs.
+
+use std::rc::Rc;
+
+use super::poly::{Meaning, Poly};
+use super::values::{Need, Values, int_bits, merge, signed_range};
+use crate::llvm::{IntPredicate, Value};
+
+/// Iteration `k = 0, 1, ...` runs where `room - step * k >= 0`: exact where the needs hold when the loop is entered.
+#[derive(Clone, Debug)]
+pub(super) struct Count {
+    pub(super) room: Poly,
+    /// Positive.
+    pub(super) step: i128,
+    pub(super) needs: Vec<Rc<Need>>,
+}
+
+/// The count of loop `l`, which is left from block `from` only.
+pub(super) fn count<'m>(
+    values: &mut Values<'_, 'm>,
+    l: usize,
+    from: usize,
+    test_first: bool,
+) -> Result<Count, &'static str> {
+    const UNKNOWN: &str = "the number of iterations is not known when the loop begins";
+    let cfg = values.cfg;
+    let terminator = cfg.blocks[from].terminator().ok_or(UNKNOWN)?;
+    let condition = terminator.condition().and_then(Value::as_inst).ok_or(UNKNOWN)?;
+    let predicate = condition.int_predicate().ok_or(UNKNOWN)?;
+    let stays_if_true = cfg.succs[from].first().is_some_and(|&s| cfg.loops[l].contains(s));
+    let mut predicate = if stays_if_true { predicate } else { predicate.inverse() };
+    let (Some(a), Some(b)) = (condition.operand(0), condition.operand(1)) else { return Err(UNKNOWN) };
+    let bits = int_bits(a).ok_or(UNKNOWN)?;
+    let (Some(mut x), Some(mut y)) = (values.integer(a), values.integer(b)) else { return Err(UNKNOWN) };
+    let k = match values.iteration(l).symbols().next() {
+        Some(k) => k,
+        None => return Err(UNKNOWN),
+    };
+    if !x.poly.uses(k) {
+        std::mem::swap(&mut x, &mut y);
+        predicate = predicate.swapped();
+    }
+    let (step, start) = x.poly.split_linear(k).ok_or(UNKNOWN)?;
+    if step == 0 || y.poly.uses(k) || y.needs.iter().any(|n| n.poly.uses(k)) {
+        return Err(UNKNOWN);
+    }
+    // The bound must not change in the loop.
+    let varies = |p: &Poly| {
+        p.symbols().any(|s| match values.symbols.meaning(s) {
+            Meaning::Iteration(_) => false,
+            Meaning::Value(v) => {
+                v.as_inst().and_then(|i| values.block_of(i)).is_some_and(|at| cfg.loops[l].contains(at))
+            }
+        })
+    };
+    if varies(&start) || varies(&y.poly) || x.needs.iter().chain(&y.needs).any(|n| varies(&n.poly)) {
+        return Err(UNKNOWN);
+    }
+    use IntPredicate::*;
+    let unsigned = matches!(predicate, Ult | Ule | Ugt | Uge);
+    let up = step > 0;
+    // Stays while the value has not gone `room` beyond the start, in the direction of the step.
+    let distance = if up { y.poly.sub(&start) } else { start.sub(&y.poly) }.ok_or(UNKNOWN)?;
+    let (room, strict) = match (predicate, up) {
+        (Slt | Ult, true) | (Sgt | Ugt, false) => (distance.offset(-1), true),
+        (Sle | Ule, true) | (Sge | Uge, false) => (Some(distance.clone()), false),
+        (Ne, _) if distance.divide_exact(step).is_some() => (distance.offset(-1), true),
+        _ => return Err(UNKNOWN),
+    };
+    let room = room.ok_or(UNKNOWN)?;
+    let (signed_low, high) = signed_range(bits);
+    let low = if unsigned { 0 } else { signed_low };
+    let mut needs = Vec::new();
+    merge(&mut needs, &y.needs);
+    let mut need = |poly: Poly, low: i128, high: i128| {
+        if poly.as_constant().is_none_or(|c| c < low || c > high) {
+            merge(&mut needs, &[Rc::new(Need { poly, low, high })]);
+        }
+    };
+    if unsigned {
+        need(y.poly.clone(), 0, high);
+        need(start.clone(), 0, high);
+    }
+    if predicate == Ne {
+        // Otherwise it would pass by the bound, and wrap.
+        need(distance.clone(), 0, i128::MAX);
+    }
+    // The value after the last iteration is at most this.
+    let beyond = if up {
+        start.add(&room).and_then(|p| p.offset(step))
+    } else {
+        start.sub(&room).and_then(|p| p.offset(step))
+    }
+    .ok_or(UNKNOWN)?;
+    // With step one the value stops at the bound, which has the type of the comparison itself.
+    let stops_at_bound = strict && step.abs() == 1;
+    let mut tested = Vec::new();
+    if unsigned && !x.needs.iter().any(|n| n.poly == x.poly) && !stops_at_bound {
+        tested.push((Poly::default(), low, high));
+    }
+    for n in &x.needs {
+        if !n.poly.uses(k) {
+            need(n.poly.clone(), n.low, n.high);
+            continue;
+        }
+        let shift = n.poly.sub(&x.poly).filter(|d| d.as_constant().is_some()).ok_or(UNKNOWN)?;
+        let low = if unsigned { n.low.max(0) } else { n.low };
+        need(start.add(&shift).ok_or(UNKNOWN)?, n.low, n.high);
+        if !(stops_at_bound && shift.0.is_empty() && n.low <= low && n.high >= high) {
+            tested.push((shift, low, n.high));
+        }
+    }
+    for (shift, low, high) in tested {
+        need(beyond.add(&shift).ok_or(UNKNOWN)?, low, high);
+    }
+    if test_first {
+        return Ok(Count { room, step: step.abs(), needs });
+    }
+    // Tested after the body: once more, and at least once.
+    let room = room.offset(step.abs()).ok_or(UNKNOWN)?;
+    need(room.clone(), 0, i128::MAX);
+    Ok(Count { room, step: step.abs(), needs })
+}
