@@ -38,7 +38,8 @@ pub(super) struct Draft<'m> {
 
 enum Node {
     Section(usize),
-    Guard(Condition, Vec<Node>),
+    /// The facts say the same, where one conjunction does.
+    Guard { condition: Condition, facts: Option<Vec<Fact>>, place: Place, body: Vec<Node> },
     Loop(usize, Vec<Node>),
 }
 
@@ -219,7 +220,7 @@ impl<'m> Builder<'_, '_, 'm> {
         // The variable is the induction variable of the source where that counts up by one.
         let k = self.data.cx.values.iteration(c.id);
         let mut base = Poly::default();
-        if count.step == 1 || true {
+        if count.step == 1 {
             for phi in cfg.blocks[header].phis() {
                 let Some(e) = self.data.cx.values.integer(phi.value()) else { continue };
                 if let Some(start) = e.poly.sub(&k).filter(|s| !k.symbols().any(|k| s.uses(k)))
@@ -293,47 +294,30 @@ impl<'m> Builder<'_, '_, 'm> {
                 disjuncts.push(all);
             }
             let children = self.flatten(items, &inner, None)?;
-            // A condition that only says that the loop inside runs at all says nothing.
-            if let [only] = &formula.disjuncts[..]
-                && self.is_implied(&children, place, only)
-            {
-                nodes.extend(children);
-                continue;
-            }
-            nodes.push(Node::Guard(Condition { disjuncts }.simplified(), children));
+            let facts = match &formula.disjuncts[..] {
+                [only] => Some(only.clone()),
+                _ => None,
+            };
+            let condition = Condition { disjuncts }.simplified();
+            nodes.push(Node::Guard { condition, facts, place: place.clone(), body: children });
         }
         Ok(())
     }
 
-    /// Whether all that happens inside is one loop, and the facts hold wherever it runs.
+    /// Whether facts hold wherever one of the loops directly inside runs: the condition then says nothing of them.
     fn is_implied(&self, nodes: &[Node], place: &Place, facts: &[Fact]) -> bool {
-        let cfg = self.data.cx.values.cfg;
-        let mut loops = nodes.iter().filter_map(|n| match n {
-            Node::Loop(l, _) => Some(*l),
+        nodes.iter().filter_map(|n| match n {
+            Node::Loop(l, _) => Some(l),
             _ => None,
-        });
-        let (Some(l), None) = (loops.next(), loops.next()) else { return false };
-        let quiet = |n: &Node| match n {
-            Node::Section(at) => {
-                let s = &self.data.sections[*at];
-                s.roots.is_empty() && s.blocks.iter().all(|&b| cfg.insts[b].iter().all(|i| !i.is_access()))
-            }
-            Node::Loop(..) => true,
-            Node::Guard(..) => false,
-        };
-        // Scalars set in front of the loop would be set under the condition.
-        let carries = cfg.blocks[cfg.loops[l].header].phis().iter().any(|p| {
-            p.ty().is_float() || self.data.cx.values.recurrence(*p).is_none()
-        });
-        let Some(counter) = self.data.cx.counters.get(&l) else { return false };
-        let mut inner = place.clone();
-        inner.facts.push(Fact { poly: counter.room.clone(), equal: false });
-        !carries
-            && nodes.iter().all(quiet)
-            && facts.iter().all(|f| {
+        }).all(|l| {
+            let Some(counter) = self.data.cx.counters.get(l) else { return false };
+            let mut inner = place.clone();
+            inner.facts.push(Fact { poly: counter.room.clone(), equal: false });
+            facts.iter().all(|f| {
                 self.data.cx.holds(&inner, &f.poly)
                     && (!f.equal || f.poly.scale(-1).is_some_and(|p| self.data.cx.holds(&inner, &p)))
             })
+        })
     }
 
     fn finish(
@@ -444,7 +428,20 @@ impl<'m> Builder<'_, '_, 'm> {
                 Node::Section(s) => {
                     children.extend(leaves[*s].iter().map(|id| Green::stmt(*id, dims[id.index()].clone())));
                 }
-                Node::Guard(c, inner) => children.push(Green::guard(c.clone(), self.tree(inner, leaves, dims)?)),
+                Node::Guard { condition, facts, place, body } => {
+                    let only_loops = body.iter().all(|n| match n {
+                        Node::Section(s) => leaves[*s].is_empty(),
+                        Node::Loop(..) => true,
+                        Node::Guard { .. } => false,
+                    });
+                    let needless = facts.as_ref().is_some_and(|f| self.is_implied(body, place, f));
+                    let inner = self.tree(body, leaves, dims)?;
+                    children.push(if only_loops && needless {
+                        inner
+                    } else {
+                        Green::guard(condition.clone(), inner)
+                    });
+                }
                 Node::Loop(l, inner) => {
                     let unknown = || refuse(None, "trip-count", "bounds that are not affine");
                     let counter = self.data.cx.counters.get(l).cloned().ok_or_else(unknown)?;
