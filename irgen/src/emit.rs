@@ -4,23 +4,30 @@
 //! unchanged, where the check fails. [`emit_function`] makes a function of its own from a kernel, for kernels that do
 //! not come from IR.
 //!
-//! Every instance computes with the flags it had; a reduction, whose instances may change their order, loses its no-wrap
-//! flags. Scalars live in stack slots, which any `-O1` pipeline promotes.
+//! Every instance computes with the flags it had; a reduction, whose instances may change their order, loses those that
+//! intermediate results may break. Scalars live in stack slots, which any `-O1` pipeline promotes.
 
+mod address;
 mod arith;
+mod call;
 mod check;
 mod extent;
 mod function;
 mod nest;
+mod ranges;
 mod region;
 mod scopes;
 mod statement;
 
+pub use check::conditions as checked_conditions;
+pub use call::add_trampoline;
 pub use function::{FunctionParameter, emit_function, function_parameters};
 pub use region::{Emitted, emit_region};
 
 use crate::llvm::{Builder, Inst, LlvmError, Metadata, Module, Value};
+use arith::Known;
 use loop_tree::{Kernel, Path, VarId};
+use ranges::Limits;
 use scopes::Scopes;
 use std::collections::BTreeSet;
 
@@ -62,8 +69,13 @@ impl EmitError {
 /// Where an array lives in the emitted code.
 #[derive(Clone, Copy)]
 enum Place<'m> {
-    /// In memory, the element with all subscripts zero at `base`.
-    Memory { base: Value<'m> },
+    /// In memory, the element with all subscripts zero at `base + offset` bytes.
+    Memory {
+        base: Value<'m>,
+        offset: i64,
+        /// Divides the address of every element, in bytes.
+        alignment: u32,
+    },
     /// In a stack slot.
     Scalar { slot: Value<'m> },
 }
@@ -75,6 +87,11 @@ struct Emitter<'m, 'k> {
     kernel: &'k Kernel,
     /// Parameters as `i64`, never poison.
     params: Vec<Value<'m>>,
+    limits: Limits,
+    /// Whether it makes a function of its own, whose arrays are whole objects.
+    own_function: bool,
+    /// Whether the builder stands behind the run-time check.
+    inside: bool,
     places: Vec<Place<'m>>,
     origins: &'k [Inst<'m>],
     /// Debug location of what has no origin.
@@ -84,6 +101,6 @@ struct Emitter<'m, 'k> {
     parallel: &'k BTreeSet<Path>,
     /// Access groups of the parallel loops around the builder's place.
     groups: Vec<Metadata<'m>>,
-    scope: Vec<(VarId, Value<'m>)>,
+    scope: Vec<(VarId, Known<'m>)>,
     path: Path,
 }

@@ -1,101 +1,161 @@
 //! Affine expressions and conditions as IR.
 
+use super::ranges::{self, Range};
 use super::{EmitError, Emitter};
 use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
 use loop_tree::{Affine, Atom, Condition, Constraint, Relation, VarId};
+
+/// A value of type `i64` and what is known of it. A range is given only for values that are exact.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'m> {
+    pub(super) value: Value<'m>,
+    pub(super) range: Option<Range>,
+}
 
 impl<'m> Emitter<'m, '_> {
     pub(super) fn int(&self, value: i64) -> Result<Value<'m>, EmitError> {
         Ok(self.module.context().i64().const_int(value.into())?)
     }
 
-    pub(super) fn variable(&self, var: VarId) -> Result<Value<'m>, EmitError> {
+    fn known_int(&self, value: i64) -> Result<Known<'m>, EmitError> {
+        Ok(Known { value: self.int(value)?, range: Some(Range::point(value)) })
+    }
+
+    pub(super) fn variable(&self, var: VarId) -> Result<Known<'m>, EmitError> {
         let found = self.scope.iter().rev().find(|(v, _)| *v == var);
-        found.map(|(_, value)| *value).ok_or_else(|| EmitError::unbound(self.kernel.variable_name(var)))
+        found.map(|(_, known)| *known).ok_or_else(|| EmitError::unbound(self.kernel.variable_name(var)))
     }
 
-    fn add(&self, a: Value<'m>, b: Value<'m>) -> Result<Value<'m>, EmitError> {
-        Ok(self.builder.binary(Opcode::Add, a, b, PoisonFlags::empty(), "")?)
+    /// The value of `op`, whose exact result has this range: with the promises that follow.
+    fn promised(
+        &self,
+        op: Opcode,
+        a: Known<'m>,
+        b: Known<'m>,
+        exact: Option<Range>,
+    ) -> Result<Known<'m>, EmitError> {
+        let range = exact.filter(|r| r.fits());
+        let mut flags = PoisonFlags::empty();
+        if range.is_some() {
+            flags |= PoisonFlags::NSW;
+            let non_negative = |k: Known<'_>| k.range.is_some_and(Range::is_non_negative);
+            // Of a difference too: a result that is not negative has not borrowed.
+            if non_negative(a) && non_negative(b) && range.is_some_and(Range::is_non_negative) {
+                flags |= PoisonFlags::NUW;
+            }
+        }
+        Ok(Known { value: self.builder.binary(op, a.value, b.value, flags, "")?, range })
     }
 
-    fn mul(&self, a: Value<'m>, b: Value<'m>) -> Result<Value<'m>, EmitError> {
-        Ok(self.builder.binary(Opcode::Mul, a, b, PoisonFlags::empty(), "")?)
+    pub(super) fn add(&self, a: Known<'m>, b: Known<'m>) -> Result<Known<'m>, EmitError> {
+        let exact = a.range.zip(b.range).and_then(|(a, b)| a.plus(b));
+        self.promised(Opcode::Add, a, b, exact)
     }
 
-    /// The value as `i64`. Wraps where the exact value does not fit; expressions of subscripts and bounds fit, as the
-    /// run-time check bounds parameters.
+    fn sub(&self, a: Known<'m>, b: Known<'m>) -> Result<Known<'m>, EmitError> {
+        let minus = |r: Range| r.times(Range::point(-1));
+        let exact = a.range.zip(b.range.and_then(minus)).and_then(|(a, b)| a.plus(b));
+        self.promised(Opcode::Sub, a, b, exact)
+    }
+
+    pub(super) fn mul(&self, a: Known<'m>, b: Known<'m>) -> Result<Known<'m>, EmitError> {
+        let exact = a.range.zip(b.range).and_then(|(a, b)| a.times(b));
+        self.promised(Opcode::Mul, a, b, exact)
+    }
+
+    fn atom(&self, atom: &Atom) -> Result<Known<'m>, EmitError> {
+        match atom {
+            Atom::Var(v) => self.variable(*v),
+            // In the check itself parameters may still be anything.
+            Atom::Param(p) => Ok(Known {
+                value: self.params[p.index()],
+                range: self.inside.then(|| self.limits.inside[p.index()]),
+            }),
+            Atom::Div(d) => self.floor_div(&d.numerator, d.denominator),
+        }
+    }
+
     pub(super) fn affine(&self, e: &Affine) -> Result<Value<'m>, EmitError> {
+        Ok(self.known(e)?.value)
+    }
+
+    /// The value as `i64`. Wraps where the exact value does not fit, which [`Limits`](super::ranges::Limits) excludes for
+    /// everything but subscripts and operands of statements.
+    pub(super) fn known(&self, e: &Affine) -> Result<Known<'m>, EmitError> {
         if !e.is_exact() {
             return Err(EmitError::Inexact);
         }
-        let mut sum: Option<Value<'m>> = None;
+        let mut sum: Option<Known<'m>> = None;
         for (atom, coefficient) in e.terms() {
-            let value = match atom {
-                Atom::Var(v) => self.variable(*v)?,
-                Atom::Param(p) => self.params[p.index()],
-                Atom::Div(d) => self.floor_div(&d.numerator, d.denominator)?,
-            };
+            let value = self.atom(atom)?;
             sum = Some(match (sum, *coefficient) {
                 (None, 1) => value,
                 (Some(s), 1) => self.add(s, value)?,
-                (Some(s), -1) => self.builder.binary(Opcode::Sub, s, value, PoisonFlags::empty(), "")?,
-                (None, c) => self.mul(value, self.int(c)?)?,
-                (Some(s), c) => self.add(s, self.mul(value, self.int(c)?)?)?,
+                (Some(s), -1) => self.sub(s, value)?,
+                (None, c) => self.mul(value, self.known_int(c)?)?,
+                (Some(s), c) => self.add(s, self.mul(value, self.known_int(c)?)?)?,
             });
         }
         match (sum, e.constant_term()) {
-            (None, c) => self.int(c),
+            (None, c) => self.known_int(c),
             (Some(s), 0) => Ok(s),
-            (Some(s), c) => self.add(s, self.int(c)?),
+            (Some(s), c) => self.add(s, self.known_int(c)?),
         }
     }
 
-    /// The value as `i128`, exact for parameters within the bounds that the run-time check tests first.
+    /// The value as `i128`, exact for parameters within the limits, which the run-time check tests first.
     pub(super) fn wide(&self, e: &Affine) -> Result<Value<'m>, EmitError> {
         if !e.is_exact() {
             return Err(EmitError::Inexact);
         }
         let ty = self.module.context().int(128)?;
-        let widen = |v| self.builder.cast(Opcode::SExt, v, ty, PoisonFlags::empty(), "");
+        let none = PoisonFlags::empty();
+        let b = &self.builder;
         let mut sum = ty.const_int(e.constant_term().into())?;
         for (atom, coefficient) in e.terms() {
-            let value = match atom {
-                Atom::Var(v) => self.variable(*v)?,
-                Atom::Param(p) => self.params[p.index()],
-                Atom::Div(d) => self.floor_div(&d.numerator, d.denominator)?,
-            };
-            sum = self.add(sum, self.mul(widen(value)?, ty.const_int((*coefficient).into())?)?)?;
+            let value = b.cast(Opcode::SExt, self.atom(atom)?.value, ty, none, "")?;
+            let term = b.binary(Opcode::Mul, value, ty.const_int((*coefficient).into())?, none, "")?;
+            sum = b.binary(Opcode::Add, sum, term, none, "")?;
         }
         Ok(sum)
     }
 
     /// Rounds towards minus infinity, as LLVM's division does not.
-    fn floor_div(&self, numerator: &Affine, denominator: i64) -> Result<Value<'m>, EmitError> {
-        let n = self.affine(numerator)?;
+    fn floor_div(&self, numerator: &Affine, denominator: i64) -> Result<Known<'m>, EmitError> {
+        let n = self.known(numerator)?;
         let b = &self.builder;
         let none = PoisonFlags::empty();
-        if denominator.count_ones() == 1 {
-            return Ok(b.binary(
-                Opcode::AShr,
-                n,
-                self.int(denominator.trailing_zeros().into())?,
-                none,
-                "",
-            )?);
-        }
-        let d = self.int(denominator)?;
-        let quotient = b.binary(Opcode::SDiv, n, d, none, "")?;
-        let remainder = b.binary(Opcode::SRem, n, d, none, "")?;
-        let negative = b.icmp(IntPredicate::Slt, remainder, self.int(0)?, "")?;
-        let one_less = b.cast(Opcode::SExt, negative, self.module.context().i64(), none, "")?;
-        self.add(quotient, one_less)
+        let non_negative = n.range.is_some_and(Range::is_non_negative);
+        let value = if denominator.count_ones() == 1 {
+            let op = if non_negative { Opcode::LShr } else { Opcode::AShr };
+            b.binary(op, n.value, self.int(denominator.trailing_zeros().into())?, none, "")?
+        } else if non_negative {
+            b.binary(Opcode::UDiv, n.value, self.int(denominator)?, none, "")?
+        } else {
+            let d = self.int(denominator)?;
+            let quotient = b.binary(Opcode::SDiv, n.value, d, none, "")?;
+            let remainder = b.binary(Opcode::SRem, n.value, d, none, "")?;
+            let negative = b.icmp(IntPredicate::Slt, remainder, self.int(0)?, "")?;
+            let one_less = b.cast(Opcode::SExt, negative, self.module.context().i64(), none, "")?;
+            b.binary(Opcode::Add, quotient, one_less, none, "")?
+        };
+        Ok(Known { value, range: n.range.map(|r| r.floor_div(denominator)) })
     }
 
-    /// The greatest or least of several values.
-    pub(super) fn extreme(&self, list: &[Affine], greatest: bool) -> Result<Value<'m>, EmitError> {
+    /// The greatest lower or least upper bound, and the ranges of all of them where they are known.
+    pub(super) fn extreme(
+        &self,
+        list: &[Affine],
+        greatest: bool,
+    ) -> Result<(Value<'m>, Option<Vec<Range>>), EmitError> {
         let mut result: Option<Value<'m>> = None;
+        let mut known = Some(Vec::new());
         for e in list {
-            let value = self.affine(e)?;
+            let Known { value, range } = self.known(e)?;
+            known = known.zip(range).map(|(mut all, r)| {
+                all.push(r);
+                all
+            });
             result = Some(match result {
                 None => value,
                 Some(r) => {
@@ -104,7 +164,12 @@ impl<'m> Emitter<'m, '_> {
                 }
             });
         }
-        result.ok_or(EmitError::Unsupported { what: "a loop without bounds" })
+        Ok((result.ok_or(EmitError::Unsupported { what: "a loop without bounds" })?, known))
+    }
+
+    /// The range of a loop's variable.
+    pub(super) fn counter_range(lower: Option<Vec<Range>>, upper: Option<Vec<Range>>) -> Option<Range> {
+        ranges::variable(&lower?, &upper?)
     }
 
     pub(super) fn constraint(&self, c: &Constraint) -> Result<Value<'m>, EmitError> {

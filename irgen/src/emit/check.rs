@@ -3,15 +3,11 @@
 use super::extent::{Footprint, footprints};
 use super::{EmitError, Emitter, Place};
 use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
-use loop_tree::{AccessKind, Affine, ArrayId, Kernel, RuntimeCondition, ScalarType, Storage};
+use loop_tree::{AccessKind, Affine, ArrayId, Kernel, RuntimeCondition, Storage};
 
-/// Parameters beyond this magnitude go to the original code: below it, addresses and bounds are exact in 64 bits, and
-/// address ranges in 128 (coefficients are far below 2^20; three extents multiply to less than 2^120).
-const PARAMETER_BITS: u32 = 40;
-
-/// Conditions that the check tests: those required, and disjointness of further arrays, which lets the vectoriser do
+/// Conditions that the check tests: the kernel's assumptions, those required, and disjointness of further arrays, which lets the vectoriser do
 /// without checks of its own. The result is sorted.
-pub(super) fn conditions(kernel: &Kernel, required: &[RuntimeCondition]) -> Vec<RuntimeCondition> {
+pub fn conditions(kernel: &Kernel, required: &[RuntimeCondition]) -> Vec<RuntimeCondition> {
     let mut all: Vec<RuntimeCondition> = kernel.assumptions.iter().chain(required).cloned().collect();
     let touched = |writes_only: bool| {
         let mut arrays: Vec<ArrayId> = kernel
@@ -20,7 +16,7 @@ pub(super) fn conditions(kernel: &Kernel, required: &[RuntimeCondition]) -> Vec<
             .flat_map(|s| &s.accesses)
             .filter(|a| !writes_only || a.kind != AccessKind::Read)
             .map(|a| a.array)
-            .filter(|a| kernel.array(*a).storage == Storage::Memory && !kernel.array(*a).is_scalar())
+            .filter(|a| kernel.array(*a).storage == Storage::Memory)
             .collect();
         arrays.sort();
         arrays.dedup();
@@ -48,20 +44,27 @@ pub(super) fn conditions(kernel: &Kernel, required: &[RuntimeCondition]) -> Vec<
 }
 
 impl<'m> Emitter<'m, '_> {
-    /// The conjunction of all conditions and of the bounds on parameters. Never poison.
-    pub(super) fn check(&self, conditions: &[RuntimeCondition]) -> Result<Value<'m>, EmitError> {
+    /// The conjunction of all conditions and of the limits on parameters. Never poison: nothing here promises not to wrap,
+    /// and what wraps does so only beyond the limits.
+    ///
+    /// `widths`: how many bits the values of the parameters had before they were extended.
+    pub(super) fn check(
+        &self,
+        conditions: &[RuntimeCondition],
+        widths: &[u32],
+    ) -> Result<Value<'m>, EmitError> {
         let mut all = self.module.context().i1().const_int(1)?;
         let mut require = |bit| -> Result<(), EmitError> {
             all = self.builder.binary(Opcode::And, all, bit, PoisonFlags::empty(), "")?;
             Ok(())
         };
-        for (param, value) in self.kernel.params.iter().zip(&self.params) {
-            if param.ty == ScalarType::I64 {
+        for ((param, value), width) in self.kernel.params.iter().zip(&self.params).zip(widths) {
+            let bits = self.limits.bits.min(param.ty.bits().saturating_sub(1));
+            if *width > bits + 1 {
                 let b = &self.builder;
-                // -2^k <= v < 2^k, as one unsigned comparison.
-                let shifted =
-                    b.binary(Opcode::Add, *value, self.int(1 << PARAMETER_BITS)?, PoisonFlags::empty(), "")?;
-                require(b.icmp(IntPredicate::Ult, shifted, self.int(2 << PARAMETER_BITS)?, "")?)?;
+                // -2^bits <= v < 2^bits, as one unsigned comparison.
+                let shifted = b.binary(Opcode::Add, *value, self.int(1 << bits)?, PoisonFlags::empty(), "")?;
+                require(b.icmp(IntPredicate::Ult, shifted, self.int(2 << bits)?, "")?)?;
             }
         }
         for condition in conditions {
@@ -86,7 +89,7 @@ impl<'m> Emitter<'m, '_> {
     /// First byte and one past the last byte that the kernel touches through the array, as `i128`; `None` where that is
     /// not known.
     fn range(&self, array: ArrayId) -> Result<Option<(Value<'m>, Value<'m>)>, EmitError> {
-        let Place::Memory { base } = self.places[array.index()] else { return Ok(None) };
+        let Place::Memory { base, offset, .. } = self.places[array.index()] else { return Ok(None) };
         let Some(footprints) = footprints(self.kernel, array) else { return Ok(None) };
         let (context, b, none) = (self.module.context(), &self.builder, PoisonFlags::empty());
         let wide = context.int(128)?;
@@ -94,6 +97,7 @@ impl<'m> Emitter<'m, '_> {
         let base = b.freeze(base, "")?;
         let address = b.cast(Opcode::PtrToInt, base, context.i64(), none, "")?;
         let address = b.cast(Opcode::ZExt, address, wide, none, "")?;
+        let address = b.binary(Opcode::Add, address, wide.const_int(offset.into())?, none, "")?;
         let mut range: Option<(Value<'m>, Value<'m>)> = None;
         for Footprint { least, greatest } in &footprints {
             let least = self.wide_index(array, least)?;

@@ -1,9 +1,10 @@
 //! A kernel as a function of its own.
 
+use super::ranges::Limits;
 use super::scopes::Scopes;
 use super::{EmitError, Emitter, Place, check};
 use crate::llvm::{Builder, Context, Module};
-use loop_tree::{ArrayId, Green, Kernel, ParamId, Path, RuntimeCondition};
+use loop_tree::{ArrayId, Green, Kernel, ParamId, Path, RuntimeCondition, Storage};
 use std::collections::BTreeSet;
 
 /// What an argument of an emitted function means.
@@ -37,7 +38,9 @@ pub fn emit_function<'c>(
 ) -> Result<Module<'c>, EmitError> {
     let module = context.module(name);
     {
-        let conditions = check::conditions(kernel, conditions);
+        let mut conditions = check::conditions(kernel, conditions);
+        // Here nobody else vouches for the context.
+        conditions.extend(kernel.context.iter().cloned().map(RuntimeCondition::Parameter));
         let arguments = function_parameters(kernel);
         let types: Vec<_> = arguments
             .iter()
@@ -58,18 +61,22 @@ pub fn emit_function<'c>(
             builder,
             kernel,
             params: params.to_vec(),
+            limits: Limits::of(kernel, root, &conditions)?,
+            own_function: true,
+            inside: false,
             places: Vec::new(),
             origins: &[],
             location: None,
-            scopes: Scopes::new(&module, kernel, &conditions),
+            scopes: Scopes::new(&module, kernel, &conditions, &vec![false; kernel.arrays.len()]),
             parallel,
             groups: Vec::new(),
             scope: Vec::new(),
             path: Path::root(),
         };
         for (array, pointer) in kernel.arrays.iter().zip(pointers) {
-            emitter.places.push(match array.is_scalar() {
-                false => Place::Memory { base: *pointer },
+            let is_register = array.is_scalar() && array.storage != Storage::Memory;
+            emitter.places.push(match is_register {
+                false => Place::Memory { base: *pointer, offset: 0, alignment: array.element.size() },
                 true => {
                     let ty = emitter.ty(array.element)?;
                     let slot = emitter.builder.alloca(ty, None, &array.name)?.value();
@@ -79,9 +86,11 @@ pub fn emit_function<'c>(
                 }
             });
         }
-        let holds = emitter.check(&conditions)?;
+        let holds = emitter.check(&conditions, &vec![64; kernel.params.len()])?;
         emitter.builder.cond_br(holds, start, no)?;
         emitter.builder.position_at_end(start)?;
+        emitter.inside = true;
+        emitter.declare_scopes()?;
         emitter.tree(root)?;
         for (index, array) in kernel.arrays.iter().enumerate() {
             if let Place::Scalar { slot } = emitter.places[index] {

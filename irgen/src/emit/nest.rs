@@ -1,7 +1,9 @@
 //! Trees as control flow.
 
+use super::arith::Known;
+use super::ranges::Range;
 use super::{EmitError, Emitter, Place};
-use crate::llvm::{HintValue, IntPredicate, LoopHint, Opcode, PoisonFlags};
+use crate::llvm::{HintValue, IntPredicate, LoopHint};
 use loop_tree::{Bounds, Green, GuardCondition, LoopHeader, LoopKind, Node};
 
 impl<'m> Emitter<'m, '_> {
@@ -16,7 +18,7 @@ impl<'m> Emitter<'m, '_> {
             }
             Node::Loop(header, body) => self.emit_loop(header, body),
             Node::Let(var, value, body) => {
-                let value = self.affine(value)?;
+                let value = self.known(value)?;
                 self.scope.push((*var, value));
                 let result = self.below(0, |e| e.tree(body));
                 self.scope.pop();
@@ -66,8 +68,9 @@ impl<'m> Emitter<'m, '_> {
         let Bounds::Affine { lower, upper } = &header.bounds else {
             return Err(EmitError::Unsupported { what: "an unbounded loop" });
         };
-        let lower = self.extreme(lower, true)?;
-        let upper = self.extreme(upper, false)?;
+        let (lower, least) = self.extreme(lower, true)?;
+        let (upper, greatest) = self.extreme(upper, false)?;
+        let range = Self::counter_range(least, greatest);
         let before =
             self.builder.block().ok_or(EmitError::Unsupported { what: "a builder without a place" })?;
         let name = self.kernel.variable_name(header.var);
@@ -85,7 +88,8 @@ impl<'m> Emitter<'m, '_> {
         let parallel = header.kind != LoopKind::Sequential || self.parallel.contains(&self.path);
         let group = parallel.then(|| self.module.access_group());
         self.groups.extend(group);
-        self.scope.push((header.var, counter.value()));
+        let counted = Known { value: counter.value(), range };
+        self.scope.push((header.var, counted));
         let result = self.below(0, |e| e.tree(body));
         self.scope.pop();
         if parallel {
@@ -93,9 +97,8 @@ impl<'m> Emitter<'m, '_> {
         }
         result?;
 
-        // Below the upper bound, which is an i64: the next value does not wrap for step 1.
-        let flags = if header.step == 1 { PoisonFlags::NSW } else { PoisonFlags::empty() };
-        let next = self.builder.binary(Opcode::Add, counter.value(), self.int(header.step)?, flags, "")?;
+        let step = Known { value: self.int(header.step)?, range: Some(Range::point(header.step)) };
+        let next = self.add(counted, step)?.value;
         let latch = self.builder.br(head)?;
         counter.add_incoming(next, latch.block())?;
         let mut properties = vec![self.module.loop_property(&flag("llvm.loop.mustprogress"))?];

@@ -1,10 +1,13 @@
 //! A variant in place of a region.
 
+use super::extent::footprints;
+use super::ranges::Limits;
 use super::scopes::Scopes;
 use super::{EmitError, Emitter, Place, check};
 use crate::lift::{ArrayBinding, Region};
-use crate::llvm::{Builder, GepFlags, Inst, Module, Opcode, PoisonFlags};
-use loop_tree::{ArrayId, Green, Path, RuntimeCondition};
+use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
+use loop_tree::{Affine, ArrayId, Atom, Green, ParamId, Path, RuntimeCondition};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
 /// What was emitted.
@@ -45,10 +48,13 @@ pub fn emit_region<'m>(
         builder,
         kernel,
         params: Vec::new(),
+        limits: Limits::of(kernel, root, &conditions)?,
+        own_function: false,
+        inside: false,
         places: Vec::new(),
         origins: &region.origins,
         location,
-        scopes: Scopes::new(module, kernel, &conditions),
+        scopes: Scopes::new(module, kernel, &conditions, &moving_arrays(region)),
         parallel,
         groups: Vec::new(),
         scope: Vec::new(),
@@ -70,23 +76,24 @@ pub fn emit_region<'m>(
     let check = function.append_block("looptree.check");
     let start = function.append_block("looptree.new");
     emitter.builder.position_at_end(check)?;
+    let mut widths = Vec::new();
     for binding in &region.params {
-        let frozen = emitter.builder.freeze(binding.value, "")?;
-        emitter.params.push(emitter.builder.cast(
-            Opcode::SExt,
-            frozen,
-            module.context().i64(),
-            PoisonFlags::empty(),
-            "",
-        )?);
+        let value = incoming(region, binding.value);
+        let TypeKind::Integer(width @ 1..=64) = value.ty().kind() else {
+            return Err(EmitError::Unsupported { what: "a parameter that is no integer of 64 bits" });
+        };
+        let value = emitter.builder.freeze(value, "")?;
+        let int = module.context().i64();
+        emitter.params.push(match width {
+            64 => value,
+            _ => emitter.builder.cast(Opcode::SExt, value, int, PoisonFlags::empty(), "")?,
+        });
+        widths.push(width);
     }
     for (binding, slot) in region.arrays.iter().zip(&slots) {
         emitter.places.push(match (binding, slot) {
-            (ArrayBinding::Memory { base, offset, .. }, _) => {
-                let offset = emitter.int(*offset)?;
-                let base =
-                    emitter.builder.gep(module.context().i8(), *base, &[offset], GepFlags::empty(), "")?;
-                Place::Memory { base }
+            (ArrayBinding::Memory { base, offset, alignment }, _) => {
+                Place::Memory { base: incoming(region, *base), offset: *offset, alignment: *alignment }
             }
             (ArrayBinding::Scalar { .. }, Some(slot)) => Place::Scalar { slot: *slot },
             (ArrayBinding::Scalar { .. }, None) => {
@@ -94,7 +101,7 @@ pub fn emit_region<'m>(
             }
         });
     }
-    let holds = emitter.check(&conditions)?;
+    let holds = emitter.check(&conditions, &widths)?;
     emitter.builder.cond_br(holds, start, region.entry)?;
     let terminator = region.before.terminator();
     let terminator = terminator.ok_or(EmitError::Unsupported { what: "a block without a terminator" })?;
@@ -102,9 +109,12 @@ pub fn emit_region<'m>(
     region.entry.replace_phi_predecessor(region.before, check)?;
 
     emitter.builder.position_at_end(start)?;
+    emitter.inside = true;
+    emitter.declare_scopes()?;
     for (binding, slot) in region.arrays.iter().zip(&slots) {
         if let (ArrayBinding::Scalar { incoming: Some(value), .. }, Some(slot)) = (binding, slot) {
-            emitter.builder.store(*value, *slot, natural_alignment(&emitter, *value)?)?;
+            let value = incoming(region, *value);
+            emitter.builder.store(value, *slot, natural_alignment(&emitter, value)?)?;
         }
     }
     emitter.tree(root)?;
@@ -129,7 +139,7 @@ pub fn emit_region<'m>(
                 return Err(EmitError::Unsupported { what: "an empty exit block" });
             };
             emitter.builder.position_before(head)?;
-            let phi = emitter.builder.phi(value.value().ty(), "")?;
+            let phi = emitter.builder.phi(value.value().ty(), AFTER)?;
             phi.add_incoming(value.value(), region.last)?;
             phi.add_incoming(new, end)?;
             for (user, operand) in users {
@@ -138,6 +148,66 @@ pub fn emit_region<'m>(
         }
     }
     Ok(Emitted { conditions })
+}
+
+/// Name of the phis behind regions.
+const AFTER: &str = "looptree.out";
+
+/// What a value that is bound to the region is called in front of it: an earlier region of the function may have been
+/// versioned since, and its values are then those of a phi.
+fn incoming<'m>(region: &Region<'m>, mut value: Value<'m>) -> Value<'m> {
+    let Some(entry) = region.function.entry() else { return value };
+    // One step per earlier region that the value passed through; values that are gone are refused by the verifier.
+    for _ in 0..region.function.blocks().len() {
+        let Some(block) = value.as_inst().map(Inst::block) else { return value };
+        if block == entry || !reachable(entry, Some(block)).contains(&region.before) {
+            return value;
+        }
+        let joins = |user: &Inst<'m>| user.is_phi() && user.value().name().starts_with(AFTER);
+        let Some(phi) = value.users().into_iter().filter_map(Value::as_inst).find(joins) else { return value };
+        value = phi.value();
+    }
+    value
+}
+
+/// Blocks to which control may go from here, not through `avoided`.
+fn reachable<'m>(from: Block<'m>, avoided: Option<Block<'m>>) -> FxHashSet<Block<'m>> {
+    let mut seen = FxHashSet::default();
+    let mut todo = vec![from];
+    while let Some(block) = todo.pop() {
+        if Some(block) != avoided && seen.insert(block) {
+            todo.extend(block.successors());
+        }
+    }
+    seen
+}
+
+/// By array, whether its bytes may be others when the region runs again.
+fn moving_arrays(region: &Region<'_>) -> Vec<bool> {
+    let again = reachable(region.exit, None);
+    let moves = |value: Value<'_>| value.as_inst().is_some_and(|i| again.iter().any(|b| *b == i.block()));
+    let params: Vec<bool> = region.params.iter().map(|p| moves(p.value)).collect();
+    let bindings = region.arrays.iter().enumerate();
+    bindings
+        .map(|(index, binding)| {
+            let ArrayBinding::Memory { base, .. } = binding else { return false };
+            let array = ArrayId::new(index);
+            let uses = |e: &Affine| any_param(e, &|p| params.get(p.index()).copied().unwrap_or(true));
+            let extents = region.kernel.array(array).extents.iter().flatten().any(uses);
+            // Unknown footprints are not tested.
+            let footprints = footprints(&region.kernel, array).unwrap_or_default();
+            let bounds = footprints.iter().flat_map(|f| f.least.iter().chain(&f.greatest)).any(uses);
+            moves(*base) || extents || bounds
+        })
+        .collect()
+}
+
+fn any_param(e: &Affine, f: &dyn Fn(ParamId) -> bool) -> bool {
+    e.terms().iter().any(|(atom, _)| match atom {
+        Atom::Var(_) => false,
+        Atom::Param(p) => f(*p),
+        Atom::Div(d) => any_param(&d.numerator, f),
+    })
 }
 
 fn natural_alignment<'m>(emitter: &Emitter<'m, '_>, value: crate::llvm::Value<'m>) -> Result<u32, EmitError> {

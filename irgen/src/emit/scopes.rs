@@ -1,32 +1,43 @@
 //! Alias scopes: what the run-time check has established about arrays, said so that LLVM understands it.
 
-use super::{EmitError, Emitter};
+use super::{EmitError, Emitter, Place};
 use crate::llvm::{Inst, Metadata, Module};
 use loop_tree::{ArrayId, Kernel, RuntimeCondition, Storage};
 
 /// One scope per array; accesses name their own scope and those of all arrays known to be disjoint from it.
 pub(super) struct Scopes<'m> {
+    all: Vec<Metadata<'m>>,
     own: Vec<Option<Metadata<'m>>>,
     others: Vec<Option<Metadata<'m>>>,
 }
 
 impl<'m> Scopes<'m> {
-    /// `checked`: what holds when the code runs, beyond what alias classes say.
-    pub(super) fn new(module: &'m Module<'m>, kernel: &Kernel, checked: &[RuntimeCondition]) -> Self {
+    /// `checked`: what holds when the code runs, beyond what alias classes say. `moving[array]`: whether its bytes may be
+    /// others when the same code runs again. LLVM reads scopes as facts about the whole function, so of two arrays that
+    /// both move only the alias classes speak: what the one is now, the other may have been before.
+    pub(super) fn new(
+        module: &'m Module<'m>,
+        kernel: &Kernel,
+        checked: &[RuntimeCondition],
+        moving: &[bool],
+    ) -> Self {
         let domain = module.alias_domain(&format!("looptree: {}", kernel.name));
         let ids: Vec<ArrayId> = (0..kernel.arrays.len()).map(ArrayId::new).collect();
         let scopes: Vec<Option<Metadata<'m>>> = ids
             .iter()
             .map(|a| {
                 let array = kernel.array(*a);
-                (array.storage == Storage::Memory && !array.is_scalar())
-                    .then(|| module.alias_scope(domain, &array.name))
+                (array.storage == Storage::Memory).then(|| module.alias_scope(domain, &array.name))
             })
             .collect();
         let disjoint = |a: ArrayId, b: ArrayId| {
-            !kernel.may_overlap(a, b)
-                || checked.contains(&RuntimeCondition::NoOverlap(a, b))
-                || checked.contains(&RuntimeCondition::NoOverlap(b, a))
+            if !kernel.may_overlap(a, b) {
+                return true;
+            }
+            let both = [a, b].iter().all(|id| moving.get(id.index()).copied().unwrap_or(true));
+            !both
+                && (checked.contains(&RuntimeCondition::NoOverlap(a, b))
+                    || checked.contains(&RuntimeCondition::NoOverlap(b, a)))
         };
         let list = |members: Vec<Metadata<'m>>| (!members.is_empty()).then(|| module.md_node(&members));
         let own = scopes.iter().map(|s| list(s.iter().copied().collect())).collect();
@@ -41,11 +52,21 @@ impl<'m> Scopes<'m> {
                 )
             })
             .collect();
-        Scopes { own, others }
+        Scopes { all: scopes.into_iter().flatten().collect(), own, others }
     }
 }
 
 impl<'m> Emitter<'m, '_> {
+    /// Says where the scopes begin, so that LLVM renews them when it copies the code around.
+    pub(super) fn declare_scopes(&self) -> Result<(), EmitError> {
+        for scope in &self.scopes.all {
+            let list = self.module.md_value(self.module.md_node(&[*scope]));
+            let void = self.module.context().void();
+            self.builder.intrinsic("llvm.experimental.noalias.scope.decl", void, &[list], "")?;
+        }
+        Ok(())
+    }
+
     /// Metadata of a load or store: alias scopes, type-based alias information of its origin, access groups of the
     /// parallel loops around.
     pub(super) fn annotate(
@@ -54,6 +75,10 @@ impl<'m> Emitter<'m, '_> {
         array: ArrayId,
         origin: Option<Inst<'m>>,
     ) -> Result<(), EmitError> {
+        // Slots become registers.
+        if let Place::Scalar { .. } = self.places[array.index()] {
+            return Ok(());
+        }
         if let Some(own) = self.scopes.own[array.index()] {
             access.set_metadata("alias.scope", Some(own))?;
             if let Some(others) = self.scopes.others[array.index()] {

@@ -1,9 +1,9 @@
 //! Statements as instructions: operations in order, masks as branches.
 
-use super::{EmitError, Emitter, Place};
-use crate::llvm::{Block, FastMath, Inst, IntPredicate, Opcode, PoisonFlags, RealPredicate, Type, Value};
+use super::{EmitError, Emitter};
+use crate::llvm::{Block, FastMath, IntPredicate, Opcode, PoisonFlags, RealPredicate, Type, Value};
 use loop_tree::{
-    AccessId, BinaryOp, CastOp, ComparePredicate, Intrinsic, Mask, Op, OpFlags, OpId, OpKind, ScalarType,
+    BinaryOp, CastOp, ComparePredicate, Intrinsic, Mask, Op, OpFlags, OpId, OpKind, ScalarType,
     Statement, StmtFlags, StmtId,
 };
 
@@ -13,7 +13,7 @@ type Values<'m> = Vec<Option<Value<'m>>>;
 impl<'m> Emitter<'m, '_> {
     pub(super) fn statement(&mut self, id: StmtId) -> Result<(), EmitError> {
         let statement = self.kernel.statement(id).clone();
-        if statement.flags.intersects(StmtFlags::OPAQUE | StmtFlags::SIDE_EFFECTS | StmtFlags::VOLATILE) {
+        if statement.flags.intersects(StmtFlags::all().difference(StmtFlags::MAY_TRAP)) {
             return Err(EmitError::Unsupported { what: "a statement that cannot be regenerated" });
         }
         let mut values: Values<'m> = vec![None; statement.ops.len()];
@@ -105,8 +105,8 @@ impl<'m> Emitter<'m, '_> {
             self.builder.set_location(Some(location))?;
         }
         let ty = self.ty(op.ty)?;
-        // A reduction whose instances are reordered may wrap where the original order did not.
-        let flags = if statement.reduction.is_some() { op.flags.difference(WRAP) } else { op.flags };
+        // A reduction whose instances are reordered has other intermediate results: they may wrap, or be infinite.
+        let flags = if statement.reduction.is_some() { op.flags.difference(ORDER) } else { op.flags };
         let b = &self.builder;
         let fast = fast_math(flags);
         Ok(Some(match &op.kind {
@@ -191,78 +191,6 @@ impl<'m> Emitter<'m, '_> {
         Ok(value)
     }
 
-    /// Address of the element, and its alignment in bytes.
-    fn address(
-        &self,
-        statement: &Statement,
-        access: AccessId,
-        op: &Op,
-        origin: Option<Inst<'m>>,
-    ) -> Result<(Value<'m>, u32), EmitError> {
-        let access = statement.access(access);
-        let array = self.kernel.array(access.array);
-        let subscripts = access.subscripts.as_deref();
-        let subscripts = subscripts.ok_or(EmitError::Unsupported { what: "an access without subscripts" })?;
-        match self.places[access.array.index()] {
-            Place::Scalar { slot } => Ok((slot, op.ty.size())),
-            Place::Memory { base } => {
-                let index = self.linear_index(array, subscripts)?;
-                let flags = crate::llvm::GepFlags::INBOUNDS;
-                let pointer = self.builder.gep(self.ty(array.element)?, base, &[index], flags, "")?;
-                let natural = op.ty.size();
-                let alignment = origin.filter(|o| o.is_access()).and_then(|o| o.alignment());
-                Ok((pointer, alignment.map_or(natural, |a| a.min(natural))))
-            }
-        }
-    }
-
-    /// Row-major index of an element: Horner's scheme over the extents, constant ones folded into one expression.
-    fn linear_index(
-        &self,
-        array: &loop_tree::Array,
-        subscripts: &[loop_tree::Affine],
-    ) -> Result<Value<'m>, EmitError> {
-        let mut value: Option<Value<'m>> = None;
-        // What is not yet part of `value`: kept symbolic as long as extents are constant.
-        let mut pending = loop_tree::Affine::constant(0);
-        let none = PoisonFlags::empty();
-        for (dimension, subscript) in subscripts.iter().enumerate() {
-            if dimension > 0 {
-                let extent = array.extents[dimension].as_ref();
-                let extent =
-                    extent.ok_or(EmitError::Unsupported { what: "an inner extent that is unknown" })?;
-                match extent.as_constant() {
-                    Some(c) => {
-                        pending = pending.scale(c);
-                        if let Some(v) = value {
-                            value = Some(self.builder.binary(Opcode::Mul, v, self.int(c)?, none, "")?);
-                        }
-                    }
-                    None => {
-                        let so_far = self.with_pending(value, &pending)?;
-                        let extent = self.affine(extent)?;
-                        value = Some(self.builder.binary(Opcode::Mul, so_far, extent, none, "")?);
-                        pending = loop_tree::Affine::constant(0);
-                    }
-                }
-            }
-            pending = pending + subscript.clone();
-        }
-        self.with_pending(value, &pending)
-    }
-
-    fn with_pending(
-        &self,
-        value: Option<Value<'m>>,
-        pending: &loop_tree::Affine,
-    ) -> Result<Value<'m>, EmitError> {
-        let rest = self.affine(pending)?;
-        match value {
-            None => Ok(rest),
-            Some(v) => Ok(self.builder.binary(Opcode::Add, v, rest, PoisonFlags::empty(), "")?),
-        }
-    }
-
     fn place(&self) -> Result<Block<'m>, EmitError> {
         self.builder.block().ok_or(EmitError::Unsupported { what: "a builder without a place" })
     }
@@ -277,7 +205,13 @@ impl<'m> Emitter<'m, '_> {
     }
 }
 
-const WRAP: OpFlags = OpFlags::NSW.union(OpFlags::NUW).union(OpFlags::EXACT).union(OpFlags::DISJOINT);
+/// What holds of the results of one order only.
+const ORDER: OpFlags = OpFlags::NSW
+    .union(OpFlags::NUW)
+    .union(OpFlags::EXACT)
+    .union(OpFlags::DISJOINT)
+    .union(OpFlags::NNAN)
+    .union(OpFlags::NINF);
 
 fn operand<'m>(values: &Values<'m>, id: OpId) -> Result<Value<'m>, EmitError> {
     values

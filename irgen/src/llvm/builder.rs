@@ -313,6 +313,7 @@ impl<'m> Builder<'m> {
         // SAFETY: a function of this module, and arguments of its type. Calls do not fold.
         Ok(unsafe {
             let call = LLVMBuildCall2(self.raw, ty.raw(), f, raw.as_mut_ptr(), count, name.as_ptr());
+            LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(f));
             Inst::from_raw(call)
         })
     }

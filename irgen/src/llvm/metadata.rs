@@ -235,6 +235,12 @@ impl<'c> Module<'c> {
         Ok(unsafe { Metadata::from_raw(LLVMValueAsMetadata(value.raw())) })
     }
 
+    /// Metadata as an argument of a call.
+    pub fn md_value<'m>(&'m self, metadata: Metadata<'m>) -> Value<'m> {
+        // SAFETY: metadata of this context.
+        unsafe { Value::from_raw(LLVMMetadataAsValue(self.cx(), metadata.raw)) }
+    }
+
     /// A node; equal ones are the same.
     pub fn md_node<'m>(&'m self, operands: &[Metadata<'m>]) -> Metadata<'m> {
         let mut raw: Vec<_> = operands.iter().map(|m| m.raw).collect();

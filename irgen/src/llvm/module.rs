@@ -19,7 +19,7 @@ use super::function::Function;
 use super::metadata::Metadata;
 use super::strings::{c_string, copy_str, take_error, take_message};
 use super::target::TargetMachine;
-use super::types::Type;
+use super::types::{Type, TypeKind};
 use super::value::{Global, Value};
 
 /// A module, owned; it borrows its context.
@@ -141,7 +141,9 @@ impl<'c> Module<'c> {
     /// The declaration of an intrinsic by its name without overloads (`llvm.sqrt`) and its whole signature.
     pub fn intrinsic<'m>(&'m self, name: &str, ret: Type<'m>, params: &[Type<'m>]) -> Result<Function<'m>> {
         let operation = "declare intrinsic";
-        ret.function(params)?;
+        // Metadata is allowed to intrinsics only.
+        let values: Vec<_> = params.iter().copied().filter(|t| t.kind() != TypeKind::Metadata).collect();
+        ret.function(&values)?;
         require(ret.context() == self.context.raw(), operation, "a type of another context")?;
         let mut raw: Vec<_> = params.iter().map(|t| t.raw()).collect();
         let (data, len) = (name.as_ptr().cast(), name.len());

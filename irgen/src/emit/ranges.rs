@@ -1,0 +1,276 @@
+//! Ranges of affine expressions: what is exact in 64 bits, and which instructions do not wrap.
+//!
+//! The run-time check lets the new code run only for parameters of limited magnitude. [`Limits::of`] picks the widest limit
+//! under which every bound, condition and binding of the tree is exact in 64 bits and every address range in 128.
+
+use super::EmitError;
+use super::extent::footprints;
+use loop_tree::{
+    Affine, ArrayId, Atom, Bounds, Constraint, Green, GuardCondition, Kernel, Node, OpKind, ParamId,
+    Relation, RuntimeCondition, VarId,
+};
+
+/// All integers from `low` to `high`; sums and products that leave 128 bits have no range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) low: i128,
+    pub(super) high: i128,
+}
+
+impl Range {
+    pub(super) fn point(value: i64) -> Self {
+        Range { low: value.into(), high: value.into() }
+    }
+
+    /// Whether all values are `i64`s.
+    pub(super) fn fits(self) -> bool {
+        self.low >= i64::MIN.into() && self.high <= i64::MAX.into()
+    }
+
+    pub(super) fn is_non_negative(self) -> bool {
+        self.low >= 0
+    }
+
+    pub(super) fn plus(self, other: Range) -> Option<Range> {
+        Some(Range { low: self.low.checked_add(other.low)?, high: self.high.checked_add(other.high)? })
+    }
+
+    pub(super) fn times(self, other: Range) -> Option<Range> {
+        let corner = |a: i128, b: i128| a.checked_mul(b);
+        let corners = [
+            corner(self.low, other.low)?,
+            corner(self.low, other.high)?,
+            corner(self.high, other.low)?,
+            corner(self.high, other.high)?,
+        ];
+        let low = corners.iter().copied().min()?;
+        let high = corners.iter().copied().max()?;
+        Some(Range { low, high })
+    }
+
+    pub(super) fn floor_div(self, by: i64) -> Range {
+        Range { low: self.low.div_euclid(by.into()), high: self.high.div_euclid(by.into()) }
+    }
+}
+
+/// Variables in scope, the last binder of one in effect.
+pub(super) type Scope = Vec<(VarId, Range)>;
+
+/// The values of an expression. `None` where they are unknown, or where the dividend of a floor division does not fit
+/// into 64 bits.
+pub(super) fn range(e: &Affine, params: &[Range], scope: &dyn Fn(VarId) -> Option<Range>) -> Option<Range> {
+    if !e.is_exact() {
+        return None;
+    }
+    let mut sum = Range::point(e.constant_term());
+    for (atom, coefficient) in e.terms() {
+        let value = match atom {
+            Atom::Var(v) => scope(*v)?,
+            Atom::Param(p) => *params.get(p.index())?,
+            Atom::Div(d) => {
+                let numerator = range(&d.numerator, params, scope).filter(|r| r.fits())?;
+                numerator.floor_div(d.denominator)
+            }
+        };
+        sum = sum.plus(value.times(Range::point(*coefficient))?)?;
+    }
+    Some(sum)
+}
+
+/// The range of a loop's variable, for an iteration that executes.
+pub(super) fn variable(lower: &[Range], upper: &[Range]) -> Option<Range> {
+    let low = lower.iter().map(|r| r.low).max()?;
+    let high = upper.iter().map(|r| r.high).min()?.checked_sub(1)?;
+    // A loop that never runs: any range will do.
+    Some(Range { low, high: high.max(low) })
+}
+
+/// What the run-time check establishes about parameters.
+pub(super) struct Limits {
+    /// Parameters are at least `-2^bits` and below `2^bits`.
+    pub(super) bits: u32,
+    /// Ranges from that and from their types: what the check itself computes with.
+    pub(super) checked: Vec<Range>,
+    /// Ranges from the constraints in context and check too: what holds in the new code.
+    pub(super) inside: Vec<Range>,
+}
+
+/// Tried in this order; the first is beyond every array of a real machine, the last still has room for products of five.
+const BITS: [u32; 5] = [40, 31, 24, 20, 16];
+
+impl Limits {
+    /// # Errors
+    /// Where even small parameters could make an expression overflow.
+    pub(super) fn of(
+        kernel: &Kernel,
+        root: &Green,
+        conditions: &[RuntimeCondition],
+    ) -> Result<Limits, EmitError> {
+        BITS.into_iter()
+            .map(|bits| Limits::with_bits(kernel, conditions, bits))
+            .find(|limits| limits.suffice(kernel, root, conditions).is_some())
+            .ok_or(EmitError::Inexact)
+    }
+
+    fn with_bits(kernel: &Kernel, conditions: &[RuntimeCondition], bits: u32) -> Limits {
+        let limit = |width: u32| Range { low: -(1 << width), high: (1 << width) - 1 };
+        let of_type = |p: &loop_tree::Param| limit(bits.min(p.ty.bits().saturating_sub(1)));
+        let checked: Vec<Range> = kernel.params.iter().map(of_type).collect();
+        let mut inside = checked.clone();
+        let tested = conditions.iter().filter_map(|c| match c {
+            RuntimeCondition::Parameter(c) => Some(c),
+            RuntimeCondition::NoOverlap(..) => None,
+        });
+        for constraint in kernel.context.iter().chain(tested) {
+            tighten(&mut inside, constraint);
+        }
+        Limits { bits, checked, inside }
+    }
+
+    fn suffice(&self, kernel: &Kernel, root: &Green, conditions: &[RuntimeCondition]) -> Option<()> {
+        for condition in conditions {
+            match condition {
+                RuntimeCondition::Parameter(c) => {
+                    range(&c.expression, &self.checked, &|_| None).filter(|r| r.fits())?;
+                }
+                RuntimeCondition::NoOverlap(a, b) => {
+                    self.address_range(kernel, *a)?;
+                    self.address_range(kernel, *b)?;
+                }
+            }
+        }
+        self.tree(kernel, root, &mut Vec::new())
+    }
+
+    /// Whether the bounds of the array's footprint, in bytes and relative to any address, are exact in 128 bits.
+    fn address_range(&self, kernel: &Kernel, array: ArrayId) -> Option<()> {
+        let description = kernel.array(array);
+        // Unknown footprints are an error of their own.
+        for footprint in footprints(kernel, array).unwrap_or_default() {
+            for subscripts in [&footprint.least, &footprint.greatest] {
+                let mut index = Range::point(0);
+                for (dimension, subscript) in subscripts.iter().enumerate() {
+                    if let Some(extent) = description.extents[dimension].as_ref().filter(|_| dimension > 0) {
+                        index = index.times(range(extent, &self.checked, &|_| None)?)?;
+                    }
+                    index = index.plus(range(subscript, &self.checked, &|_| None)?)?;
+                }
+                let end = index.plus(Range::point(1))?.times(Range::point(description.element.size().into()))?;
+                (end.low.unsigned_abs().max(end.high.unsigned_abs()) < 1 << 125).then_some(())?;
+            }
+        }
+        Some(())
+    }
+
+    fn exact(&self, e: &Affine, scope: &Scope) -> Option<Range> {
+        range(e, &self.inside, &|v| find(scope, v)).filter(|r| r.fits())
+    }
+
+    fn tree(&self, kernel: &Kernel, node: &Green, scope: &mut Scope) -> Option<()> {
+        match node.node() {
+            Node::Seq(children) => children.iter().try_for_each(|c| self.tree(kernel, c, scope)),
+            Node::Loop(header, body) => {
+                let Bounds::Affine { lower, upper } = &header.bounds else { return Some(()) };
+                let all = |list: &[Affine]| list.iter().map(|e| self.exact(e, scope)).collect::<Option<Vec<_>>>();
+                let counter = variable(&all(lower)?, &all(upper)?)?;
+                counter.plus(Range::point(header.step)).filter(|r| r.fits())?;
+                scope.push((header.var, counter));
+                let result = self.tree(kernel, body, scope);
+                scope.pop();
+                result
+            }
+            Node::Let(var, value, body) => {
+                scope.push((*var, self.exact(value, scope)?));
+                let result = self.tree(kernel, body, scope);
+                scope.pop();
+                result
+            }
+            Node::Guard(condition, body) => {
+                if let GuardCondition::Affine(c) = &**condition {
+                    c.constraints().try_for_each(|c| self.exact(&c.expression, scope).map(|_| ()))?;
+                }
+                self.tree(kernel, body, scope)
+            }
+            Node::Stmt(id, _) => {
+                let statement = kernel.statement(*id);
+                // These wrap as addresses and integers of their type do; only divisions have to be exact.
+                let known = |e: &Affine| range(e, &self.inside, &|v| find(scope, v)).map(|_| ());
+                for access in &statement.accesses {
+                    access.subscripts.iter().flatten().try_for_each(known)?;
+                }
+                for op in &statement.ops {
+                    match &op.kind {
+                        OpKind::Affine(e) => known(e)?,
+                        OpKind::Test(c) => self.exact(&c.expression, scope).map(|_| ())?,
+                        _ => {}
+                    }
+                }
+                Some(())
+            }
+            Node::Alloc(_, body) => self.tree(kernel, body, scope),
+            Node::Version(alternatives) => {
+                alternatives.iter().try_for_each(|a| self.tree(kernel, &a.body, scope))
+            }
+        }
+    }
+}
+
+fn find(scope: &Scope, var: VarId) -> Option<Range> {
+    scope.iter().rev().find(|(v, _)| *v == var).map(|(_, r)| *r)
+}
+
+/// Intersects with what a constraint on a single parameter says.
+fn tighten(ranges: &mut [Range], constraint: &Constraint) {
+    let [(Atom::Param(param), coefficient)] = constraint.expression.terms() else { return };
+    let (coefficient, constant) = (i128::from(*coefficient), i128::from(constraint.expression.constant_term()));
+    let (param, equal): (ParamId, bool) = (*param, constraint.relation == Relation::Zero);
+    let Some(range) = ranges.get_mut(param.index()) else { return };
+    // coefficient * p + constant >= 0
+    let mut at_least = |coefficient: i128, constant: i128| {
+        if coefficient > 0 {
+            range.low = range.low.max(-constant.div_euclid(coefficient));
+        } else {
+            range.high = range.high.min(constant.div_euclid(-coefficient));
+        }
+    };
+    at_least(coefficient, constant);
+    if equal {
+        at_least(-coefficient, -constant);
+    }
+    // Contradictory constraints: the code never runs.
+    range.high = range.high.max(range.low);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn constraint(coefficient: i64, constant: i64, relation: Relation) -> Constraint {
+        let expression = Affine::param(ParamId(0)).scale(coefficient).offset(constant);
+        Constraint { expression, relation }
+    }
+
+    #[test]
+    fn constraints_round_inwards() {
+        let wide = Range { low: -100, high: 100 };
+        let tightened = |c, k, relation| {
+            let mut ranges = [wide];
+            tighten(&mut ranges, &constraint(c, k, relation));
+            (ranges[0].low, ranges[0].high)
+        };
+        assert_eq!(tightened(1, -3, Relation::NonNegative), (3, 100)); // p >= 3
+        assert_eq!(tightened(2, -3, Relation::NonNegative), (2, 100)); // 2p >= 3
+        assert_eq!(tightened(-2, 7, Relation::NonNegative), (-100, 3)); // 2p <= 7
+        assert_eq!(tightened(2, 7, Relation::NonNegative), (-3, 100)); // 2p >= -7
+        assert_eq!(tightened(1, -5, Relation::Zero), (5, 5));
+    }
+
+    #[test]
+    fn divisions_need_dividends_of_64_bits() {
+        let p = Affine::param(ParamId(0));
+        let params = [Range { low: 0, high: 1 << 40 }];
+        let e = p.scale(1 << 30).offset(1).floor_div(3);
+        assert_eq!(range(&e, &params, &|_| None), None);
+        assert!(range(&p.floor_div(3), &params, &|_| None).is_some_and(|r| r.high == (1 << 40) / 3));
+    }
+}

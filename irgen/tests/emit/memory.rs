@@ -1,0 +1,75 @@
+//! Arrays that overlap, memory scalars, aliasing.
+
+use super::harness::{self, Buffer, Compiled};
+use loop_tree::{ArrayId, RuntimeCondition};
+
+const COPY: &str = "nest @copy[N, O] {
+  array A: f64[?] alias 1
+  array B: f64[?] alias 1
+  for i in 0..N { S0: A[i + O] = B[i] }
+}";
+
+#[test]
+fn overlapping_arrays_are_noticed_to_the_byte() {
+    for passes in [None, Some("default<O3>")] {
+        let compiled = Compiled::under(
+            COPY,
+            false,
+            &[RuntimeCondition::NoOverlap(ArrayId(1), ArrayId(0))],
+            &[&[]],
+            passes,
+        );
+        let run = |n: i64, o: i64, a: usize, b: usize| {
+            let mut buffers = [Buffer::from_f64(&harness::floats(64, 5))];
+            let before = buffers[0].f64s();
+            let ran = compiled.call_at(&[n, o], &mut buffers, &[(0, a), (0, b)]);
+            assert!(ran || buffers[0].f64s() == before);
+            ran
+        };
+        assert!(run(8, 0, 0, 64));
+        assert!(run(8, 0, 64, 0));
+        assert!(!run(9, 0, 0, 64));
+        assert!(!run(8, 0, 0, 63));
+        assert!(!run(8, 0, 0, 57));
+        assert!(!run(8, 0, 7, 64));
+        assert!(!run(8, 1, 0, 64));
+        assert!(run(8, 1, 64, 0));
+        assert!(run(8, -1, 80, 0));
+        assert!(!run(8, -1, 64, 0));
+        // Nothing is touched.
+        assert!(run(0, 0, 0, 0));
+    }
+}
+
+#[test]
+fn scalars_in_memory_may_be_elements() {
+    // `s` is the element A[3] here, so it changes meanwhile.
+    let text = "nest @t[N] {
+      array A: i32[N] alias 1
+      scalar s: i32 memory alias 1
+      for i in 0..N { S0: A[i] = A[i] + s }
+    }";
+    harness::each_way(text, false, &[], |compiled| {
+        let mut buffers = [Buffer::from_i32(&[1, 2, 3, 4, 5, 6])];
+        assert!(!compiled.call_at(&[6], &mut buffers, &[(0, 0), (0, 12)]));
+        assert!(compiled.call_at(&[3], &mut buffers, &[(0, 0), (0, 12)]));
+        assert_eq!(buffers[0].i32s(), [5, 6, 7, 4, 5, 6]);
+    });
+}
+
+#[test]
+fn four_dimensions_with_parameters() {
+    let text = "nest @t[N, M, K, L] {
+      array A: i32[N, M, K, L] alias 1
+      array B: i32[N, M, K, L] alias 1
+      for i in 0..N { for j in 0..M { for k in 0..K { for l in 0..L { S0: A[i, j, k, l] = B[i, j, k, l] + 1 } } } }
+    }";
+    harness::each_way(text, false, &[&[], &[0], &[0, 0], &[0, 0, 0]], |compiled| {
+        let b: Vec<i32> = (0..120).collect();
+        let mut buffers = [Buffer::zeroed(480), Buffer::from_i32(&b)];
+        assert!(compiled.call(&[2, 3, 4, 5], &mut buffers));
+        assert_eq!(buffers[0].i32s(), b.iter().map(|v| v + 1).collect::<Vec<_>>());
+        // Would overflow 128 bits.
+        assert!(!compiled.call(&[1 << 40, 1 << 40, 1 << 40, 1 << 40], &mut buffers));
+    });
+}
