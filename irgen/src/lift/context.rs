@@ -41,7 +41,7 @@ pub(super) struct Context<'v, 'a, 'm> {
 }
 
 /// Magnitudes, in bits, that parameters may be required to have; generous ones first.
-const BOUNDS: [u32; 5] = [40, 31, 26, 22, 20];
+const BOUNDS: [u32; 6] = [40, 31, 26, 22, 20, 15];
 
 impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     pub(super) fn new(values: &'v mut Values<'a, 'm>, inside: Vec<bool>) -> Self {
@@ -62,16 +62,12 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         v.as_inst().is_none_or(|i| self.values.cfg.home(i).is_some_and(|b| !self.inside[b]))
     }
 
-    /// Whether the symbol has one value during the region: of an iteration count of a loop around it, too.
-    fn is_invariant(&self, sym: Sym) -> bool {
-        match self.values.symbols.meaning(sym) {
-            Meaning::Iteration(_) => false,
-            Meaning::Value(v) => self.is_outside(v),
-        }
-    }
-
+    /// Whether it has one value during the region.
     pub(super) fn is_invariant_poly(&self, p: &Poly) -> bool {
-        p.symbols().all(|s| self.is_invariant(s))
+        self.values.symbols.all(p, &|m| match m {
+            Meaning::Value(v) => self.is_outside(v),
+            Meaning::Iteration(_) | Meaning::Quotient(_) => false,
+        })
     }
 
     /// Iteration counts of loops around the region are unknown: as parameters only through a value that holds them.
@@ -80,6 +76,10 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             Meaning::Iteration(l) => {
                 let counter = self.counters.get(&l)?.clone();
                 Some(Affine::var(counter.var) - self.affine(&counter.base)?)
+            }
+            Meaning::Quotient(q) => {
+                let (dividend, divisor) = self.values.symbols.parts(q).clone();
+                Some(self.affine(&dividend)?.floor_div(i64::try_from(divisor).ok()?))
             }
             Meaning::Value(v) => {
                 if !self.is_outside(v) {
@@ -123,15 +123,31 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         let mut syms: Vec<Sym> = goal.symbols().collect();
         syms.sort_unstable();
         syms.dedup();
-        for sym in syms {
-            if let Meaning::Value(v) = self.values.symbols.meaning(sym)
-                && let Some(bits @ ..=32) = int_bits(v)
-            {
-                let (low, high) = signed_range(bits);
-                let s = Poly::symbol(sym);
-                facts.extend(s.offset(-low).map(|poly| Fact { poly, equal: false }));
-                facts.extend(s.scale(-1).and_then(|p| p.offset(high)).map(|poly| Fact { poly, equal: false }));
+        let mut seen = syms.clone();
+        while let Some(sym) = syms.pop() {
+            let s = Poly::symbol(sym);
+            let mut ranges = Vec::new();
+            match self.values.symbols.meaning(sym) {
+                Meaning::Value(v) => {
+                    if let Some(bits @ ..=32) = int_bits(v) {
+                        let (low, high) = signed_range(bits);
+                        ranges = vec![s.offset(-low), s.scale(-1).and_then(|p| p.offset(high))];
+                    }
+                }
+                Meaning::Quotient(q) => {
+                    let (dividend, divisor) = self.values.symbols.parts(q);
+                    let rest = dividend.add_scaled(&s, -divisor);
+                    ranges = vec![rest.clone(), rest.and_then(|r| r.scale(-1)?.offset(divisor - 1))];
+                    for inner in dividend.symbols() {
+                        if !seen.contains(&inner) {
+                            seen.push(inner);
+                            syms.push(inner);
+                        }
+                    }
+                }
+                Meaning::Iteration(_) => {}
             }
+            facts.extend(ranges.into_iter().flatten().map(|poly| Fact { poly, equal: false }));
         }
         implies(&facts, goal)
     }
@@ -256,6 +272,11 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                 let outer = Place { loops: place.loops[..at].to_vec(), facts: Vec::new() };
                 let (_, high) = self.interval(&outer, &counter.room, bound, used)?;
                 Some((0, (high / counter.step).max(0)))
+            }
+            Meaning::Quotient(q) => {
+                let (dividend, divisor) = self.values.symbols.parts(q).clone();
+                let (a, b) = self.interval(place, &dividend, bound, used)?;
+                Some((a.div_euclid(divisor), b.div_euclid(divisor)))
             }
             Meaning::Value(v) => {
                 let bits = int_bits(v)?;

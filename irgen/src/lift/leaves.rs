@@ -222,9 +222,10 @@ impl<'m> Data<'_, '_, 'm> {
 
     fn in_scope(&self, p: &Poly, place: &Place) -> bool {
         p.degree() <= 1
-            && p.symbols().all(|s| match self.cx.values.symbols.meaning(s) {
+            && self.cx.values.symbols.all(p, &|m| match m {
                 Meaning::Iteration(l) => place.loops.contains(&l),
                 Meaning::Value(v) => self.cx.is_outside(v),
+                Meaning::Quotient(_) => false,
             })
     }
 

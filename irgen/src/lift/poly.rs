@@ -15,12 +15,15 @@ pub(super) enum Meaning<'m> {
     Iteration(usize),
     /// An integer value, read as signed.
     Value(Value<'m>),
+    /// A quotient rounded down, by its place in [`Symbols`].
+    Quotient(usize),
 }
 
 /// All symbols of one function.
 #[derive(Default)]
 pub(super) struct Symbols<'m> {
     list: Vec<Meaning<'m>>,
+    quotients: Vec<(Poly, i128)>,
     number: rustc_hash::FxHashMap<Meaning<'m>, Sym>,
 }
 
@@ -29,6 +32,29 @@ impl<'m> Symbols<'m> {
         *self.number.entry(meaning).or_insert_with(|| {
             self.list.push(meaning);
             Sym(self.list.len() as u32 - 1)
+        })
+    }
+
+    /// `floor(dividend / divisor)` with a positive divisor.
+    pub(super) fn quotient(&mut self, dividend: Poly, divisor: i128) -> Sym {
+        let key = (dividend, divisor);
+        let at = self.quotients.iter().position(|q| *q == key).unwrap_or_else(|| {
+            self.quotients.push(key);
+            self.quotients.len() - 1
+        });
+        self.get(Meaning::Quotient(at))
+    }
+
+    /// Dividend and divisor.
+    pub(super) fn parts(&self, quotient: usize) -> &(Poly, i128) {
+        &self.quotients[quotient]
+    }
+
+    /// Whether the test holds for all iterations and values in a polynomial, also inside of quotients.
+    pub(super) fn all(&self, p: &Poly, test: &dyn Fn(Meaning<'m>) -> bool) -> bool {
+        p.symbols().all(|s| match self.meaning(s) {
+            Meaning::Quotient(q) => self.all(&self.quotients[q].0, test),
+            other => test(other),
         })
     }
 

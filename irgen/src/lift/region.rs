@@ -275,12 +275,18 @@ impl<'m> Builder<'_, '_, 'm> {
             if items.is_empty() {
                 continue;
             }
-            let formula = self.data.cx.values.formula(b.condition, positive).ok_or_else(unknown)?;
+            let mut formula = self.data.cx.values.formula(b.condition, positive).ok_or_else(unknown)?;
             for need in &formula.needs {
                 if !self.data.cx.need(place, need) {
                     return Err(unknown());
                 }
             }
+            // Disjuncts that cannot hold here, as one half of `i != 0`.
+            formula.disjuncts.retain(|d| {
+                !d.iter().any(|f| {
+                    f.poly.scale(-1).and_then(|p| p.offset(-1)).is_some_and(|p| self.data.cx.holds(place, &p))
+                })
+            });
             let mut inner = place.clone();
             if let [only] = &formula.disjuncts[..] {
                 inner.facts.extend(only.iter().cloned());

@@ -195,12 +195,12 @@ impl<'m> Walker<'_, '_, 'm> {
         }
         let Some(formula) = self.values.formula(condition, true) else { return false };
         let simple = |meaning: Meaning<'m>| match meaning {
-            Meaning::Iteration(_) => true,
+            Meaning::Iteration(_) | Meaning::Quotient(_) => true,
             Meaning::Value(v) => v.as_inst().is_none_or(|i| cfg.home(i).is_none_or(|h| cfg.loop_of[h].is_none())),
         };
         formula.disjuncts.len() <= 2
             && formula.disjuncts.iter().flatten().all(|f| {
-                f.poly.degree() <= 1 && f.poly.symbols().all(|s| simple(self.values.symbols.meaning(s)))
+                f.poly.degree() <= 1 && self.values.symbols.all(&f.poly, &simple)
             })
     }
 

@@ -46,13 +46,15 @@ pub(super) fn count<'m>(
     }
     // The bound must not change in the loop.
     let varies = |p: &Poly| {
-        p.symbols().any(|s| match values.symbols.meaning(s) {
-            Meaning::Iteration(_) => false,
+        !values.symbols.all(p, &|m| match m {
+            Meaning::Iteration(inner) => inner != l && !cfg.loop_within(inner, l),
             Meaning::Value(v) => {
-                v.as_inst().and_then(|i| values.block_of(i)).is_some_and(|at| cfg.loops[l].contains(at))
+                v.as_inst().and_then(|i| values.block_of(i)).is_none_or(|at| !cfg.loops[l].contains(at))
             }
+            Meaning::Quotient(_) => false,
         })
     };
+    // The induction itself may not hide in a quotient either.
     if varies(&start) || varies(&y.poly) || x.needs.iter().chain(&y.needs).any(|n| varies(&n.poly)) {
         return Err(UNKNOWN);
     }

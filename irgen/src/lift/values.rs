@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::cfg::Cfg;
 use super::poly::{Meaning, Poly, Symbols};
-use crate::llvm::{DataLayout, GepFlags, Inst, IntPredicate, Opcode, PoisonFlags, TypeKind, Value};
+use crate::llvm::{DataLayout, GepFlags, Inst, IntPredicate, Opcode, PoisonFlags, Type, TypeKind, Value};
 
 /// A condition under which a description is exact: the value stays within the inclusive bounds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -181,6 +181,14 @@ impl<'a, 'm> Values<'a, 'm> {
                 e.factors.push(Poly::constant(1 << by));
                 Some(wraps(e))
             }
+            // All bits flipped: -x - 1.
+            Opcode::Xor if inst.operand(1)?.const_int() == Some(-1) && bits > 1 => {
+                let a = self.integer(inst.operand(0)?)?;
+                Some(Expr::exact(a.poly.scale(-1)?.offset(-1)?).with(&a))
+            }
+            Opcode::SDiv | Opcode::UDiv | Opcode::SRem | Opcode::URem | Opcode::LShr | Opcode::AShr | Opcode::And => {
+                self.divide(inst, bits)
+            }
             Opcode::SExt => self.integer(inst.operand(0)?),
             Opcode::ZExt => {
                 let from = inst.operand(0)?;
@@ -196,6 +204,32 @@ impl<'a, 'm> Values<'a, 'm> {
             Opcode::Phi => self.phi(inst, low, high),
             _ => None,
         }
+    }
+
+    /// Division and remainder by a positive constant, where the dividend is not negative or rounds down anyway.
+    fn divide(&mut self, inst: Inst<'m>, bits: u32) -> Option<Expr> {
+        let (a, c) = (self.integer(inst.operand(0)?)?, inst.operand(1)?.const_int()?);
+        let (_, high) = signed_range(bits);
+        let shift = || (0..i128::from(bits) - 1).contains(&c).then(|| 1i128 << c);
+        let (divisor, remainder, rounds_down) = match inst.opcode() {
+            Opcode::SDiv | Opcode::UDiv => (c, false, false),
+            Opcode::SRem | Opcode::URem => (c, true, false),
+            Opcode::LShr => (shift()?, false, false),
+            Opcode::AShr => (shift()?, false, true),
+            // The low bits, of negative numbers too.
+            Opcode::And => (c.checked_add(1).filter(|d| d.count_ones() == 1)?, true, true),
+            _ => return None,
+        };
+        if divisor < 2 || divisor > high {
+            return None;
+        }
+        let quotient = match a.poly.divide_exact(divisor) {
+            Some(q) => q,
+            None => Poly::symbol(self.symbols.quotient(a.poly.clone(), divisor)),
+        };
+        let poly = if remainder { a.poly.add_scaled(&quotient, -divisor)? } else { quotient };
+        let e = Expr::exact(poly).with(&a);
+        Some(if rounds_down { e } else { e.need(&a.poly, 0, high) })
     }
 
     fn phi(&mut self, phi: Inst<'m>, low: i128, high: i128) -> Option<Expr> {
@@ -240,6 +274,7 @@ impl<'a, 'm> Values<'a, 'm> {
         let block = self.block_of(phi)?;
         let around = self.cfg.loop_of[block];
         let inside = |m: Meaning<'m>, this: &Self| match m {
+            Meaning::Quotient(_) => true,
             Meaning::Iteration(l) => around.is_none_or(|a| !this.cfg.loop_within(a, l)),
             Meaning::Value(v) => v.as_inst().is_some_and(|i| {
                 this.block_of(i).and_then(|b| this.cfg.loop_of[b]).is_some_and(|l| {
@@ -247,7 +282,7 @@ impl<'a, 'm> Values<'a, 'm> {
                 })
             }),
         };
-        let leaves = |p: &Poly| p.symbols().all(|s| !inside(self.symbols.meaning(s), self));
+        let leaves = |p: &Poly| self.symbols.all(p, &|m| !inside(m, self));
         (leaves(&e.poly) && e.needs.iter().all(|n| leaves(&n.poly))).then_some(e)
     }
 
@@ -278,15 +313,23 @@ impl<'a, 'm> Values<'a, 'm> {
         }
         let Some(inst) = v.as_inst() else {
             // Constant addresses: of globals, perhaps with an offset.
-            return match v.const_expr_opcode() {
-                None => itself(v),
-                Some(_) => None,
+            return match (v.const_expr_opcode(), v.const_gep_source_type()) {
+                (None, _) => itself(v),
+                (Some(_), Some(ty)) => {
+                    let operands = v.operands();
+                    let base = self.pointer(*operands.first()?)?;
+                    let (distance, _) = self.distance(ty, &operands, false)?;
+                    let poly = base.offset.poly.add(&distance.poly)?;
+                    poly.as_constant()?;
+                    Some(Pointer { base: base.base, offset: Expr::exact(poly) })
+                }
+                _ => None,
             };
         };
         match inst.opcode() {
             Opcode::Gep => {
                 let base = self.pointer(inst.operand(0)?)?;
-                let (distance, exact) = self.distance(inst)?;
+                let (distance, exact) = self.gep(inst)?;
                 let poly = base.offset.poly.add(&distance.poly)?;
                 let mut offset = Expr::exact(poly.clone()).with(&base.offset).with(&distance);
                 if !exact {
@@ -320,17 +363,20 @@ impl<'a, 'm> Values<'a, 'm> {
                 return Some(sum);
             }
             let gep = v.as_inst().filter(|i| i.opcode() == Opcode::Gep)?;
-            sum = sum.checked_add(self.distance(gep)?.0.poly.as_constant()?)?;
+            sum = sum.checked_add(self.gep(gep)?.0.poly.as_constant()?)?;
             v = gep.operand(0)?;
         }
         None
     }
 
     /// What a `getelementptr` adds, in bytes, and whether that cannot wrap.
-    fn distance(&mut self, gep: Inst<'m>) -> Option<(Expr, bool)> {
-        let mut ty = gep.gep_source_type()?;
+    fn gep(&mut self, gep: Inst<'m>) -> Option<(Expr, bool)> {
+        let exact = gep.gep_flags()?.intersects(GepFlags::INBOUNDS | GepFlags::NUSW);
+        self.distance(gep.gep_source_type()?, &gep.operands(), exact)
+    }
+
+    fn distance(&mut self, mut ty: Type<'m>, operands: &[Value<'m>], exact: bool) -> Option<(Expr, bool)> {
         let mut sum = Expr::exact(Poly::default());
-        let operands = gep.operands();
         for (place, &index) in operands.iter().skip(1).enumerate() {
             let size = if place == 0 {
                 self.layout.size_of(ty)?
@@ -364,7 +410,6 @@ impl<'a, 'm> Values<'a, 'm> {
                 }
             }
         }
-        let exact = gep.gep_flags()?.intersects(GepFlags::INBOUNDS | GepFlags::NUSW);
         Some((sum, exact))
     }
 

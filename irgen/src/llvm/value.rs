@@ -170,6 +170,13 @@ impl<'m> Value<'m> {
         }
     }
 
+    /// The type that the indices of a constant `getelementptr` walk.
+    pub fn const_gep_source_type(self) -> Option<Type<'m>> {
+        // SAFETY: asked of constant `getelementptr` only.
+        (self.const_expr_opcode() == Some(Opcode::Gep))
+            .then(|| unsafe { Type::from_raw(LLVMGetGEPSourceElementType(self.raw)) })
+    }
+
     /// What an instruction or constant uses, in order.
     pub fn operands(self) -> Vec<Value<'m>> {
         // SAFETY: asked of users only, within their number of operands.
