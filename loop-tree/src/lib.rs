@@ -6,15 +6,19 @@
 //! - [`canonical()`]: equal up to names means equal.
 //! - [`occurrences()`]: where each statement stands, with everything around it.
 //!
+//! - [`interp`]: the reference interpreter.
 //! - [`text`]: the `.lt` form. [`validate()`]: what is wrong with a kernel or tree that was built by hand.
 //!
 //! No integer-set library and no compiler is known here.
 
 mod affine;
+#[cfg(feature = "arbitrary")]
+pub mod arbitrary;
 mod canonical;
 mod condition;
 mod green;
 mod ids;
+pub mod interp;
 mod kernel;
 mod occurrence;
 mod red;

@@ -53,6 +53,15 @@ fn readable_statements_stay_readable() {
 }
 
 #[test]
+fn words_are_names_where_that_is_clear() {
+    let text = "nest @\"for\"[i8] {\n  array \"f64\": f64[i8]\n  scalar \"if\": f64 in\n  for i1 in 0..i8 {\n    \"x y\": \"f64\"[i1] = \"if\"\n  }\n}\n";
+    let program = parse(text).unwrap();
+    assert_eq!(print(&program), text);
+    assert!(error("nest @f { array f64: f64[3] }").help.is_some());
+    assert!(error("nest @f { for in in 0..3 { } }").help.is_some());
+}
+
+#[test]
 fn errors_say_where() {
     for (text, at, message) in [
         ("nest @f[N] { for i in 0..M { } }", "M", "`M` is not known"),

@@ -77,13 +77,6 @@ const RESERVED: &[&str] = &[
     "version",
     "when",
     "write",
-    "i1",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "f32",
-    "f64",
 ];
 
 /// The name as it must be written: in quotes where it is not a plain word.
@@ -95,6 +88,11 @@ pub(super) fn quoted(name: &str) -> String {
         && !name.contains("..")
         && !RESERVED.contains(&name);
     if plain { name.to_string() } else { string(name) }
+}
+
+/// The name of an array: types may stand before one, so that their names are in quotes here too.
+pub(super) fn quoted_array(name: &str) -> String {
+    if crate::ScalarType::from_name(name).is_some() { string(name) } else { quoted(name) }
 }
 
 /// A string literal.

@@ -373,6 +373,12 @@ impl Parser {
     fn array(&mut self) -> Parsed<Option<u32>> {
         let is_array = self.is_word("array");
         self.next();
+        if let Tok::Ident(w) = self.peek()
+            && ScalarType::from_name(w).is_some()
+        {
+            let help = format!("write \"{w}\" in quotes to use it as a name");
+            return self.error_help(format!("`{w}` is a type and cannot name an array"), help, self.span());
+        }
         let (name, _) = self.new_name("an array")?;
         self.expect(":")?;
         let element = self.scalar_type()?;

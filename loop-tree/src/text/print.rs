@@ -1,7 +1,7 @@
 //! Text of programs, trees, conditions and expressions.
 
 use super::Program;
-use super::lexer::quoted;
+use super::lexer::{quoted, quoted_array};
 use super::parser::{Parser, Tables};
 use super::print_statement::definition;
 use crate::{
@@ -47,7 +47,7 @@ impl<'k> Names<'k> {
     }
 
     pub fn array(&self, array: ArrayId) -> String {
-        self.kernel.arrays.get(array.index()).map_or_else(|| format!("{array:?}"), |a| quoted(&a.name))
+        self.kernel.arrays.get(array.index()).map_or_else(|| format!("{array:?}"), |a| quoted_array(&a.name))
     }
 
     pub fn statement(&self, id: StmtId) -> String {
@@ -255,7 +255,7 @@ fn print_head(kernel: &Kernel) -> String {
     let mut users: FxHashMap<u32, usize> = FxHashMap::default();
     kernel.arrays.iter().for_each(|a| *users.entry(a.alias.0).or_default() += 1);
     for (i, a) in kernel.arrays.iter().enumerate() {
-        let name = quoted(&a.name);
+        let name = quoted_array(&a.name);
         let ty = a.element.name();
         if a.is_scalar() {
             _ = write!(out, "  scalar {name}: {ty}");

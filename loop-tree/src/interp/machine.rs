@@ -1,0 +1,316 @@
+//! Execution of a tree.
+
+use super::compile::{Accessed, Action, Compiled, StatementCode, Visitor, compile};
+use super::memory::{GARBAGE, Layout, Memory};
+use super::value::{Undefined, binary, call, cast, compare, mask};
+use super::{InterpError, InterpErrorKind};
+use crate::{AccessId, AccessKind, ArrayId, Green, Kernel, OpId, ScalarType, StmtId};
+use std::sync::Arc;
+
+/// How to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Iterations and statement instances at most.
+    pub fuel: u64,
+    /// Run the iterations of parallel and vector loops from the last to the first.
+    pub reverse_parallel: bool,
+    /// Round `fmuladd` once.
+    pub fuse_multiply_add: bool,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions { fuel: 100_000_000, reverse_parallel: false, fuse_multiply_add: true }
+    }
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunStats {
+    /// Statement instances executed.
+    pub instances: u64,
+    /// Operations executed.
+    pub operations: u64,
+}
+
+/// One access of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessEvent {
+    /// The statement.
+    pub statement: StmtId,
+    /// The access of the statement.
+    pub access: AccessId,
+    /// The array.
+    pub array: ArrayId,
+    /// First byte.
+    pub address: usize,
+    /// Number of bytes.
+    pub size: usize,
+    /// Whether it writes.
+    pub write: bool,
+}
+
+/// Is told what a run does; all methods do nothing by default.
+pub trait Observer {
+    /// An instance starts.
+    fn instance(&mut self, statement: StmtId, dims: &[i64]) {
+        let _ = (statement, dims);
+    }
+    /// An element is read or written.
+    fn access(&mut self, event: AccessEvent) {
+        let _ = event;
+    }
+}
+
+impl Observer for () {}
+
+/// A tree made ready to run with one layout; can run many times.
+pub struct Machine {
+    compiled: Compiled,
+    layout: Arc<Layout>,
+}
+
+impl Machine {
+    /// Validates the kernel and the tree, and makes them ready.
+    pub fn new(
+        kernel: &Kernel,
+        tree: &Green,
+        layout: impl Into<Arc<Layout>>,
+    ) -> Result<Machine, InterpError> {
+        let layout = layout.into();
+        let compiled = compile(kernel, tree, layout.params(), Some(&layout))?;
+        if layout.arrays.len() != kernel.arrays.len()
+            || layout
+                .arrays
+                .iter()
+                .zip(&kernel.arrays)
+                .any(|(p, a)| p.element != a.element || p.extents.len() != a.rank() || p.storage != a.storage)
+        {
+            return Err(InterpErrorKind::OtherLayout.into());
+        }
+        Ok(Machine { compiled, layout })
+    }
+
+    /// Executes the tree. After an error the memory holds what was written before.
+    pub fn run(&self, memory: &mut Memory, options: &RunOptions) -> Result<RunStats, InterpError> {
+        self.run_observed(memory, options, &mut ())
+    }
+
+    /// Executes the tree and reports instances and accesses.
+    pub fn run_observed(
+        &self,
+        memory: &mut Memory,
+        options: &RunOptions,
+        observer: &mut impl Observer,
+    ) -> Result<RunStats, InterpError> {
+        if *memory.layout != *self.layout {
+            return Err(InterpErrorKind::OtherLayout.into());
+        }
+        let mut execution = Execution {
+            layout: self.layout.clone(),
+            memory,
+            options,
+            observer,
+            fuel: options.fuel,
+            stats: RunStats::default(),
+            values: Vec::new(),
+            dims: Vec::new(),
+        };
+        self.compiled.walk(&mut execution)?;
+        Ok(execution.stats)
+    }
+}
+
+/// Executes a tree on a memory.
+pub fn run(
+    kernel: &Kernel,
+    tree: &Green,
+    memory: &mut Memory,
+    options: &RunOptions,
+) -> Result<RunStats, InterpError> {
+    Machine::new(kernel, tree, memory.layout().clone())?.run(memory, options)
+}
+
+#[derive(Clone, Copy)]
+enum Value {
+    Bits(u64),
+    Poison,
+    /// The mask was false.
+    Unexecuted,
+}
+
+struct Execution<'a, O> {
+    layout: Arc<Layout>,
+    memory: &'a mut Memory,
+    options: &'a RunOptions,
+    observer: &'a mut O,
+    fuel: u64,
+    stats: RunStats,
+    values: Vec<Value>,
+    dims: Vec<i64>,
+}
+
+/// Evaluates subscripts and checks them.
+pub(super) fn address(layout: &Layout, a: &Accessed, slots: &[i64]) -> Result<usize, InterpErrorKind> {
+    let place = &layout.arrays[a.array.index()];
+    let Some(subscripts) = &a.subscripts else { return Err(InterpErrorKind::UnknownElement(a.id)) };
+    let mut element = 0usize;
+    for (dimension, (e, extent)) in subscripts.iter().zip(&place.extents).enumerate() {
+        let subscript = e.eval(slots)?;
+        if subscript < 0 || subscript >= *extent {
+            let array = place.name.to_string();
+            return Err(InterpErrorKind::OutOfBounds { array, dimension, subscript, extent: *extent });
+        }
+        element = element * *extent as usize + subscript as usize;
+    }
+    Ok(place.base + element * place.element.size() as usize)
+}
+
+impl<O: Observer> Execution<'_, O> {
+    /// An operand that decides or leaves the statement.
+    fn observed(&self, at: OpId, operand: usize) -> Result<u64, InterpErrorKind> {
+        match self.values[operand] {
+            Value::Bits(bits) => Ok(bits),
+            Value::Poison => Err(InterpErrorKind::Poison(at)),
+            Value::Unexecuted => Err(InterpErrorKind::Unexecuted(at)),
+        }
+    }
+
+    /// An operand; `None` is poison.
+    fn operand(&self, at: OpId, operand: usize) -> Result<Option<u64>, InterpErrorKind> {
+        match self.values[operand] {
+            Value::Bits(bits) => Ok(Some(bits)),
+            Value::Poison => Ok(None),
+            Value::Unexecuted => Err(InterpErrorKind::Unexecuted(at)),
+        }
+    }
+
+    fn access(&mut self, id: StmtId, a: &Accessed, address: usize, size: usize) {
+        self.observer.access(AccessEvent {
+            statement: id,
+            access: a.id,
+            array: a.array,
+            address,
+            size,
+            write: a.kind != AccessKind::Read,
+        });
+    }
+
+    fn step(
+        &mut self,
+        id: StmtId,
+        code: &StatementCode,
+        step: &super::compile::Step,
+        slots: &[i64],
+    ) -> Result<Value, InterpErrorKind> {
+        let at = step.id;
+        if let Some((operand, wanted)) = step.mask {
+            // What does not execute does not let others execute either.
+            if matches!(self.values[operand], Value::Unexecuted) {
+                return Ok(Value::Unexecuted);
+            }
+            if (self.observed(at, operand)? == 1) != wanted {
+                return Ok(Value::Unexecuted);
+            }
+        }
+        let fuse = self.options.fuse_multiply_add;
+        let bits = match &step.action {
+            Action::Const(bits) => Some(*bits),
+            Action::Affine(e) => Some((e.eval(slots)? as u64) & mask(step.ty)),
+            Action::Test(t) => Some(u64::from(t.holds(slots)?)),
+            Action::Load(a) => {
+                let a = &code.accesses[*a];
+                let address = address(&self.layout, a, slots)?;
+                let size = step.ty.size() as usize;
+                self.access(id, a, address, size);
+                let bits = self.memory.load(address, size);
+                (bits & !mask(step.ty) == 0).then_some(bits)
+            }
+            Action::Store(a, v) => {
+                let bits = self.observed(at, *v)?;
+                let a = &code.accesses[*a];
+                let address = address(&self.layout, a, slots)?;
+                let size = step.ty.size() as usize;
+                self.access(id, a, address, size);
+                self.memory.store(address, size, bits);
+                Some(bits)
+            }
+            Action::Binary(op, x, y) => {
+                use crate::BinaryOp::{SDiv, SRem, UDiv, URem};
+                let x = self.operand(at, *x)?;
+                let y = match op {
+                    SDiv | UDiv | SRem | URem => Some(self.observed(at, *y)?),
+                    _ => self.operand(at, *y)?,
+                };
+                match (x, y) {
+                    (Some(x), Some(y)) => binary(*op, step.flags, step.ty, x, y)
+                        .map_err(|Undefined| InterpErrorKind::Division(at))?,
+                    _ => None,
+                }
+            }
+            Action::Cast(op, from, x) => {
+                self.operand(at, *x)?.and_then(|x| cast(*op, step.flags, *from, step.ty, x))
+            }
+            Action::Compare(p, ty, x, y) => match (self.operand(at, *x)?, self.operand(at, *y)?) {
+                (Some(x), Some(y)) => compare(*p, step.flags, *ty, x, y),
+                _ => None,
+            },
+            Action::Select(c, x, y) => match self.operand(at, *c)? {
+                Some(c) => self.operand(at, if c == 1 { *x } else { *y })?,
+                None => None,
+            },
+            Action::Call(f, list) => {
+                let mut operands = [0; 3];
+                let mut poison = false;
+                for (slot, o) in operands.iter_mut().zip(list) {
+                    match self.operand(at, *o)? {
+                        Some(bits) => *slot = bits,
+                        None => poison = true,
+                    }
+                }
+                let operands = &operands[..list.len().min(3)];
+                if poison { None } else { call(*f, step.flags, step.ty, operands, fuse) }
+            }
+            Action::Opaque => return Err(InterpErrorKind::Opaque(at)),
+        };
+        Ok(bits.map_or(Value::Poison, Value::Bits))
+    }
+}
+
+impl<O: Observer> Visitor for Execution<'_, O> {
+    fn statement(&mut self, id: StmtId, code: &StatementCode, slots: &[i64]) -> Result<(), InterpErrorKind> {
+        self.dims.clear();
+        self.dims.extend(code.dims.iter().map(|d| slots[*d]));
+        self.observer.instance(id, &self.dims);
+        self.values.clear();
+        for step in &code.steps {
+            let value = self.step(id, code, step, slots)?;
+            self.values.push(value);
+        }
+        self.stats.instances += 1;
+        self.stats.operations += code.steps.len() as u64;
+        Ok(())
+    }
+
+    fn predicate(&mut self, array: ArrayId) -> Result<bool, InterpErrorKind> {
+        let place = &self.layout.arrays[array.index()];
+        match self.memory.load(place.base, ScalarType::I1.size() as usize) {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(InterpErrorKind::Predicate(place.name.to_string())),
+        }
+    }
+
+    fn alloc(&mut self, array: ArrayId) {
+        self.memory.array_bytes_mut(array).fill(GARBAGE);
+    }
+
+    fn tick(&mut self) -> Result<(), InterpErrorKind> {
+        self.fuel = self.fuel.checked_sub(1).ok_or(InterpErrorKind::Fuel(self.options.fuel))?;
+        Ok(())
+    }
+
+    fn backwards(&self) -> bool {
+        self.options.reverse_parallel
+    }
+}

@@ -1,0 +1,128 @@
+//! Laws of the text form, the canonical form and the interpreter, on random kernels and trees.
+
+use loop_tree::arbitrary::{Choices, kernel, same_order};
+use loop_tree::interp::{Layout, Memory, RunOptions, accesses, instances, run};
+use loop_tree::text::{Program, parse, print};
+use loop_tree::{AccessKind, Green, Kernel, Node, VarId, canonical, validate};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+fn tape() -> impl Strategy<Value = Choices> {
+    proptest::collection::vec(any::<u16>(), 0..220).prop_map(Choices::new)
+}
+
+/// Every variable that does not belong to the kernel gets another number.
+fn renamed(kernel: &Kernel, tree: &Green, by: u32) -> Green {
+    let new = |v: VarId| if kernel.is_original(v) { v } else { VarId(v.0 + by) };
+    let expression = |e: &loop_tree::Affine| e.substitute(&|v| Some(new(v).into()));
+    match tree.node() {
+        Node::Loop(h, body) => {
+            let bounds = loop_tree::Bounds::Affine {
+                lower: h.lower().iter().map(expression).collect(),
+                upper: h.upper().iter().map(expression).collect(),
+            };
+            let header = loop_tree::LoopHeader { var: new(h.var), bounds, ..(**h).clone() };
+            Green::for_loop(header, renamed(kernel, body, by))
+        }
+        Node::Let(v, e, body) => Green::bind(new(*v), expression(e), renamed(kernel, body, by)),
+        Node::Guard(c, body) => match &**c {
+            loop_tree::GuardCondition::Affine(c) => {
+                Green::guard(c.substitute(&|v| Some(new(v).into())), renamed(kernel, body, by))
+            }
+            _ => Green::guarded(c.clone(), renamed(kernel, body, by)),
+        },
+        _ => (0..tree.child_count()).fold(tree.clone(), |t, i| match tree.child(i) {
+            Some(c) => t.with_child(i, renamed(kernel, c, by)),
+            None => t,
+        }),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn random_kernels_are_valid_and_run(mut choices in tape(), n in 1i64..6, m in 1i64..6) {
+        let k = kernel(&mut choices);
+        prop_assert_eq!(validate(&k, &k.original), vec![]);
+        let layout = Layout::disjoint(&k, &[n, m], &|_| 1).unwrap();
+        let mut memory = Memory::new(layout);
+        memory.fill(1);
+        let result = run(&k, &k.original, &mut memory, &RunOptions::default());
+        prop_assert!(result.is_ok(), "{} {:?}", loop_tree::text::print_kernel(&k), result);
+    }
+
+    #[test]
+    fn what_is_printed_is_read_back(mut choices in tape()) {
+        let k = kernel(&mut choices);
+        let variant = canonical(&k, &same_order(&k, &mut choices));
+        let program = Program { kernel: Arc::new(k), variant: Some(variant) };
+        let text = print(&program);
+        let read = parse(&text);
+        prop_assert!(read.is_ok(), "{text}\n{read:?}");
+        let read = read.unwrap();
+        prop_assert_eq!(&read, &program, "{}", text);
+        prop_assert_eq!(print(&read), text);
+    }
+
+    #[test]
+    fn canonical_form_is_a_fixpoint_and_keeps_instances(mut choices in tape(), n in 1i64..7, m in 1i64..5) {
+        let k = kernel(&mut choices);
+        let tree = same_order(&k, &mut choices);
+        let once = canonical(&k, &tree);
+        prop_assert_eq!(canonical(&k, &once), once.clone());
+        let original = instances(&k, &k.original, &[n, m], 1 << 20).unwrap();
+        prop_assert_eq!(&instances(&k, &tree, &[n, m], 1 << 20).unwrap(), &original);
+        prop_assert_eq!(&instances(&k, &once, &[n, m], 1 << 20).unwrap(), &original);
+    }
+
+    #[test]
+    fn canonical_form_does_not_see_names(mut choices in tape(), by in 1u32..50) {
+        let k = kernel(&mut choices);
+        let tree = same_order(&k, &mut choices);
+        prop_assert_eq!(canonical(&k, &renamed(&k, &tree, by)), canonical(&k, &tree));
+    }
+
+    #[test]
+    fn the_same_order_computes_the_same_bits(mut choices in tape(), n in 1i64..6, m in 1i64..5, overlap in -24i64..24) {
+        let k = kernel(&mut choices);
+        let tree = same_order(&k, &mut choices);
+        let mut layout = Layout::disjoint(&k, &[n, m], &|_| 1).unwrap();
+        if k.may_overlap(loop_tree::ArrayId(0), loop_tree::ArrayId(1)) {
+            layout = layout.clone().placed(loop_tree::ArrayId(1), loop_tree::ArrayId(0), overlap * 8).unwrap_or(layout);
+        }
+        let start = { let mut m = Memory::new(layout); m.fill(7); m };
+        let result = |tree: &Green| {
+            let mut memory = start.clone();
+            run(&k, tree, &mut memory, &RunOptions::default()).map(|_| memory.bits())
+        };
+        prop_assert_eq!(result(&tree).unwrap(), result(&k.original).unwrap());
+    }
+
+    /// The listing agrees with what a run touches.
+    #[test]
+    fn listed_accesses_are_those_of_a_run(mut choices in tape(), n in 1i64..5, m in 1i64..5) {
+        #[derive(Default)]
+        struct Log(Vec<(usize, bool)>);
+        impl loop_tree::interp::Observer for Log {
+            fn access(&mut self, e: loop_tree::interp::AccessEvent) {
+                self.0.push((e.address, e.write));
+            }
+        }
+        let k = kernel(&mut choices);
+        let layout = Layout::disjoint(&k, &[n, m], &|_| 1).unwrap();
+        let (_, touches) = accesses(&k, &k.original, &layout, 1 << 20).unwrap();
+        let mut memory = Memory::new(layout.clone());
+        memory.fill(3);
+        let mut log = Log::default();
+        let machine = loop_tree::interp::Machine::new(&k, &k.original, layout).unwrap();
+        machine.run_observed(&mut memory, &RunOptions::default(), &mut log).unwrap();
+        let all: Vec<_> = touches.iter().map(|t| (t.address, t.kind != AccessKind::Read)).collect();
+        let mut rest = all.iter();
+        // In order; what is under a mask may be missing.
+        prop_assert!(log.0.iter().all(|e| rest.any(|t| t == e)));
+        if touches.iter().all(|t| t.kind != AccessKind::MayWrite) {
+            prop_assert_eq!(log.0.len(), all.len());
+        }
+    }
+}
