@@ -63,7 +63,60 @@ fn attempt(system: &System) -> Result<(), Refuted> {
         }
         rows = list;
     }
-    eliminate(rows)
+    for part in parts(rows, width) {
+        eliminate(part)?;
+    }
+    Ok(())
+}
+
+/// The rows in groups that share no columns, each over columns of its own. The group of the last row comes first: what
+/// was required last is what the question is about.
+fn parts(rows: Vec<Line>, width: usize) -> Vec<Vec<Line>> {
+    let mut group: Vec<usize> = (0..width).collect();
+    fn root(group: &[usize], mut column: usize) -> usize {
+        while group[column] != column {
+            column = group[column];
+        }
+        column
+    }
+    let used = |row: &Line| (0..row.0.len()).filter(|c| row.0[*c] != 0).collect::<SmallVec<[usize; 20]>>();
+    for row in &rows {
+        let columns = used(row);
+        for pair in columns.windows(2) {
+            let (a, b) = (root(&group, pair[0]), root(&group, pair[1]));
+            group[a.max(b)] = a.min(b);
+        }
+    }
+    // Per root: its group's number. Per column: its number within the group.
+    let mut number: Vec<Option<usize>> = vec![None; width];
+    let mut narrow: Vec<Option<usize>> = vec![None; width];
+    let mut widths: Vec<usize> = Vec::new();
+    let mut result: Vec<Vec<Line>> = Vec::new();
+    for row in rows.into_iter().rev() {
+        let columns = used(&row);
+        let Some(first) = columns.first() else { continue };
+        let at = *number[root(&group, *first)].get_or_insert_with(|| {
+            result.push(Vec::new());
+            widths.push(0);
+            result.len() - 1
+        });
+        let mut line: SmallVec<[i64; 20]> = SmallVec::new();
+        for column in columns {
+            let position = *narrow[column].get_or_insert_with(|| {
+                widths[at] += 1;
+                widths[at] - 1
+            });
+            if line.len() <= position {
+                line.resize(position + 1, 0);
+            }
+            line[position] = row.0[column];
+        }
+        result[at].push((line, row.1));
+    }
+    for (rows, width) in result.iter_mut().zip(widths) {
+        rows.iter_mut().for_each(|r| r.0.resize(width, 0));
+    }
+    result
 }
 
 fn eliminate(mut rows: Vec<Line>) -> Result<(), Refuted> {
