@@ -62,6 +62,28 @@ fn words_are_names_where_that_is_clear() {
 }
 
 #[test]
+fn complete_statements_keep_everything() {
+    let body = |ops: &str| {
+        format!(
+            "nest @f[N] {{ array A: f64[N] scalar b: i1 for i in 0..N {{ S0 [side_effects, opaque]: {{ {ops} }} }} }}"
+        )
+    };
+    for ops in [
+        "read A[i] write A[0] maywrite A[*] %0 = load #0 %1 = load #0 %2 = fadd reassoc nnan f64 %0, %1 store #1, %2",
+        "%x = const i1 true %y = load A[i] if %x store A[i], %y if !%x store b, %x maywrite A[*] read b",
+        "%0 = affine nsw i8 (i mod 3) %1 = test (i == 2*N) %2 = select i8 %1, %0, %0 %3 = opaque 9 f32 (%0, %2) if %1",
+        "%0 = const f32 0x7fc00001 %1 = call contract fma f32 (%0, %0, %0) %2 = fptosi i16 %1 %3 = cmp ninf fult %0, %1",
+        "read A[*]",
+        "",
+    ] {
+        let program = parse(&body(ops)).unwrap_or_else(|e| panic!("{ops}: {e}"));
+        let text = print(&program);
+        assert_eq!(parse(&text).unwrap_or_else(|e| panic!("{text}: {e}")), program, "{text}");
+        assert_eq!(print(&parse(&text).unwrap()), text);
+    }
+}
+
+#[test]
 fn errors_say_where() {
     for (text, at, message) in [
         ("nest @f[N] { for i in 0..M { } }", "M", "`M` is not known"),
