@@ -94,12 +94,10 @@ pub(crate) fn body(
     program: &Lowered<'_>,
     leaves: &[usize],
     depth: Option<usize>,
-    step: f64,
     latency: &dyn Fn(OpClass, ScalarType) -> f64,
 ) -> Body {
     let mut scan = Scan {
         depth,
-        step,
         families: vec![],
         locations: vec![],
         index: FxHashMap::default(),
@@ -125,7 +123,6 @@ pub(crate) fn body(
 
 struct Scan<'a> {
     depth: Option<usize>,
-    step: f64,
     families: Vec<Family>,
     locations: Vec<Location>,
     index: FxHashMap<(usize, u64), usize>,
@@ -146,7 +143,7 @@ impl Scan<'_> {
             self.families.push(Family {
                 array: touch.array,
                 terms: address.terms.clone(),
-                stride: self.depth.map_or(0.0, |d| address.coefficient(d) * self.step),
+                stride: self.depth.map_or(0.0, |d| address.coefficient(d)),
                 stored: SmallVec::new(),
                 stored_so_far: false,
                 epoch: 0,

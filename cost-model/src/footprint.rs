@@ -93,7 +93,7 @@ impl Group {
             .iter()
             .filter_map(|l| {
                 let l = &program.loops[*l];
-                let c = (address.coefficient(l.depth) * l.header.step.max(1) as f64).abs();
+                let c = address.coefficient(l.depth).abs();
                 (c > 0.0 && l.trip > 1.0).then_some((c, l.trip))
             })
             .collect();
@@ -156,7 +156,7 @@ impl Group {
             self.offsets.last().copied().unwrap_or(0.0) - self.offsets.first().copied().unwrap_or(0.0);
         let mut center = address.constant + spread * 0.5 + self.offsets.first().copied().unwrap_or(0.0);
         for l in program.path(self.parent) {
-            center += address.coefficient(program.loops[l].depth) * program.loops[l].value;
+            center += address.coefficient(program.loops[l].depth) * program.loops[l].middle;
         }
         let half = (reach + spread + self.bytes) * 0.5;
         Footprint { lines, effective, low: center - half, high: center + half }
@@ -170,7 +170,7 @@ impl Group {
         let mut started = false;
         for l in program.path(self.parent) {
             let l = &program.loops[l];
-            let c = (address.coefficient(l.depth) * l.header.step.max(1) as f64).abs();
+            let c = address.coefficient(l.depth).abs();
             if c == 0.0 {
                 continue;
             }

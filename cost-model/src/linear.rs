@@ -3,7 +3,7 @@
 use loop_tree::{Affine, Atom, ParamId, VarId};
 use smallvec::SmallVec;
 
-/// `sum(coefficient * value of the loop at that depth) + constant`. Floor divisions are replaced by their slope, so
+/// `sum(coefficient * loop at that depth) + constant`; loops are counted in iterations or in values of the variable. Floor divisions are replaced by their slope, so
 /// that values are approximate there. Terms are sorted by depth, without zeros.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Linear {
@@ -53,7 +53,16 @@ impl Linear {
 /// What the variables in scope are, and the parameters.
 pub(crate) struct Scope<'a> {
     pub params: &'a [i64],
-    pub vars: Vec<(VarId, Linear)>,
+    pub vars: Vec<Binding>,
+}
+
+/// What a variable is in terms of the loops around.
+pub(crate) struct Binding {
+    pub var: VarId,
+    /// Over the values of loop variables.
+    pub value: Linear,
+    /// Over iteration numbers, so that the place of a tile is in it too.
+    pub iteration: Linear,
 }
 
 impl Scope<'_> {
@@ -61,19 +70,29 @@ impl Scope<'_> {
         self.params.get(id.index()).map_or(0.0, |v| *v as f64)
     }
 
+    /// Over iteration numbers.
     pub fn linear(&self, e: &Affine) -> Linear {
+        self.over(e, &|b| &b.iteration)
+    }
+
+    /// Over values of loop variables.
+    pub fn of_values(&self, e: &Affine) -> Linear {
+        self.over(e, &|b| &b.value)
+    }
+
+    fn over(&self, e: &Affine, side: &dyn Fn(&Binding) -> &Linear) -> Linear {
         let mut result = Linear::constant(e.constant_term() as f64);
         for (atom, c) in e.terms() {
             let c = *c as f64;
             match atom {
                 Atom::Param(p) => result.constant += c * self.param(*p),
                 Atom::Var(v) => {
-                    if let Some((_, value)) = self.vars.iter().rev().find(|(w, _)| w == v) {
-                        result.add_scaled(value, c);
+                    if let Some(b) = self.vars.iter().rev().find(|b| b.var == *v) {
+                        result.add_scaled(side(b), c);
                     }
                 }
                 Atom::Div(d) => {
-                    let inner = self.linear(&d.numerator);
+                    let inner = self.over(&d.numerator, side);
                     let denominator = d.denominator as f64;
                     if inner.terms.is_empty() {
                         result.constant += c * (inner.constant / denominator).floor();
@@ -88,13 +107,13 @@ impl Scope<'_> {
         result
     }
 
-    /// The value at a point, with floor divisions exact.
+    /// The value at a point (values of loop variables), with floor divisions exact.
     pub fn eval(&self, e: &Affine, values: &[f64]) -> f64 {
         e.terms().iter().fold(e.constant_term() as f64, |sum, (atom, c)| {
             let value = match atom {
                 Atom::Param(p) => self.param(*p),
                 Atom::Var(v) => {
-                    self.vars.iter().rev().find(|(w, _)| w == v).map_or(0.0, |(_, l)| l.eval(values))
+                    self.vars.iter().rev().find(|b| b.var == *v).map_or(0.0, |b| b.value.eval(values))
                 }
                 Atom::Div(d) => (self.eval(&d.numerator, values) / d.denominator as f64).floor(),
             };

@@ -1,6 +1,6 @@
 //! A tree at concrete parameter values, flattened: loops with mean trip counts, leaves with linear addresses.
 
-use crate::linear::{Linear, Scope};
+use crate::linear::{Binding, Linear, Scope};
 use crate::trip_counts::{LARGEST, Samples};
 use loop_tree::{
     Access, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Statement, StmtFlags, StmtId,
@@ -19,8 +19,8 @@ pub(crate) struct Loop {
     pub exact: bool,
     /// Executions in all.
     pub runs: f64,
-    /// Mean value of the variable.
-    pub value: f64,
+    /// Mean number of the iteration.
+    pub middle: f64,
     pub leaves: Vec<usize>,
     pub inner: Vec<usize>,
     /// Guards directly inside, not counting those inside inner loops.
@@ -29,7 +29,7 @@ pub(crate) struct Loop {
 
 pub(crate) struct Touch {
     pub array: usize,
-    /// Bytes from the start of the array; `None`: anywhere.
+    /// Bytes from the start of the array, over iteration numbers; `None`: anywhere.
     pub address: Option<Linear>,
     pub write: bool,
     pub bytes: f64,
@@ -120,8 +120,9 @@ impl Walk<'_, '_> {
                 }
             }
             Node::Let(var, value, body) => {
-                let value = self.scope.linear(value);
-                self.scope.vars.push((*var, value));
+                let iteration = self.scope.linear(value);
+                let value = self.scope.of_values(value);
+                self.scope.vars.push(Binding { var: *var, value, iteration });
                 self.node(body, parent, samples, around);
                 self.scope.vars.pop();
             }
@@ -159,7 +160,7 @@ impl Walk<'_, '_> {
                     constant: header.constant_trip_count().map(|t| t as f64),
                     exact: trips.exact,
                     runs: samples.total(),
-                    value: trips.value,
+                    middle: trips.middle,
                     leaves: vec![],
                     inner: vec![],
                     guards: 0,
@@ -168,7 +169,10 @@ impl Walk<'_, '_> {
                     self.out.loops[parent].inner.push(index);
                 }
                 self.trips.push(trips.mean);
-                self.scope.vars.push((header.var, Linear::depth(depth)));
+                let mut iteration =
+                    header.lower().get(trips.lower).map_or(Linear::default(), |e| self.scope.linear(e));
+                iteration.add_scaled(&Linear::depth(depth), header.step.max(1) as f64);
+                self.scope.vars.push(Binding { var: header.var, value: Linear::depth(depth), iteration });
                 self.node(body, Some(index), &inside, Around { probability: 1.0, varying: false });
                 self.scope.vars.pop();
                 self.trips.pop();

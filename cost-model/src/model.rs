@@ -18,7 +18,9 @@ pub struct AnalyticModel {
 }
 
 /// Exponent of the norm that adds computation and transfers that overlap: 1 would be none, infinity all.
-const OVERLAP: i32 = 3;
+const OVERLAP: i32 = 2;
+/// The same where computation waits for a dependence chain.
+const OVERLAP_WAITING: i32 = 4;
 /// Cycles to start and join the threads of a parallel loop.
 const FORK_JOIN: f64 = 8000.0;
 /// Instructions up to which loops with few constant iterations are unrolled completely.
@@ -57,7 +59,7 @@ impl AnalyticModel {
         }
         let straight: f64 = program.top_leaves.iter().map(|l| program.leaves[*l].runs).sum();
         if straight > 0.0 {
-            let b = body(&program, &program.top_leaves, None, 1.0, &|c, t| self.target.op(c, t, 1).latency);
+            let b = body(&program, &program.top_leaves, None, &|c, t| self.target.op(c, t, 1).latency);
             let once = choose(&b, &*self.target, 1.0, false).1.cycles;
             let memory: f64 = moved.iter().filter(|t| t.group.parent.is_none()).flat_map(|t| &t.cycles).sum();
             terms.push(Term::new("straight-line code", once + memory, String::new()));
@@ -83,10 +85,10 @@ impl AnalyticModel {
         let along = &program.loops[lane_loop];
         let depth = (innermost || marked.is_some()).then_some(along.depth);
         let latency = |class: OpClass, ty: ScalarType| target.op(class, ty, 1).latency;
-        let mut b = body(program, &l.leaves, depth, along.header.step as f64, &latency);
+        let mut b = body(program, &l.leaves, depth, &latency);
         if lane_loop != index {
             // Lanes run along an outer loop; chains and registers are those of this one.
-            let own = body(program, &l.leaves, Some(l.depth), l.header.step as f64, &latency);
+            let own = body(program, &l.leaves, Some(l.depth), &latency);
             (b.chain, b.chain_per, b.accumulators, b.invariant) =
                 (own.chain, own.chain_per, own.accumulators, own.invariant);
             b.loads.truncate(own.loads.len().max(1));
@@ -145,7 +147,9 @@ impl AnalyticModel {
         let entry = entry * l.runs;
         compute = (compute + entry).min(LARGEST);
         let (memory, transfers) = self.memory(kernel, moved, Some(index));
-        let mut cycles = (compute.powi(OVERLAP) + memory.powi(OVERLAP)).powf(1.0 / f64::from(OVERLAP));
+        // A chain of dependent operations leaves the ports free for transfers.
+        let overlap = if once.waits { OVERLAP_WAITING } else { OVERLAP };
+        let mut cycles = (compute.powi(overlap) + memory.powi(overlap)).powf(1.0 / f64::from(overlap));
         let factor = self.parallel(program, index);
         cycles /= factor;
         let how = match packing {

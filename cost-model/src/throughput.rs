@@ -9,6 +9,8 @@ use loop_tree::ScalarType;
 pub(crate) struct Iteration {
     pub cycles: f64,
     pub bound: &'static str,
+    /// Whether that is a dependence chain.
+    pub waits: bool,
 }
 
 /// How the compiler executes a body.
@@ -118,9 +120,9 @@ pub(crate) fn iteration(body: &Body, target: &dyn Target, packing: Packing) -> I
     let (cycles, bound) = (cycles + branches, if branches > cycles { "branches" } else { bound });
     let chain = chain_cycles(body, target);
     if lanes == 1 && chain > cycles {
-        return Iteration { cycles: chain, bound: "latency of a dependence chain" };
+        return Iteration { cycles: chain, bound: "latency of a dependence chain", waits: true };
     }
-    Iteration { cycles, bound }
+    Iteration { cycles, bound, waits: false }
 }
 
 /// Cycles between iterations that a chain of dependent operations forces.

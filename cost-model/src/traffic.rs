@@ -58,6 +58,9 @@ pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic
     all.into_iter().map(|s| s.finish(program, target)).collect()
 }
 
+/// Union of footprints, and sum of misses, of one array.
+type PerLevel = SmallVec<[(Footprint, f64); 6]>;
+
 struct State {
     group: Group,
     inner: SmallVec<[usize; 6]>,
@@ -99,7 +102,7 @@ impl State {
         let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
         let covered = self.group.sequential(program, line, prefetch.run_bytes.max(1.0));
         // Lines written come in and go out again.
-        let both_ways = if self.group.written { 1.7 } else { 1.0 };
+        let both_ways = if self.group.written { 1.4 } else { 1.0 };
         let caches = target.caches().iter().map(|c| {
             let random = (c.fill_latency / prefetch.outstanding.max(1.0)).max(c.fill);
             (covered * c.fill + (1.0 - covered) * random) * both_ways
@@ -124,7 +127,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         if around > 0.0 { (l.runs / around).min(1.0) } else { 1.0 }
     });
     // Union per array, of one iteration.
-    let mut arrays: SmallVec<[(usize, SmallVec<[(Footprint, f64); 6]>); 8]> = SmallVec::new();
+    let mut arrays: SmallVec<[(usize, PerLevel); 8]> = SmallVec::new();
     for &g in inside {
         let s = &all[g];
         let at = match arrays.iter().position(|a| a.0 == s.group.array) {
@@ -151,8 +154,10 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         .enumerate()
         .map(|(i, level)| {
             let total: f64 = arrays.iter().filter_map(|a| a.1.get(i)).map(|(f, _)| f.effective).sum();
-            // Replacement is not perfect, and capacity is shared: no sharp edge.
-            ((1.1 - total / level.capacity.max(1.0)) / 0.4).clamp(0.0, 1.0)
+            // Replacement is not perfect, and capacity is shared: no sharp edge. Lines fetched ahead take room in the
+            // first level.
+            let edge = if i == 0 { 0.95 } else { 1.15 };
+            ((edge - total / level.capacity.max(1.0)) / 0.3).clamp(0.0, 1.0)
         })
         .collect();
     for &g in inside {

@@ -10,7 +10,7 @@ const POINTS: usize = 16;
 /// Iterations taken for loops whose number of iterations is unknown.
 const UNKNOWN_TRIP: f64 = 100.0;
 /// Largest count kept, so that products stay finite.
-pub(crate) const LARGEST: f64 = 1e100;
+pub(crate) const LARGEST: f64 = 1e70;
 
 #[derive(Clone, Debug)]
 struct Point {
@@ -26,8 +26,10 @@ pub(crate) struct Samples(SmallVec<[Point; POINTS]>);
 pub(crate) struct Trips {
     /// Mean number of iterations per execution.
     pub mean: f64,
-    /// Mean value of the variable.
-    pub value: f64,
+    /// Mean number of the iteration, from 0.
+    pub middle: f64,
+    /// The lower bound that is in force most often.
+    pub lower: usize,
     /// The number of iterations if all samples agree.
     pub exact: bool,
 }
@@ -59,8 +61,9 @@ impl Samples {
         let total: f64 = self.0.iter().zip(&ranges).map(|(p, r)| p.weight * r.1).sum::<f64>().min(LARGEST);
         let exact = ranges.iter().all(|r| r.1 == ranges[0].1);
         let mean = if self.total() > 0.0 { total / self.total() } else { 0.0 };
+        let lower = self.lower_in_force(header, scope);
         if total <= 0.0 {
-            return (Samples(SmallVec::new()), Trips { mean: 0.0, value: 0.0, exact });
+            return (Samples(SmallVec::new()), Trips { mean: 0.0, middle: 0.0, lower: 0, exact });
         }
         // Powers of the generalised golden ratios: each depth gets its own irrational step.
         const STEPS: [f64; 8] =
@@ -68,7 +71,7 @@ impl Samples {
         let alpha = STEPS[depth % STEPS.len()];
         let mut points = SmallVec::new();
         let (mut at, mut below) = (0, 0.0);
-        let mut value = 0.0;
+        let mut middle = 0.0;
         for k in 0..POINTS {
             let position = (k as f64 + 0.5) / POINTS as f64 * total;
             while at + 1 < self.0.len() && below + self.0[at].weight * ranges[at].1 < position {
@@ -83,12 +86,27 @@ impl Samples {
             };
             let mut values = self.0[at].values.clone();
             values.resize(depth, 0.0);
-            let here = lower + step * (fraction * trip).floor();
-            value += here / POINTS as f64;
-            values.push(here);
+            let iteration = (fraction * trip).floor();
+            middle += iteration / POINTS as f64;
+            values.push(lower + step * iteration);
             points.push(Point { weight: total / POINTS as f64, values });
         }
-        (Samples(points), Trips { mean, value, exact })
+        (Samples(points), Trips { mean, middle, lower, exact })
+    }
+
+    fn lower_in_force(&self, header: &LoopHeader, scope: &Scope<'_>) -> usize {
+        let bounds = header.lower();
+        if bounds.len() < 2 {
+            return 0;
+        }
+        let mut votes: SmallVec<[u32; 4]> = SmallVec::from_elem(0, bounds.len());
+        for p in &self.0 {
+            let values = bounds.iter().map(|e| scope.eval(e, &p.values)).enumerate();
+            if let Some((at, _)) = values.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) {
+                votes[at] += 1;
+            }
+        }
+        (0..votes.len()).max_by_key(|at| (votes[*at], std::cmp::Reverse(*at))).unwrap_or(0)
     }
 
     /// Samples where an affine condition holds, and its probability. A condition that no sample meets is taken to be
@@ -151,7 +169,7 @@ impl Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::Linear;
+    use crate::linear::{Binding, Linear};
     use loop_tree::{Affine, Constraint, VarId};
 
     #[test]
@@ -160,11 +178,11 @@ mod tests {
         let (i, j) = (VarId(0), VarId(1));
         let (outer, trips) = Samples::once().enter(&LoopHeader::range(i, 0, 1000), 0, &scope);
         assert_eq!(trips.mean, 1000.0);
-        scope.vars.push((i, Linear::depth(0)));
+        scope.vars.push(Binding { var: i, value: Linear::depth(0), iteration: Linear::depth(0) });
         let (inner, trips) = outer.enter(&LoopHeader::range(j, 0, Affine::var(i)), 1, &scope);
         assert!((trips.mean - 500.0).abs() < 20.0, "{}", trips.mean);
         assert!((inner.total() - 5e5).abs() < 2e4);
-        scope.vars.push((j, Linear::depth(1)));
+        scope.vars.push(Binding { var: j, value: Linear::depth(1), iteration: Linear::depth(1) });
         let half = Condition::all(vec![Constraint::lt(Affine::var(j).scale(2), Affine::var(i))]);
         let p = inner.filter(&half, &scope, &[1000.0, 500.0]).1;
         assert!((0.35..0.65).contains(&p), "{p}");

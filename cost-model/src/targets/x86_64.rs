@@ -57,7 +57,7 @@ pub fn x86_64_avx2() -> StaticTarget {
 pub fn x86_64_avx512() -> StaticTarget {
     let mut target = x86_64_avx2();
     target.name = "x86_64_avx512".into();
-    target.ops.float_add = op(3.0, 0.5);
+    target.ops.float_add = op(2.5, 0.5);
     target.ops.float_div = op(13.0, 4.0);
     target.ops.float_sqrt = op(16.0, 5.0);
     target.vector_registers = 32;
@@ -65,12 +65,12 @@ pub fn x86_64_avx512() -> StaticTarget {
     target.stores_per_cycle = 1.5;
     target.lane_access = 1.0;
     target.caches = vec![
-        cache("L1", 48 << 10, 12, true, 2.0, 16.0),
-        cache("L2", 2 << 20, 16, true, 7.0, 110.0),
-        cache("L3", 64 << 20, 16, false, 12.0, 400.0),
+        cache("L1", 48 << 10, 12, true, 3.5, 30.0),
+        cache("L2", 2 << 20, 16, true, 5.0, 110.0),
+        cache("L3", 64 << 20, 16, false, 8.0, 400.0),
     ];
     target.tlbs = vec![
-        TlbLevel { name: "dTLB", entries: 96, miss: 2.0 },
+        TlbLevel { name: "dTLB", entries: 96, miss: 1.0 },
         TlbLevel { name: "STLB", entries: 2048, miss: 30.0 },
     ];
     target.prefetch = Prefetch { run_bytes: 1024.0, outstanding: 10.0 };

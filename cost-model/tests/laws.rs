@@ -1,0 +1,87 @@
+//! Laws of every model, and how fast they are.
+
+use cost_model::{AnalyticModel, CostModel, InstructionCount, targets};
+use loop_tree::text::{parse, parse_tree};
+use proptest::prelude::*;
+
+const TWO: &str = "nest @two[N, M] {
+  assume N >= 1, M >= 1
+  array A: f64[N, M]
+  array B: f64[N, M]
+  for r in 0..10 {
+    for i in 1..N { for j in 1..M {
+      S: A[i, j] = A[i, j] + B[i, j] * 2.0
+      if j < i { T: B[i, j] = A[i, j-1] / 3.0 }
+    } }
+  }
+}";
+
+fn models() -> Vec<Box<dyn CostModel>> {
+    let mut all: Vec<Box<dyn CostModel>> = vec![Box::new(InstructionCount)];
+    for name in targets::NAMES {
+        all.push(Box::new(AnalyticModel::new(targets::by_name(name).unwrap())));
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn costs_are_finite_and_repeatable(n in any::<i64>(), m in any::<i64>()) {
+        let program = parse(TWO).unwrap();
+        for model in models() {
+            let cost = model.cost(&program.kernel, program.tree(), &[n, m]);
+            prop_assert!(cost.cycles.is_finite() && cost.cycles >= 0.0, "{n} {m}: {}", cost.cycles);
+            prop_assert_eq!(&cost, &model.cost(&program.kernel, program.tree(), &[n, m]));
+            let sum: f64 = cost.terms.iter().map(|t| t.cycles).sum();
+            prop_assert!((sum - cost.cycles).abs() <= 1e-6 * cost.cycles);
+        }
+    }
+
+    #[test]
+    fn more_rows_cost_more(n in 2i64..3000, m in 2i64..3000) {
+        let program = parse(TWO).unwrap();
+        for model in models() {
+            let small = model.cost(&program.kernel, program.tree(), &[n, m]).cycles;
+            let large = model.cost(&program.kernel, program.tree(), &[3 * n, m]).cycles;
+            prop_assert!(large > small, "{n} x {m}: {small} then {large}");
+        }
+    }
+}
+
+#[test]
+fn missing_parameters_and_empty_trees_are_no_trouble() {
+    let program = parse(TWO).unwrap();
+    for model in models() {
+        assert!(model.cost(&program.kernel, program.tree(), &[]).cycles.is_finite());
+        assert_eq!(model.cost(&program.kernel, &loop_tree::Green::empty(), &[5, 5]).cycles, 0.0);
+    }
+}
+
+#[test]
+fn aliasing_makes_the_original_dearer() {
+    let text = "nest @mv[N] { array P: f64[N, N] alias 1 array x: f64[N] alias 1 require nooverlap(P, x)
+        for i in 0..N { for j in 0..N { S: x[i] = x[i] + P[i, j] } } }";
+    let program = parse(text).unwrap();
+    let model = AnalyticModel::new(targets::x86_64_avx2());
+    let emitted = model.cost(&program.kernel, program.tree(), &[500]).cycles;
+    assert!(model.cost_of_original(&program.kernel, &[500]).cycles > emitted);
+}
+
+/// Unoptimised builds are several times slower than what the figure is for, hence the margin.
+#[test]
+fn a_three_deep_nest_takes_microseconds() {
+    let program = parse(TWO).unwrap();
+    let tiled = "for r in 0..10 { for a in 0..32 { for b in 0..32 {
+        for i in max(1, 32*a)..32*a + 32 { for j in max(1, 32*b)..32*b + 32 { S if j < i { T } } } } } }";
+    let tree = parse_tree(&program.kernel, tiled).unwrap();
+    let model = AnalyticModel::new(targets::x86_64_avx512());
+    let start = std::time::Instant::now();
+    for _ in 0..200 {
+        assert!(model.cost(&program.kernel, &tree, &[1024, 1024]).cycles > 0.0);
+    }
+    let each = start.elapsed().as_micros() / 200;
+    println!("{each} us per variant");
+    assert!(each < 2000, "{each} us");
+}
