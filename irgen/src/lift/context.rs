@@ -123,6 +123,12 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         let mut syms: Vec<Sym> = goal.symbols().collect();
         syms.sort_unstable();
         syms.dedup();
+        let quotient = |s: &Sym| matches!(self.values.symbols.meaning(*s), Meaning::Quotient(_));
+        for s in facts.iter().flat_map(|f| f.poly.symbols()).filter(quotient) {
+            if !syms.contains(&s) {
+                syms.push(s);
+            }
+        }
         let mut seen = syms.clone();
         while let Some(sym) = syms.pop() {
             let s = Poly::symbol(sym);

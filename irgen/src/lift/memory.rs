@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::context::{Context, Place};
 use super::poly::Poly;
+use super::values::Fact;
 use crate::llvm::{Inst, Opcode, Type, TypeKind, Value};
 
 /// An array in memory: one base pointer, read and written as one type.
@@ -154,12 +155,25 @@ fn subscripts<'m>(
         }
     }
     chains.sort_by_key(|c| std::cmp::Reverse(c.len()));
+    // The longest chain that needs no condition, else the one that needs the fewest.
+    let saved = cx.assumptions.clone();
+    let mut best: Option<(Vec<Fact>, Shaped)> = None;
     for chain in &chains {
-        let saved = cx.assumptions.len();
-        if let Some((extents, all)) = try_chain(cx, sites, raws, &polys, chain) {
-            return (offset, extents, all);
+        if let Some(shaped) = try_chain(cx, sites, raws, &polys, chain) {
+            let mine = std::mem::replace(&mut cx.assumptions, saved.clone());
+            if best.as_ref().is_none_or(|(other, _)| mine.len() < other.len()) {
+                let free = mine.len() == saved.len();
+                best = Some((mine, shaped));
+                if free {
+                    break;
+                }
+            }
         }
-        cx.assumptions.truncate(saved);
+        cx.assumptions.clone_from(&saved);
+    }
+    if let Some((assumptions, (extents, all))) = best {
+        cx.assumptions = assumptions;
+        return (offset, extents, all);
     }
     (offset, vec![None], raws.iter().map(|_| None).collect())
 }

@@ -75,6 +75,10 @@ impl<'m> Selection<'m> {
             };
             match found {
                 Some(d) => {
+                    // What ended the run, if it had to be shorter than wished for.
+                    if let Some(r) = refused {
+                        self.refused(r);
+                    }
                     parts.push(Part::Region(self.drafts.len()));
                     self.drafts.push(d);
                     at = end;

@@ -95,6 +95,10 @@ pub(super) fn merge(needs: &mut Vec<Rc<Need>>, more: &[Rc<Need>]) {
     }
 }
 
+fn scaled(factors: &[Poly], by: &Poly) -> Vec<Poly> {
+    factors.iter().filter_map(|f| f.mul(by)).collect()
+}
+
 /// The inclusive range of a signed integer.
 pub(super) fn signed_range(bits: u32) -> (i128, i128) {
     let half = 1i128 << (bits.clamp(1, 64) - 1);
@@ -171,6 +175,7 @@ impl<'a, 'm> Values<'a, 'm> {
             Opcode::Sub => binary(self, Poly::sub).map(|(e, ..)| wraps(e)),
             Opcode::Mul => {
                 let (mut e, a, b) = binary(self, Poly::mul)?;
+                e.factors = [scaled(&a.factors, &b.poly), scaled(&b.factors, &a.poly)].concat();
                 e.factors.extend([a.poly, b.poly].into_iter().filter(|p| !p.0.is_empty()));
                 Some(wraps(e))
             }
@@ -178,6 +183,7 @@ impl<'a, 'm> Values<'a, 'm> {
                 let by = inst.operand(1)?.const_int().filter(|&s| (0..i128::from(bits) - 1).contains(&s))?;
                 let a = self.integer(inst.operand(0)?)?;
                 let mut e = Expr::exact(a.poly.scale(1 << by)?).with(&a);
+                e.factors = scaled(&a.factors, &Poly::constant(1 << by));
                 e.factors.push(Poly::constant(1 << by));
                 Some(wraps(e))
             }
