@@ -5,8 +5,8 @@
 //! ones and keeps the order of those that touch the same byte. What is under a predicate is taken to run.
 
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind, Node, Path,
-    RuntimeCondition, StmtFlags, StmtId, VarId,
+    AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind,
+    Node, Path, RuntimeCondition, StmtFlags, StmtId, VarId,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -154,7 +154,11 @@ impl Walk<'_> {
             }
             Node::Guard(condition, body) => match &**condition {
                 GuardCondition::Affine(c) => {
-                    if self.condition(c)? { self.child(0, 0, body) } else { Ok(()) }
+                    if self.condition(c)? {
+                        self.child(0, 0, body)
+                    } else {
+                        Ok(())
+                    }
                 }
                 GuardCondition::Predicate { array, .. } => {
                     self.predicates.push(*array);
@@ -385,22 +389,28 @@ pub fn carried(
     places: &Places,
 ) -> Result<Option<Violation>, Beyond> {
     let depth = path.0.len();
-    // Per execution of the loop and byte: the iterations that write and read, with an instance.
-    type Seen = (i64, usize);
-    let mut seen: HashMap<(&[i64], i64), (Option<Seen>, Option<Seen>)> = HashMap::new();
+    // Per execution of the loop and byte: two different iterations that write, and two that read, with an instance.
+    type Seen = [Option<(i64, usize)>; 2];
+    let mut seen: HashMap<(&[i64], i64), (Seen, Seen)> = HashMap::new();
     for (index, instance) in execution.instances.iter().enumerate() {
         if !path.contains(&execution.leaves[instance.leaf]) || instance.time.len() <= depth {
             continue;
         }
         let (outer, iteration) = (&instance.time[..depth], instance.time[depth]);
         for t in touches(kernel, execution, instance, params, places)? {
-            let (write, read) = seen.entry((outer, t.address)).or_default();
-            let other = [*write, read.filter(|_| t.writes)];
-            if let Some((_, first)) = other.into_iter().flatten().find(|(at, _)| *at != iteration) {
-                let first = name(&execution.instances[first]);
+            let (writes, reads) = seen.entry((outer, t.address)).or_default();
+            let others = writes.iter().chain(reads.iter().filter(|_| t.writes)).flatten();
+            if let Some((_, first)) = others.into_iter().find(|(at, _)| *at != iteration) {
+                let first = name(&execution.instances[*first]);
                 return Ok(Some(Violation::Parallel { path: path.clone(), first, second: name(instance) }));
             }
-            *if t.writes { write } else { read } = Some((iteration, index));
+            let list = if t.writes { writes } else { reads };
+            match list {
+                [Some((at, _)), _] | [_, Some((at, _))] if *at == iteration => {}
+                [Some(_), second @ None] => *second = Some((iteration, index)),
+                [first @ None, _] => *first = Some((iteration, index)),
+                _ => {}
+            }
         }
     }
     Ok(None)

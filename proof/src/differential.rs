@@ -5,7 +5,11 @@
 
 mod batch;
 mod calls;
+mod check;
 pub mod isolate;
+mod plan;
 
 pub use batch::{Batch, BatchError, Level};
 pub use calls::{Calls, RunFunction};
+pub use check::{Mismatch, Tally, check, shrink_mismatch};
+pub use plan::PlanTally;

@@ -17,7 +17,7 @@ pub struct Linear {
 /// What an expression may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Symbol {
-    /// Loop variable `i<number>`.
+    /// Loop variable `x<number>`.
     Var(usize),
     /// Parameter `N` or `M`.
     Param(usize),
@@ -38,11 +38,17 @@ impl Linear {
         let mut out = String::new();
         for (symbol, factor) in &self.terms {
             let name = match symbol {
-                Symbol::Var(v) => format!("i{v}"),
+                Symbol::Var(v) => format!("x{v}"),
                 Symbol::Param(0) => "N".to_owned(),
                 Symbol::Param(_) => "M".to_owned(),
             };
-            let sign = if *factor < 0 { "- " } else if out.is_empty() { "" } else { "+ " };
+            let sign = if *factor < 0 {
+                "- "
+            } else if out.is_empty() {
+                ""
+            } else {
+                "+ "
+            };
             let space = if out.is_empty() { "" } else { " " };
             match factor.abs() {
                 1 => write!(out, "{space}{sign}{name}"),
@@ -100,9 +106,9 @@ pub struct Source {
 }
 
 /// Added to inner subscripts, so that they are in their extents for small parameters.
-const INNER_OFFSET: i64 = 24;
+const INNER_OFFSET: i64 = 128;
 /// Extent of inner dimensions.
-const INNER: i64 = 64;
+const INNER: i64 = 1024;
 
 /// The kernel of a seed, with `depth` nested loops at most.
 pub fn generate(seed: u64, depth: usize) -> Source {
@@ -220,7 +226,8 @@ impl Generator<'_> {
         (0..count)
             .map(|_| {
                 let op = [">=", "<", "<=", "==", ">"][self.rng.usize(0..5)];
-                let right = if self.chance(50) { Linear::new(vec![], self.rng.i64(0..4)) } else { self.param() };
+                let right =
+                    if self.chance(50) { Linear::new(vec![], self.rng.i64(0..4)) } else { self.param() };
                 (self.outer(-1, 1), op, right)
             })
             .collect()
@@ -358,12 +365,14 @@ impl Writer<'_> {
                     };
                     let step = if *step > 1 { format!(" step {step}") } else { String::new() };
                     let (lower, upper) = (bounds("max", lower), bounds("min", upper));
-                    let _ = writeln!(self.out, "{pad}for i{var} in {lower}..{upper}{step} {{");
+                    let _ = writeln!(self.out, "{pad}for x{var} in {lower}..{upper}{step} {{");
                     self.items(body, depth + 1);
                 }
                 Item::If(condition, body) => {
-                    let parts: Vec<String> =
-                        condition.iter().map(|(a, op, b)| format!("{} {op} {}", a.text(), b.text())).collect();
+                    let parts: Vec<String> = condition
+                        .iter()
+                        .map(|(a, op, b)| format!("{} {op} {}", a.text(), b.text()))
+                        .collect();
                     let _ = writeln!(self.out, "{pad}if {} {{", parts.join(" && "));
                     self.items(body, depth + 1);
                 }
@@ -371,7 +380,7 @@ impl Writer<'_> {
                     let p = self.predicates;
                     self.predicates += 1;
                     let zero = if self.source.arrays[0].element.starts_with('f') { "0.0" } else { "0" };
-                    let inner = if self.source.arrays[0].rank == 2 { ", 24" } else { "" };
+                    let inner = if self.source.arrays[0].rank == 2 { ", 128" } else { "" };
                     let _ = writeln!(self.out, "{pad}P{p}: p{p} = A0[{}{inner}] > {zero}", place.text());
                     let _ = writeln!(self.out, "{pad}if p{p} {{");
                     self.items(yes, depth + 1);

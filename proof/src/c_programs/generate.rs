@@ -2,8 +2,8 @@
 
 use super::fit::{Fitted, fit};
 use super::{
-    Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Layout, Loop, MathFunction,
-    Param, Place, Scalar, Stmt, Value,
+    Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Layout, Loop,
+    MathFunction, Param, Place, Scalar, Stmt, Value,
 };
 use fastrand::Rng;
 
@@ -119,7 +119,8 @@ impl<'a> Generator<'a> {
                 body.extend(self.nest(self.profile.depth));
             }
         }
-        let result = (!self.scalars.is_empty() && self.chance(80)).then(|| self.rng.usize(0..self.scalars.len()));
+        let result =
+            (!self.scalars.is_empty() && self.chance(80)).then(|| self.rng.usize(0..self.scalars.len()));
         Function {
             params: self.params,
             arrays: self.arrays,
@@ -198,7 +199,10 @@ impl<'a> Generator<'a> {
 
     /// One loop with all that is inside, or simple statements.
     fn nest(&mut self, depth: usize) -> Vec<Stmt> {
-        if depth == 0 || (self.scope.len() >= 2 && self.chance(35)) || (self.scope.is_empty() && self.chance(5)) {
+        if depth == 0
+            || (self.scope.len() >= 2 && self.chance(35))
+            || (self.scope.is_empty() && self.chance(5))
+        {
             return self.simple();
         }
         let (var, header) = self.header();
@@ -234,8 +238,7 @@ impl<'a> Generator<'a> {
             1 => Stmt::Return,
             _ => Stmt::Break,
         };
-        let condition =
-            if self.chance(50) { self.index_condition() } else { self.data_condition() };
+        let condition = if self.chance(50) { self.index_condition() } else { self.data_condition() };
         Stmt::If(condition, vec![exit], vec![])
     }
 
@@ -446,7 +449,10 @@ impl<'a> Generator<'a> {
                 let a = self.rng.usize(0..self.arrays.len());
                 let integer: Vec<usize> =
                     (0..self.arrays.len()).filter(|a| self.arrays[*a].element.is_int()).collect();
-                if self.arrays[a].rank == 1 && !integer.is_empty() && self.chance(self.profile.data_dependent / 3) {
+                if self.arrays[a].rank == 1
+                    && !integer.is_empty()
+                    && self.chance(self.profile.data_dependent / 3)
+                {
                     let inner = self.pick(&integer);
                     let inner = Value::Element(inner, self.subscripts(inner));
                     return self.converted(ty, self.arrays[a].element, |g| {
@@ -503,7 +509,8 @@ impl<'a> Generator<'a> {
                 if ty == Element::Int(wide) { value } else { Value::Convert(ty, Box::new(value)) }
             }
             (_, 6..16) => {
-                let functions = [MathFunction::Fabs, MathFunction::Sqrt, MathFunction::Floor, MathFunction::Ceil];
+                let functions =
+                    [MathFunction::Fabs, MathFunction::Sqrt, MathFunction::Floor, MathFunction::Ceil];
                 Value::Function(self.pick(&functions), a)
             }
             _ => {

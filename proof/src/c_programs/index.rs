@@ -222,7 +222,10 @@ mod tests {
         assert_eq!(down.eval(&Fixed(IntType::U32, 0)), Some((IntType::U32, (1 << 32) - 1)));
         assert_eq!(down.eval(&Fixed(IntType::U8, 0)), Some((IntType::I32, -1)));
         assert_eq!(down.eval(&Fixed(IntType::I32, i128::from(i32::MIN))), None);
-        assert_eq!(Index::Rem(Box::new(Index::Var(0)), 3).eval(&Fixed(IntType::I64, -7)), Some((IntType::I64, -1)));
+        assert_eq!(
+            Index::Rem(Box::new(Index::Var(0)), 3).eval(&Fixed(IntType::I64, -7)),
+            Some((IntType::I64, -1))
+        );
         assert_eq!(IntType::U32.common(IntType::I64), IntType::I64);
         assert_eq!(IntType::U32.common(IntType::I32), IntType::U32);
         assert_eq!(IntType::I8.wrap(200), -56);

@@ -98,7 +98,11 @@ fn scenario(fitted: &Fitted, run: usize, overlap: Option<(usize, usize)>, rng: &
         let (low, length, size) = bytes(at);
         pointers.push(start - low);
         if function.arrays[at].layout != Layout::Local {
-            regions.push((usize::try_from(*start).ok()?, (length / size) as usize, function.arrays[at].element));
+            regions.push((
+                usize::try_from(*start).ok()?,
+                (length / size) as usize,
+                function.arrays[at].element,
+            ));
         }
     }
     let size = usize::try_from(end).ok()?;

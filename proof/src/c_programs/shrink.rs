@@ -126,7 +126,8 @@ fn statements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
                     result.push(changed(&|l| l.upper = Index::Constant(n)));
                 }
             }
-            result.extend(simpler_indices(&l.upper).into_iter().map(|new| changed(&|l| l.upper = new.clone())));
+            result
+                .extend(simpler_indices(&l.upper).into_iter().map(|new| changed(&|l| l.upper = new.clone())));
         }
         Stmt::Assign(place, op, value) => {
             if *op != AssignOp::Set {
@@ -201,7 +202,10 @@ fn simpler_values(value: &Value) -> Vec<Value> {
         Value::Indirect(array, index, inner) => {
             let plain = Value::Element(*array, vec![index.clone()]);
             let inner = simpler_values(inner).into_iter();
-            [plain].into_iter().chain(inner.map(|v| Value::Indirect(*array, index.clone(), Box::new(v)))).collect()
+            [plain]
+                .into_iter()
+                .chain(inner.map(|v| Value::Indirect(*array, index.clone(), Box::new(v))))
+                .collect()
         }
         Value::Scalar(_) => vec![one(super::Element::F64)],
         Value::Index(ty, index) => {
@@ -210,14 +214,22 @@ fn simpler_values(value: &Value) -> Vec<Value> {
         }
         Value::Arith(ty, op, a, b) => {
             let mut result = vec![(**a).clone(), (**b).clone()];
-            result.extend(simpler_values(a).into_iter().map(|a| Value::Arith(*ty, *op, Box::new(a), b.clone())));
-            result.extend(simpler_values(b).into_iter().map(|b| Value::Arith(*ty, *op, a.clone(), Box::new(b))));
+            result.extend(
+                simpler_values(a).into_iter().map(|a| Value::Arith(*ty, *op, Box::new(a), b.clone())),
+            );
+            result.extend(
+                simpler_values(b).into_iter().map(|b| Value::Arith(*ty, *op, a.clone(), Box::new(b))),
+            );
             result
         }
         Value::Masked(ty, op, a, b) => {
             let mut result = vec![(**a).clone(), (**b).clone()];
-            result.extend(simpler_values(a).into_iter().map(|a| Value::Masked(*ty, *op, Box::new(a), b.clone())));
-            result.extend(simpler_values(b).into_iter().map(|b| Value::Masked(*ty, *op, a.clone(), Box::new(b))));
+            result.extend(
+                simpler_values(a).into_iter().map(|a| Value::Masked(*ty, *op, Box::new(a), b.clone())),
+            );
+            result.extend(
+                simpler_values(b).into_iter().map(|b| Value::Masked(*ty, *op, a.clone(), Box::new(b))),
+            );
             result
         }
         Value::Function(f, a) => {

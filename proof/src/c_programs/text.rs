@@ -3,8 +3,8 @@
 use super::fit::{Extent, Fitted, linear};
 use super::scenario::Scenario;
 use super::{
-    Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Layout, Loop, MathFunction,
-    Place, Stmt, Value,
+    Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Layout, Loop,
+    MathFunction, Place, Stmt, Value,
 };
 use std::fmt::Write;
 

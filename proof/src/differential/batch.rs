@@ -150,7 +150,11 @@ mod tests {
         for level in [Level::O1, Level::O2] {
             let context = Context::new();
             let module = batch.module(&context, level).unwrap();
-            assert_eq!(execute(&module, batch.functions.len(), OptLevel::None, &calls).unwrap(), plain, "{level:?}");
+            assert_eq!(
+                execute(&module, batch.functions.len(), OptLevel::None, &calls).unwrap(),
+                plain,
+                "{level:?}"
+            );
         }
     }
 }

@@ -1,0 +1,299 @@
+//! Variants of a batch against the original.
+
+use super::batch::{Batch, BatchError, Level, execute};
+use super::calls::TAKEN;
+use super::isolate::Outcome;
+use super::plan::{Choice, PlanTally, PlannedRegion, plan};
+use crate::c_programs::{Fitted, shrink, text};
+use crate::soak::add_counts;
+use fastrand::Rng;
+use irgen::emit::emit_region;
+use irgen::lift::{canonicalise, lift_function};
+use irgen::llvm::{Builder, CodeModel, Context, LlvmError, Module, OptLevel, TargetMachine};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Counts of a run.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct Tally {
+    /// Functions.
+    pub programs: u64,
+    /// Functions on which clang's levels disagree; not used.
+    pub unstable: u64,
+    /// Variants that ran: functions in which some region was replaced.
+    pub variants: u64,
+    /// Of these, with another order than the original's.
+    pub reordered: u64,
+    /// Calls compared.
+    pub calls: u64,
+    /// Of these, new code ran.
+    pub taken: u64,
+    /// Of these, the run-time check sent to the original code.
+    pub declined: u64,
+    /// Variants that emission refused, by cause.
+    pub not_emitted: BTreeMap<String, u64>,
+    /// About lifting and the oracle.
+    pub plan: PlanTally,
+}
+
+impl Tally {
+    /// Adds the counts of another one.
+    pub fn add(&mut self, other: &Tally) {
+        self.programs += other.programs;
+        self.unstable += other.unstable;
+        self.variants += other.variants;
+        self.reordered += other.reordered;
+        self.calls += other.calls;
+        self.taken += other.taken;
+        self.declined += other.declined;
+        add_counts(&mut self.not_emitted, &other.not_emitted);
+        self.plan.lifted += other.plan.lifted;
+        self.plan.regions += other.plan.regions;
+        self.plan.always += other.plan.always;
+        self.plan.under += other.plan.under;
+        self.plan.never += other.plan.never;
+        add_counts(&mut self.plan.failed, &other.plan.failed);
+        add_counts(&mut self.plan.remarks, &other.plan.remarks);
+    }
+}
+
+/// A variant that computes something else, or a failure of the compiler itself.
+#[derive(Clone, Debug)]
+pub struct Mismatch {
+    /// Number in the batch.
+    pub function: usize,
+    /// Form of the input.
+    pub level: Level,
+    /// The recipe of each region.
+    pub recipes: Vec<String>,
+    /// What happened.
+    pub what: String,
+}
+
+/// How variants are compiled after emission.
+const PIPELINES: [Option<&str>; 3] = [Some("default<O3>"), None, Some("default<O1>")];
+
+/// Runs up to `count` variants of every function at one level.
+pub fn check(
+    batch: &Batch,
+    level: Level,
+    count: usize,
+    seed: u64,
+    tally: &mut Tally,
+) -> Result<Vec<Mismatch>, BatchError> {
+    let (plain, optimised) = batch.reference()?;
+    let calls = batch.calls();
+    let owners: Vec<usize> = calls.list().map(|(number, _)| number).collect();
+    let mut unstable = vec![false; batch.functions.len()];
+    for ((a, b), owner) in plain.iter().zip(&optimised).zip(&owners) {
+        unstable[*owner] |= a != b || !matches!(a, Outcome::Value(_));
+    }
+    tally.programs += batch.functions.len() as u64;
+    tally.unstable += unstable.iter().filter(|u| **u).count() as u64;
+
+    let canonical = {
+        let context = Context::new();
+        let mut module = batch.module(&context, level)?;
+        canonicalise(&mut module)?;
+        module.to_bitcode()
+    };
+    let planned = {
+        let context = Context::new();
+        let module = context.parse(&canonical, "canonical")?;
+        plan(&module, batch.functions.len(), count, &mut Rng::with_seed(seed), &mut tally.plan)
+    };
+    let mut mismatches = Vec::new();
+    let most = planned.iter().flatten().map(|r| r.choices.len()).max().unwrap_or(0);
+    for number in 0..most {
+        let context = Context::new();
+        let mut module = context.parse(&canonical, "variant")?;
+        let mut kept = vec![false; batch.functions.len()];
+        for (function, regions) in planned.iter().enumerate() {
+            if unstable[function] {
+                continue;
+            }
+            match emit(&module, function, regions, number) {
+                Ok(Emission::Nothing) => {}
+                Ok(Emission::Replaced { reordered }) => {
+                    kept[function] = true;
+                    tally.variants += 1;
+                    tally.reordered += u64::from(reordered);
+                }
+                Err(error) => *tally.not_emitted.entry(error).or_default() += 1,
+            }
+        }
+        for function in (0..kept.len()).filter(|f| !kept[*f]) {
+            for name in [format!("run_{function}"), format!("test_{function}")] {
+                if module.function(&name).is_some() {
+                    module.delete_function(&name)?;
+                }
+            }
+        }
+        let describe = |function: usize, what: String| {
+            let recipes = planned[function]
+                .iter()
+                .map(|r| {
+                    choice(r, number).map_or("-".to_owned(), |c| format!("{} {:?}", c.recipe, c.conditions))
+                })
+                .collect();
+            Mismatch { function, level, recipes, what }
+        };
+        if let Err(error) = module.verify() {
+            // Which function it was is found by shrinking.
+            let first = kept.iter().position(|k| *k).unwrap_or(0);
+            mismatches.push(describe(first, format!("does not verify: {error}")));
+            continue;
+        }
+        let pipeline = PIPELINES[number % PIPELINES.len()];
+        if let Some(pipeline) = pipeline {
+            let target = TargetMachine::host(OptLevel::Default, CodeModel::Jit)?;
+            module.run_passes(pipeline, Some(&target))?;
+        }
+        let outcomes = execute(&module, batch.functions.len(), OptLevel::None, &calls)?;
+        let mut reported = vec![false; batch.functions.len()];
+        for (at, ((outcome, expected), owner)) in outcomes.iter().zip(&plain).zip(&owners).enumerate() {
+            if !kept[*owner] {
+                continue;
+            }
+            tally.calls += 1;
+            let same = match (outcome, expected) {
+                (Outcome::Value(a), Outcome::Value(b)) => {
+                    let taken = a & TAKEN != 0;
+                    tally.taken += u64::from(taken);
+                    tally.declined += u64::from(!taken);
+                    a & !TAKEN == b & !TAKEN
+                }
+                _ => false,
+            };
+            if !same && !reported[*owner] {
+                reported[*owner] = true;
+                let pipeline = pipeline.unwrap_or("no passes");
+                mismatches.push(describe(
+                    *owner,
+                    format!("call {at}: {outcome:?}, expected {expected:?}; {pipeline}"),
+                ));
+            }
+        }
+    }
+    Ok(mismatches)
+}
+
+enum Emission {
+    Nothing,
+    Replaced { reordered: bool },
+}
+
+fn choice(region: &PlannedRegion, number: usize) -> Option<&Choice> {
+    (!region.choices.is_empty()).then(|| &region.choices[number % region.choices.len()])
+}
+
+/// Replaces the regions of a function by their variants of that number.
+fn emit(
+    module: &Module<'_>,
+    function: usize,
+    planned: &[PlannedRegion],
+    number: usize,
+) -> Result<Emission, String> {
+    if planned.iter().all(|r| number >= r.choices.len()) {
+        return Ok(Emission::Nothing);
+    }
+    let Some(f) = module.function(&format!("test_{function}")) else { return Ok(Emission::Nothing) };
+    let lifted = lift_function(module, f);
+    if lifted.regions.len() != planned.len() {
+        return Err("lifting the same function again gives other regions".to_owned());
+    }
+    let (mut replaced, mut reordered) = (false, false);
+    for (region, planned) in lifted.regions.iter().zip(planned) {
+        if region.kernel.original != planned.kernel.original {
+            return Err("lifting the same function again gives another kernel".to_owned());
+        }
+        let Some(choice) = choice(planned, number) else { continue };
+        emit_region(module, region, &choice.root, &choice.conditions, &choice.parallel)
+            .map_err(|e| e.to_string())?;
+        replaced = true;
+        reordered |= choice.root != planned.kernel.original;
+    }
+    count_entries(module, function).map_err(|e| e.to_string())?;
+    Ok(if replaced { Emission::Replaced { reordered } } else { Emission::Nothing })
+}
+
+/// Counts in `taken_<number>` how often new code is entered.
+fn count_entries(module: &Module<'_>, function: usize) -> Result<(), LlvmError> {
+    let name = format!("taken_{function}");
+    let (Some(f), Some(counter)) = (module.function(&format!("test_{function}")), module.global(&name))
+    else {
+        return Ok(());
+    };
+    let mut builder = Builder::new(module);
+    for block in f.blocks().into_iter().filter(|b| b.name().starts_with("looptree.new")) {
+        let Some(first) = block.first_inst() else { continue };
+        builder.position_before(first)?;
+        let ty = module.context().i64();
+        let before = builder.load(ty, counter.value(), 8, "")?.value();
+        let one = ty.const_int(1)?;
+        let after =
+            builder.binary(irgen::llvm::Opcode::Add, before, one, irgen::llvm::PoisonFlags::empty(), "")?;
+        builder.store(after, counter.value(), 8)?;
+    }
+    Ok(())
+}
+
+/// Variants tried on each smaller function.
+const SHRINK_VARIANTS: usize = 16;
+
+/// A smaller function that fails too, as a C program with what is known about the failure. `None` where the failure does
+/// not show again on the function alone.
+pub fn shrink_mismatch(fitted: &Fitted, level: Level, seed: u64) -> Option<String> {
+    let attempt = |candidate: &Fitted| -> Option<Mismatch> {
+        let batch = Batch::new(vec![candidate.clone()], seed).ok()?;
+        (0..3).find_map(|more| {
+            let found = check(&batch, level, SHRINK_VARIANTS, seed ^ more, &mut Tally::default());
+            found.ok()?.into_iter().next()
+        })
+    };
+    attempt(fitted)?;
+    let smallest = shrink::shrink(fitted, 150, &mut |candidate| attempt(candidate).is_some());
+    let mismatch = attempt(&smallest)?;
+    let mut out = String::new();
+    let _ = writeln!(out, "// Input: {:?}. {}", mismatch.level, mismatch.what);
+    for (region, recipe) in mismatch.recipes.iter().enumerate() {
+        let _ = writeln!(out, "// Region {region}: {recipe}");
+    }
+    let scenarios = crate::c_programs::scenario::scenarios(&smallest, seed, 2);
+    out.push_str(&text::program(&smallest, &scenarios));
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::c_programs::{Profile, generate};
+
+    #[test]
+    fn variants_compute_what_the_original_does() {
+        let mut tally = Tally::default();
+        let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse().ok());
+        let first: u64 = number("PROOF_FIRST").unwrap_or(0);
+        let batches: u64 = number("PROOF_BATCHES").unwrap_or(1);
+        for at in first..first + batches {
+            let profile = if at % 2 == 0 { Profile::affine() } else { Profile::default() };
+            let functions: Vec<Fitted> = (0..40).filter_map(|s| generate(at * 40 + s, &profile)).collect();
+            let batch = Batch::new(functions, at).unwrap();
+            let level = [Level::Raw, Level::O1, Level::O2][at as usize % 3];
+            let start = std::time::Instant::now();
+            let mismatches = check(&batch, level, 8, at, &mut tally).unwrap();
+            eprintln!("batch {at} {:?}", start.elapsed());
+            if let Some(m) = mismatches.first() {
+                let text = shrink_mismatch(&batch.functions[m.function], m.level, at);
+                eprintln!("{tally:#?}");
+                panic!(
+                    "batch {at}: {m:#?}\n{}",
+                    text.unwrap_or_else(|| text::function(&batch.functions[m.function], 0))
+                );
+            }
+        }
+        eprintln!("{tally:#?}");
+        assert!(tally.taken > 0);
+    }
+}

@@ -1,0 +1,368 @@
+//! The oracle against enumeration: random kernels, random sequences of transformations, all small sizes.
+
+use crate::brute_force::{
+    Beyond, Execution, Places, Violation, carried, condition_holds, enumerate, violation,
+};
+use crate::kernels::Source;
+use crate::soak::add_counts;
+use analyses::dependences::Polyhedral;
+use analyses::{Oracle, OracleOptions, Verdict, Witness};
+use fastrand::Rng;
+use loop_tree::{ArrayId, Green, Kernel, Path, text};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use transforms::{Context, MoveOptions, Recipe, Registry, Step, moves};
+
+/// Counts of a run.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct Tally {
+    /// Kernels.
+    pub kernels: u64,
+    /// Kernels that the oracle, or enumeration, cannot describe.
+    pub beyond: BTreeMap<String, u64>,
+    /// Variants judged.
+    pub judged: u64,
+    /// `Always`
+    pub always: u64,
+    /// `Under`
+    pub under: u64,
+    /// `Never`
+    pub never: u64,
+    /// `Never`, and enumeration finds nothing wrong at any size: by cause.
+    pub false_refusals: BTreeMap<String, u64>,
+    /// Examples of these, one per cause.
+    pub examples: BTreeMap<String, String>,
+    /// Loops that are said to be parallel, and are.
+    pub parallel: u64,
+    /// Loops that are not said to be parallel, though nothing is carried at any size.
+    pub false_sequential: u64,
+}
+
+impl Tally {
+    /// Adds the counts of another one.
+    pub fn add(&mut self, other: &Tally) {
+        self.kernels += other.kernels;
+        self.judged += other.judged;
+        self.always += other.always;
+        self.under += other.under;
+        self.never += other.never;
+        self.parallel += other.parallel;
+        self.false_sequential += other.false_sequential;
+        add_counts(&mut self.beyond, &other.beyond);
+        add_counts(&mut self.false_refusals, &other.false_refusals);
+        for (cause, text) in &other.examples {
+            self.examples.entry(cause.clone()).or_insert_with(|| text.clone());
+        }
+    }
+}
+
+/// A wrong answer of the oracle.
+#[derive(Clone, Debug)]
+pub struct Unsound {
+    /// The kernel.
+    pub text: String,
+    /// The variant.
+    pub recipe: String,
+    /// What the oracle said.
+    pub verdict: String,
+    /// Values of the parameters.
+    pub params: Vec<i64>,
+    /// Where the arrays lie.
+    pub places: Places,
+    /// What is wrong.
+    pub violation: Violation,
+}
+
+impl std::fmt::Display for Unsound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "; recipe: {}", self.recipe)?;
+        writeln!(f, "; the oracle says {}", self.verdict)?;
+        writeln!(
+            f,
+            "; with parameters {:?} and arrays at {:?}: {:?}",
+            self.params, self.places.0, self.violation
+        )?;
+        f.write_str(&self.text)
+    }
+}
+
+/// Small sizes of everything, so that small kernels show each case.
+pub fn small_moves() -> MoveOptions {
+    MoveOptions {
+        tile_sizes: vec![2, 3],
+        two_level_tiles: vec![(4, 2)],
+        strip_sizes: vec![2, 3],
+        unroll_factors: vec![2, 3],
+        full_unroll: 4,
+        jam_factors: vec![2, 3],
+        peel: vec![1, 2],
+        ..MoveOptions::default()
+    }
+}
+
+const SIZES: [(i64, i64); 9] = [(5, 4), (4, 6), (3, 3), (6, 2), (1, 5), (2, 1), (0, 3), (4, 0), (-1, 2)];
+
+/// One size and one placing, and what the original does there.
+struct Setting {
+    params: Vec<i64>,
+    original: Execution,
+    places: Vec<Places>,
+}
+
+/// A kernel ready to be checked.
+pub struct Subject {
+    text: String,
+    kernel: Arc<Kernel>,
+    oracle: Oracle,
+    settings: Vec<Setting>,
+}
+
+impl Subject {
+    /// Reads a kernel and enumerates it. The error says why it is not a test.
+    pub fn new(text: String) -> Result<Subject, String> {
+        let kernel = text::parse(&text).map_err(|e| format!("text: {e}"))?.kernel;
+        let oracle = Oracle::new(kernel.clone(), &Polyhedral::default(), OracleOptions::default());
+        let oracle = oracle.map_err(|e| format!("oracle: {e}"))?;
+        let mut settings = Vec::new();
+        for (n, m) in SIZES {
+            let params: Vec<i64> = [n, m].into_iter().take(kernel.params.len()).collect();
+            let value = |c: &loop_tree::Constraint| {
+                c.expression
+                    .eval(&|_| None, &|p| params.get(p.index()).copied())
+                    .is_some_and(|v| c.accepts(v))
+            };
+            if !kernel.context.iter().all(value) {
+                continue;
+            }
+            let original = match enumerate(&kernel, &kernel.original, &params) {
+                Ok(original) if original.instances.len() > 400 => continue,
+                Ok(original) => original,
+                Err(Beyond::TooMany) => continue,
+                Err(error) => return Err(format!("enumeration: {error}")),
+            };
+            let places = all_places(&kernel);
+            match violation(&kernel, &original, &original, &params, &places[0]) {
+                Ok(None) => settings.push(Setting { params, original, places }),
+                Ok(Some(_)) => return Err("enumeration: an instance runs twice".to_owned()),
+                Err(Beyond::Outside) => {}
+                Err(error) => return Err(format!("enumeration: {error}")),
+            }
+        }
+        if settings.iter().all(|s| s.original.instances.len() < 2) {
+            return Err("enumeration: nothing runs".to_owned());
+        }
+        Ok(Subject { text, kernel, oracle, settings })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
+    }
+
+    /// Compares the oracle's answer on a tree with enumeration.
+    pub fn check(&self, root: &Green, recipe: &Recipe, tally: &mut Tally) -> Result<(), Box<Unsound>> {
+        let verdict = self.oracle.judge(root);
+        tally.judged += 1;
+        match &verdict {
+            Verdict::Always => tally.always += 1,
+            Verdict::Under(_) => tally.under += 1,
+            Verdict::Never(_) => tally.never += 1,
+        }
+        let unsound = |setting: &Setting, places: &Places, violation, verdict: String| {
+            let (text, recipe) = (self.text.clone(), recipe.to_string());
+            let (params, places) = (setting.params.clone(), places.clone());
+            Box::new(Unsound { text, recipe, verdict, params, places, violation })
+        };
+        let facts = if verdict.is_legal() { self.oracle.loop_facts(root) } else { BTreeMap::new() };
+        let mut carries: BTreeMap<&Path, bool> = BTreeMap::new();
+        let (mut wrong, mut complete) = (false, true);
+        for setting in &self.settings {
+            let Ok(variant) = enumerate(&self.kernel, root, &setting.params) else {
+                complete = false;
+                continue;
+            };
+            for (number, places) in setting.places.iter().enumerate() {
+                let Some(conditions) = verdict.conditions() else {
+                    // One place shows whether a refusal was needed.
+                    if number == 0 {
+                        let v = violation(&self.kernel, &setting.original, &variant, &setting.params, places);
+                        wrong |= !matches!(v, Ok(None));
+                    }
+                    continue;
+                };
+                let holds = |c| condition_holds(&self.kernel, &setting.original, c, &setting.params, places);
+                if !conditions.iter().all(|c| holds(c) == Ok(true)) {
+                    continue;
+                }
+                match violation(&self.kernel, &setting.original, &variant, &setting.params, places) {
+                    Ok(Some(v)) => return Err(unsound(setting, places, v, format!("{verdict:?}"))),
+                    Ok(None) => {}
+                    Err(_) => complete = false,
+                }
+                for (path, facts) in &facts {
+                    let carried = carried(&self.kernel, &variant, path, &setting.params, places);
+                    match carried {
+                        Ok(Some(v)) if facts.parallel => {
+                            return Err(unsound(setting, places, v, format!("{path} is parallel")));
+                        }
+                        Ok(Some(_)) => *carries.entry(path).or_default() = true,
+                        _ => {}
+                    }
+                }
+            }
+        }
+        for (path, facts) in &facts {
+            if facts.parallel {
+                tally.parallel += 1;
+            } else if facts.parallel_if.is_none() && !carries.contains_key(path) {
+                tally.false_sequential += 1;
+            }
+        }
+        if let Verdict::Never(witness) = &verdict
+            && !wrong
+            && complete
+            && !self.confirms(root, witness)
+        {
+            let cause = witness.category().to_owned();
+            let example = format!("; {recipe}\n; {witness:?}\n{}", self.text);
+            *tally.false_refusals.entry(cause.clone()).or_default() += 1;
+            tally.examples.entry(cause).or_insert(example);
+        }
+        Ok(())
+    }
+
+    /// Whether the variant is wrong for the parameters of the witness's example.
+    fn confirms(&self, root: &Green, witness: &Witness) -> bool {
+        let params = match witness {
+            Witness::Order(d) | Witness::Carried { dependence: d, .. } => &d.params,
+            Witness::Coverage(c) => &c.params,
+            _ => return false,
+        };
+        let params: Vec<i64> = params.iter().map(|p| p.1).collect();
+        let (original, variant) =
+            (enumerate(&self.kernel, &self.kernel.original, &params), enumerate(&self.kernel, root, &params));
+        let (Ok(original), Ok(variant)) = (original, variant) else { return false };
+        let places = Places::apart(&self.kernel);
+        matches!(violation(&self.kernel, &original, &variant, &params, &places), Ok(Some(_)))
+    }
+
+    /// Checks up to `count` random variants.
+    pub fn check_random(&self, rng: &mut Rng, count: usize, tally: &mut Tally) -> Result<(), Box<Unsound>> {
+        let registry = Registry::standard();
+        let options = small_moves();
+        self.check(&self.kernel.original, &Recipe::default(), tally)?;
+        let (mut left, mut attempts) = (count, count * 4);
+        while left > 0 && attempts > 0 {
+            let mut root = self.kernel.original.clone();
+            let mut recipe = Recipe::default();
+            for _ in 0..rng.usize(1..=4) {
+                attempts = attempts.saturating_sub(1);
+                let cx = Context { kernel: &self.kernel, root: &root };
+                let Some(step) = random_step(&cx, &registry, &options, rng) else { break };
+                let Ok(rewrite) = step.apply(&cx) else { continue };
+                if rewrite.root.summary().nodes > 300 {
+                    break;
+                }
+                root = rewrite.root;
+                recipe = recipe.with(step);
+                self.check(&root, &recipe, tally)?;
+                left = left.saturating_sub(1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A random move: first the transformation, then the place, so that those with few places are seen as often.
+pub fn random_step(
+    cx: &Context<'_>,
+    registry: &Registry,
+    options: &MoveOptions,
+    rng: &mut Rng,
+) -> Option<Step> {
+    let names: Vec<&str> = registry.iter().map(transforms::Registration::name).collect();
+    for _ in 0..8 {
+        let only = vec![names[rng.usize(0..names.len())].to_owned()];
+        let list = moves(cx, registry, &MoveOptions { only, ..options.clone() });
+        if !list.is_empty() {
+            return Some(list[rng.usize(0..list.len())].clone());
+        }
+    }
+    None
+}
+
+fn all_places(kernel: &Kernel) -> Vec<Places> {
+    let mut result = vec![Places::apart(kernel)];
+    for a in 0..kernel.arrays.len() {
+        for b in 0..a {
+            let (a, b) = (ArrayId::new(a), ArrayId::new(b));
+            let size = i64::from(kernel.array(a).element.size());
+            for delta in [0, size, -size, 2 * size, 1] {
+                result.extend(Places::overlapping(kernel, a, b, delta));
+            }
+        }
+    }
+    result
+}
+
+/// Checks the kernel of a source; what is wrong is shrunk.
+pub fn check_source(
+    source: &Source,
+    seed: u64,
+    variants: usize,
+    tally: &mut Tally,
+) -> Result<(), Box<Unsound>> {
+    tally.kernels += 1;
+    let subject = match Subject::new(source.text()) {
+        Ok(subject) => subject,
+        Err(why) => {
+            let why: String = why.chars().take(60).collect();
+            *tally.beyond.entry(why).or_default() += 1;
+            return Ok(());
+        }
+    };
+    subject.check_random(&mut Rng::with_seed(seed), variants, tally).map_err(|found| shrink(source, found))
+}
+
+fn shrink(source: &Source, mut found: Box<Unsound>) -> Box<Unsound> {
+    let mut best = source.clone();
+    let mut attempts = 300;
+    'again: loop {
+        for candidate in best.simpler() {
+            if attempts == 0 {
+                return found;
+            }
+            attempts -= 1;
+            let Ok(subject) = Subject::new(candidate.text()) else { continue };
+            let again = subject.check_random(&mut Rng::with_seed(1), 150, &mut Tally::default());
+            if let Err(smaller) = again {
+                (best, found) = (candidate, smaller);
+                continue 'again;
+            }
+        }
+        return found;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::generate;
+
+    #[test]
+    fn the_oracle_agrees_with_enumeration() {
+        let mut tally = Tally::default();
+        let count = std::env::var("PROOF_KERNELS").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
+        for seed in 0..count {
+            if let Err(unsound) = check_source(&generate(seed, 3), seed, 12, &mut tally) {
+                panic!("seed {seed}\n{unsound}");
+            }
+        }
+        eprintln!("{tally:#?}");
+        for example in tally.examples.values() {
+            eprintln!("{example}");
+        }
+        assert!(tally.always > 100 && tally.never > 100);
+    }
+}

@@ -1,0 +1,99 @@
+//! Counts of everything, as JSON between processes and as text.
+
+use crate::{differential, legality};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Counts of a run, and what was wrong.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The oracle against enumeration.
+    pub kernels: legality::Tally,
+    /// C programs.
+    pub programs: differential::Tally,
+    /// What was wrong, one line each.
+    pub failures: Vec<String>,
+}
+
+/// Adds counts by name.
+pub(crate) fn add_counts(to: &mut BTreeMap<String, u64>, from: &BTreeMap<String, u64>) {
+    for (name, n) in from {
+        *to.entry(name.clone()).or_default() += n;
+    }
+}
+
+fn rate(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}
+
+impl Report {
+    /// Adds another one.
+    pub fn add(&mut self, other: &Report) {
+        self.kernels.add(&other.kernels);
+        self.programs.add(&other.programs);
+        self.failures.extend(other.failures.iter().cloned());
+    }
+
+    /// One line.
+    pub fn line(&self) -> String {
+        let (k, p) = (&self.kernels, &self.programs);
+        format!(
+            "{} programs, {} variants run, {} kernels, {} variants judged, {} failures",
+            p.programs,
+            p.variants,
+            k.kernels,
+            k.judged,
+            self.failures.len()
+        )
+    }
+
+    /// All counts.
+    pub fn summary(&self) -> String {
+        let (k, p) = (&self.kernels, &self.programs);
+        let refused: u64 = k.false_refusals.values().sum();
+        let mut out = String::new();
+        let table: [(&str, String); 15] = [
+            ("C programs", p.programs.to_string()),
+            ("  where clang disagrees with itself, not used", p.unstable.to_string()),
+            ("  with a region", format!("{} ({:.1} %)", p.plan.lifted, rate(p.plan.lifted, p.programs))),
+            ("variants compiled and run", p.variants.to_string()),
+            ("  in another order than the original", p.reordered.to_string()),
+            (
+                "  valid under run-time conditions",
+                format!("{} (of {} allowed)", p.plan.under, p.plan.always + p.plan.under),
+            ),
+            ("  refused by the oracle, not run", p.plan.never.to_string()),
+            ("calls compared bit for bit", p.calls.to_string()),
+            ("  in which new code ran", p.taken.to_string()),
+            ("  in which the check chose the original", p.declined.to_string()),
+            ("kernels enumerated", k.kernels.to_string()),
+            ("variants judged and enumerated", k.judged.to_string()),
+            ("  always / under conditions / never", format!("{} / {} / {}", k.always, k.under, k.never)),
+            (
+                "  refused, nothing wrong found",
+                format!("{refused} ({:.2} % of all)", rate(refused, k.judged)),
+            ),
+            ("loops proved parallel", k.parallel.to_string()),
+        ];
+        for (name, value) in table {
+            let _ = writeln!(out, "{name:<48} {value}");
+        }
+        for (title, counts) in [
+            ("not emitted", &p.not_emitted),
+            ("regions without an oracle", &p.plan.failed),
+            ("lifting remarks", &p.plan.remarks),
+            ("false refusals", &k.false_refusals),
+            ("kernels not used", &k.beyond),
+        ] {
+            for (cause, n) in counts {
+                let _ = writeln!(out, "{:<48} {n}", format!("{title}: {cause}"));
+            }
+        }
+        let _ = writeln!(out, "{:<48} {}", "failures", self.failures.len());
+        for failure in &self.failures {
+            let _ = writeln!(out, "  {failure}");
+        }
+        out
+    }
+}

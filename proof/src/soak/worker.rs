@@ -1,0 +1,76 @@
+//! One seed after the other.
+
+use super::Report;
+use crate::c_programs::{Fitted, Profile, generate};
+use crate::differential::{Batch, Level, check, shrink_mismatch};
+use crate::{kernels, legality};
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Functions per translation unit.
+const FUNCTIONS: u64 = 40;
+/// Variants of each function.
+const VARIANTS: usize = 12;
+/// Kernels per seed, and variants of each.
+const KERNELS: (u64, usize) = (6, 12);
+
+/// Works through seeds until the process is ended.
+pub fn work(first: u64, stride: u64, failures: &Path) -> ExitCode {
+    let mut out = std::io::stdout();
+    let mut seed = first;
+    loop {
+        let mut say = |text: &str| writeln!(out, "{text}").and_then(|()| out.flush());
+        if say(&format!("seed {seed}")).is_err() {
+            return ExitCode::SUCCESS;
+        }
+        let report = one(seed, failures);
+        let text = serde_json::to_string(&report).unwrap_or_default();
+        if say(&text).is_err() {
+            return ExitCode::SUCCESS;
+        }
+        seed = seed.wrapping_add(stride.max(1));
+    }
+}
+
+/// Everything of one seed. What is wrong is shrunk and written to the directory.
+pub fn one(seed: u64, failures: &Path) -> Report {
+    let mut report = Report::default();
+    let file = |report: &mut Report, name: String, text: String| {
+        let path = failures.join(&name);
+        let written = std::fs::create_dir_all(failures).and_then(|()| std::fs::write(&path, text));
+        let note = written.err().map(|e| format!(" ({e})")).unwrap_or_default();
+        report.failures.push(format!("seed {seed}: {}{note}", path.display()));
+    };
+    for number in 0..KERNELS.0 {
+        let kernel = seed * KERNELS.0 + number;
+        let source = kernels::generate(kernel, 3);
+        if let Err(unsound) = legality::check_source(&source, kernel, KERNELS.1, &mut report.kernels) {
+            file(&mut report, format!("oracle-{kernel}.lt"), unsound.to_string());
+        }
+    }
+    let profile = if seed % 3 == 0 { Profile::affine() } else { Profile::default() };
+    let numbers = seed * FUNCTIONS..(seed + 1) * FUNCTIONS;
+    let functions: Vec<Fitted> = numbers.filter_map(|s| generate(s, &profile)).collect();
+    let level = [Level::Raw, Level::O1, Level::O2][(seed / 3 % 3) as usize];
+    let checked = Batch::new(functions, seed).and_then(|batch| {
+        check(&batch, level, VARIANTS, seed, &mut report.programs).map(|found| (batch, found))
+    });
+    match checked {
+        Err(error) => report.failures.push(format!("seed {seed}: {error}")),
+        Ok((batch, mismatches)) => {
+            let mut seen = std::collections::BTreeSet::new();
+            for mismatch in mismatches {
+                // One variant of a function is enough, and a few functions.
+                if !seen.insert(mismatch.function) || seen.len() > 3 {
+                    continue;
+                }
+                let text = shrink_mismatch(&batch.functions[mismatch.function], level, seed);
+                let text =
+                    text.unwrap_or_else(|| format!("// Not seen on the function alone.\n// {mismatch:?}\n"));
+                file(&mut report, format!("program-{seed}-{}.c", mismatch.function), text);
+            }
+        }
+    }
+    report
+}
