@@ -74,7 +74,10 @@ fn tiled(levels: u32) -> Green {
             } else {
                 let start = Affine::var(fresh(level - 1, k)).scale(4);
                 LoopHeader {
-                    bounds: Bounds::Affine { lower: vec![start.clone()], upper: vec![start.offset(4), tiles] },
+                    bounds: Bounds::Affine {
+                        lower: vec![start.clone()],
+                        upper: vec![start.offset(4), tiles],
+                    },
                     ..LoopHeader::range(fresh(level, k), 0, 0)
                 }
             };
@@ -105,7 +108,8 @@ fn random_step(kernel: &Kernel, root: &Green, seed: &mut u64) -> Green {
             let Some((l, u)) = h.single_bounds() else { return root.clone() };
             let size = [4, 8, 16, 32, 64][below(5)];
             let start = Affine::var(t).scale(size) + l.clone();
-            let bounds = Bounds::Affine { lower: vec![start.clone()], upper: vec![start.offset(size), u.clone()] };
+            let bounds =
+                Bounds::Affine { lower: vec![start.clone()], upper: vec![start.offset(size), u.clone()] };
             let tiles = (u - l).ceil_div(size);
             Green::for_loop(
                 LoopHeader::range(t, 0, tiles),
@@ -126,7 +130,8 @@ fn random_step(kernel: &Kernel, root: &Green, seed: &mut u64) -> Green {
                 Green::bind(h.var, value, body.clone())
             };
             let main = Green::for_loop(LoopHeader::range(t, 0, half.clone()), Green::seq([step(0), step(1)]));
-            let rest = Green::for_loop(LoopHeader::range(h.var, l.clone() + half.scale(2), u.clone()), body.clone());
+            let rest =
+                Green::for_loop(LoopHeader::range(h.var, l.clone() + half.scale(2), u.clone()), body.clone());
             Green::seq([main, rest])
         }
     };
@@ -186,7 +191,8 @@ fn search(c: &mut Criterion) {
 
 fn shapes(criterion: &mut Criterion) {
     criterion.bench_function("dependences/gemm", |b| b.iter(|| Polyhedral::default().dependences(&gemm())));
-    criterion.bench_function("dependences/jacobi-2d", |b| b.iter(|| Polyhedral::default().dependences(&jacobi())));
+    criterion
+        .bench_function("dependences/jacobi-2d", |b| b.iter(|| Polyhedral::default().dependences(&jacobi())));
     let mut kernel = gemm();
     kernel.original = canonical(&kernel, &kernel.original);
     let kernel = Arc::new(kernel);

@@ -6,8 +6,8 @@
 
 use crate::system::{Inexact, Row, System};
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind, Node,
-    Path, Relation, StmtId, VarId,
+    AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind,
+    Node, Path, Relation, StmtId, VarId,
 };
 use std::collections::BTreeSet;
 use std::hash::Hash;
@@ -124,7 +124,8 @@ impl Place {
     /// Loops shared with another place of the same tree, and how the two are ordered where the values of those are equal.
     pub fn shared(&self, other: &Place) -> (usize, std::cmp::Ordering) {
         let common = self.path.0.iter().zip(&other.path.0).take_while(|(a, b)| a == b).count();
-        let loops = self.loops.iter().take_while(|l| l.depth <= common && l.depth < self.path.0.len()).count();
+        let loops =
+            self.loops.iter().take_while(|l| l.depth <= common && l.depth < self.path.0.len()).count();
         (loops.min(other.loops.len()), self.path.0[common..].cmp(&other.path.0[common..]))
     }
 
@@ -236,10 +237,15 @@ impl Walk<'_> {
                 let Bounds::Affine { lower, upper } = &header.bounds else {
                     return Err(Unsupported::UnboundedLoop { path: self.path.clone() });
                 };
-                if header.step < 1 || (header.step > 1 && lower.len() != 1) || lower.is_empty() || upper.is_empty() {
+                if header.step < 1
+                    || (header.step > 1 && lower.len() != 1)
+                    || lower.is_empty()
+                    || upper.is_empty()
+                {
                     return Err(Unsupported::Step { path: self.path.clone() });
                 }
-                let resolve = |list: &[Affine]| list.iter().map(|e| scope.resolve(e)).collect::<Result<_, _>>();
+                let resolve =
+                    |list: &[Affine]| list.iter().map(|e| scope.resolve(e)).collect::<Result<_, _>>();
                 let placed = PlacedLoop {
                     lower: resolve(lower).map_err(|why| self.expression(why))?,
                     upper: resolve(upper).map_err(|why| self.expression(why))?,
@@ -321,7 +327,10 @@ impl Walk<'_> {
             }
         }
         let writes = |a: ArrayId| {
-            statement.accesses.iter().any(|x| x.kind != AccessKind::Read && self.kernel.may_overlap(x.array, a))
+            statement
+                .accesses
+                .iter()
+                .any(|x| x.kind != AccessKind::Read && self.kernel.may_overlap(x.array, a))
         };
         if predicates.iter().any(|(a, _)| writes(*a)) {
             return Err(Unsupported::PredicateChanged { path: self.path.clone() });

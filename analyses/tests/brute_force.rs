@@ -74,11 +74,13 @@ impl Maker<'_, '_> {
         let id = self.statements.len() as u32;
         let mut accesses = Vec::new();
         let array = self.draw.below(3);
-        let subscripts: Vec<Affine> = (0..[1, 2, 0][array as usize]).map(|_| self.expression(scope)).collect();
+        let subscripts: Vec<Affine> =
+            (0..[1, 2, 0][array as usize]).map(|_| self.expression(scope)).collect();
         accesses.push(write(array, &subscripts));
         for _ in 0..self.draw.below(3) {
             let array = self.draw.below(3);
-            let subscripts: Vec<Affine> = (0..[1, 2, 0][array as usize]).map(|_| self.expression(scope)).collect();
+            let subscripts: Vec<Affine> =
+                (0..[1, 2, 0][array as usize]).map(|_| self.expression(scope)).collect();
             accesses.push(read(array, &subscripts));
         }
         if self.draw.chance(12) {
@@ -99,7 +101,8 @@ impl Maker<'_, '_> {
         }
         if self.draw.chance(12) {
             // Array 3 is a predicate that nothing under it writes.
-            node = Green::guarded(Arc::new(GuardCondition::Predicate { array: ArrayId(3), value: true }), node);
+            node =
+                Green::guarded(Arc::new(GuardCondition::Predicate { array: ArrayId(3), value: true }), node);
         }
         node
     }
@@ -133,7 +136,9 @@ fn change(kernel: &Kernel, root: &Green, draw: &mut Draw<'_>) -> Green {
     let u = VarId(t.0 + 1);
     let kind = draw.below(11);
     if kind >= 9 || loops.is_empty() {
-        let Some(at) = sequences.get(draw.below(sequences.len() as u32) as usize) else { return root.clone() };
+        let Some(at) = sequences.get(draw.below(sequences.len() as u32) as usize) else {
+            return root.clone();
+        };
         let children: Vec<Green> = at.green().children().cloned().collect();
         let i = draw.below(children.len() as u32 - 1) as usize;
         let mut list = children;
@@ -196,7 +201,10 @@ fn change(kernel: &Kernel, root: &Green, draw: &mut Draw<'_>) -> Green {
         // Tiles by a step.
         5 if h.step == 1 => {
             let inner = LoopHeader {
-                bounds: Bounds::Affine { lower: vec![Affine::var(t)], upper: vec![Affine::var(t).offset(3), up.clone()] },
+                bounds: Bounds::Affine {
+                    lower: vec![Affine::var(t)],
+                    upper: vec![Affine::var(t).offset(3), up.clone()],
+                },
                 ..(**h).clone()
             };
             Green::for_loop(header(t, l, up, 3), Green::for_loop(inner, body.clone()))
@@ -229,7 +237,10 @@ fn change(kernel: &Kernel, root: &Green, draw: &mut Draw<'_>) -> Green {
                 let i = Affine::var(h.var);
                 let skewed = LoopHeader::range(u, a + &i, b + &i);
                 let value = Affine::var(u) - i;
-                Green::for_loop(h.clone(), Green::for_loop(skewed, Green::bind(inner.var, value, rest.clone())))
+                Green::for_loop(
+                    h.clone(),
+                    Green::for_loop(skewed, Green::bind(inner.var, value, rest.clone())),
+                )
             }
             _ => return root.clone(),
         },

@@ -1,6 +1,8 @@
 //! The three implementations: they differ only in which pairs of accesses they tell apart.
 
-use super::{AnalysisError, Component, Dependence, DependenceKind, DependenceSet, Dependences, Disjunct, rules, value};
+use super::{
+    AnalysisError, Component, Dependence, DependenceKind, DependenceSet, Dependences, Disjunct, rules, value,
+};
 use crate::isl::{DEFAULT_QUOTA, IslError};
 use crate::places::{Place, places};
 use crate::system::{Bound, Inexact, Row, Solver, System};
@@ -160,7 +162,10 @@ pub(crate) fn by_position(statement: &Statement, e: &Affine) -> Option<Affine> {
     (known && renamed.is_exact()).then_some(renamed)
 }
 
-type RelationKey = (usize, usize, Option<(Rc<[Affine]>, Rc<[Affine]>)>);
+/// The subscripts of two accesses that must be equal; `None`: nothing is known.
+type Subscripts = Option<(Rc<[Affine]>, Rc<[Affine]>)>;
+
+type RelationKey = (usize, usize, Subscripts);
 
 /// Pairs of instances, and the bounds of their distances.
 type Known = Rc<(Vec<Disjunct>, Vec<Component>)>;
@@ -296,7 +301,7 @@ impl Builder<'_> {
         mut dependence: Dependence,
         (i, a): (usize, &Place),
         (j, b): (usize, &Place),
-        equal: Option<(Rc<[Affine]>, Rc<[Affine]>)>,
+        equal: Subscripts,
     ) -> Result<(), AnalysisError> {
         let key = (i, j, equal);
         let known = match self.known.get(&key) {

@@ -21,17 +21,20 @@ pub(super) fn value_flow(kernel: &Kernel, quota: u64) -> Result<Vec<ValueFlow>, 
         let name = format!("S{}", place.statement.0);
         for access in &statement.accesses {
             let rank = kernel.array(access.array).rank();
-            let subscripts: Option<Vec<_>> = access.subscripts.as_ref().filter(|s| s.len() == rank).and_then(|s| {
-                s.iter().map(|e| by_position(statement, e)).collect()
-            });
+            let subscripts: Option<Vec<_>> = access
+                .subscripts
+                .as_ref()
+                .filter(|s| s.len() == rank)
+                .and_then(|s| s.iter().map(|e| by_position(statement, e)).collect());
             let target = format!("A{}", access.array.0);
-            let map = relation(ctx, kernel, place, &context, (&name, &target, rank), |system, _, dims, out| {
-                for (e, out) in subscripts.iter().flatten().zip(out) {
-                    let row = system.row(e, dims)?.minus(out)?;
-                    system.require_zero(row);
-                }
-                Ok(())
-            })?;
+            let map =
+                relation(ctx, kernel, place, &context, (&name, &target, rank), |system, _, dims, out| {
+                    for (e, out) in subscripts.iter().flatten().zip(out) {
+                        let row = system.row(e, dims)?.minus(out)?;
+                        system.require_zero(row);
+                    }
+                    Ok(())
+                })?;
             let exact = subscripts.is_some();
             // A predicate may be false.
             let surely = access.kind == AccessKind::Write && exact && place.predicates.is_empty();
@@ -60,11 +63,8 @@ pub(super) fn value_flow(kernel: &Kernel, quota: u64) -> Result<Vec<ValueFlow>, 
         schedule = schedule.union(map)?;
     }
     let flow = solver.within_quota(|_| {
-        crate::isl::Dataflow {
-            may_source: may,
-            ..crate::isl::Dataflow::new(reads, writes, schedule)?
-        }
-        .compute()
+        crate::isl::Dataflow { may_source: may, ..crate::isl::Dataflow::new(reads, writes, schedule)? }
+            .compute()
     })?;
     let mut result = Vec::new();
     for map in flow.may.coalesce()?.maps()? {

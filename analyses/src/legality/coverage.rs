@@ -95,7 +95,9 @@ impl Coverage<'_> {
         new: &[&Place],
     ) -> Result<Option<Option<BrokenCoverage>>, Fault> {
         let [original] = original else { return Ok(None) };
-        if !original.is_identity() || original.conditions.len() != 1 || new.iter().any(|p| p.conditions.len() != 1)
+        if !original.is_identity()
+            || original.conditions.len() != 1
+            || new.iter().any(|p| p.conditions.len() != 1)
         {
             return Ok(None);
         }
@@ -141,7 +143,9 @@ impl Coverage<'_> {
         let time: Vec<Row> = (n..n + place.loops.len()).map(Row::column).collect();
         let mut domain = System::new(n + time.len());
         self.include_context(&mut domain)?;
-        let Some(domain) = place.domains(&domain, &time)?.into_iter().next() else { return Ok(Verified::Unknown) };
+        let Some(domain) = place.domains(&domain, &time)?.into_iter().next() else {
+            return Ok(Verified::Unknown);
+        };
         let dim = |v: VarId| place.dims.get(v.index()).cloned();
         let given = constraints(place);
         // Inverse after dims is the identity: no instance is executed twice.
@@ -162,7 +166,8 @@ impl Coverage<'_> {
             }
             if let Some(point) = self.counterexample(&domain, &c, &time)? {
                 let mut system = domain.clone();
-                let dims: Result<Vec<Row>, Inexact> = place.dims.iter().map(|e| system.row(e, &time)).collect();
+                let dims: Result<Vec<Row>, Inexact> =
+                    place.dims.iter().map(|e| system.row(e, &time)).collect();
                 // A floor column added here has no value in the point; then isl compares the sets.
                 if system.columns() != domain.columns() {
                     return Ok(Verified::Unknown);
@@ -184,7 +189,12 @@ impl Coverage<'_> {
     }
 
     /// A point of the system that does not satisfy the constraint.
-    fn counterexample(&self, system: &System, c: &Constraint, vars: &[Row]) -> Result<Option<Vec<i64>>, Fault> {
+    fn counterexample(
+        &self,
+        system: &System,
+        c: &Constraint,
+        vars: &[Row],
+    ) -> Result<Option<Vec<i64>>, Fault> {
         for negation in c.negated() {
             let mut system = system.clone();
             system.require(&negation, vars)?;
@@ -235,7 +245,12 @@ impl Coverage<'_> {
     }
 
     /// The comparison of sets of instances, by isl.
-    fn by_sets(&self, id: StmtId, original: &[&Place], new: &[&Place]) -> Result<Option<BrokenCoverage>, Fault> {
+    fn by_sets(
+        &self,
+        id: StmtId,
+        original: &[&Place],
+        new: &[&Place],
+    ) -> Result<Option<BrokenCoverage>, Fault> {
         let n = self.kernel.params.len();
         let rank = self.kernel.statement(id).dims.len();
         let dims: Vec<Row> = (n..n + rank).map(Row::column).collect();
@@ -244,7 +259,8 @@ impl Coverage<'_> {
                 return Ok(Some(self.broken(id, Problem::Repeated, &dims, &point)));
             }
         }
-        let parts = |list: &[&Place]| list.iter().map(|p| self.instances(p)).collect::<Result<Vec<_>, Fault>>();
+        let parts =
+            |list: &[&Place]| list.iter().map(|p| self.instances(p)).collect::<Result<Vec<_>, Fault>>();
         let (before, after) = (parts(original)?, parts(new)?);
         let found = self.solver.within_quota(|ctx| {
             let empty = || isl::Set::empty(isl::Space::set(ctx, &[], None, n + rank)?);

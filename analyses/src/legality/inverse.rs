@@ -8,9 +8,10 @@ use loop_tree::{Affine, Atom, VarId};
 
 /// For each loop of the place, its value over the dims (`VarId(k)` is dim `k`).
 pub(super) fn guess(place: &Place) -> Option<Vec<Affine>> {
-    let mut solver = Guess { place, values: vec![None; place.loops.len()], used: vec![false; place.dims.len()] };
+    let mut solver =
+        Guess { place, values: vec![None; place.loops.len()], used: vec![false; place.dims.len()] };
     while solver.values.iter().any(Option::is_none) {
-        if !(solver.single() || solver.largest() || solver.from_bounds()) {
+        if !(solver.single() || solver.largest() || solver.bounding()) {
             return None;
         }
     }
@@ -92,7 +93,7 @@ impl Guess<'_> {
     }
 
     /// A loop that only the bounds of an inner one mention: `for it step 32 { for i in it.. }`.
-    fn from_bounds(&mut self) -> bool {
+    fn bounding(&mut self) -> bool {
         for (l, this) in self.place.loops.iter().enumerate() {
             if self.values[l].is_some() {
                 continue;

@@ -209,7 +209,8 @@ impl Oracle {
                             continue;
                         }
                         if !check.reduction
-                            && let Some(broken) = orders.ask(&mut memo.orders, index, a, b, Question::Reversed)?
+                            && let Some(broken) =
+                                orders.ask(&mut memo.orders, index, a, b, Question::Reversed)?
                         {
                             match check.vanishes_if.first() {
                                 Some(condition) => conditions.insert(condition.clone()),
@@ -222,7 +223,9 @@ impl Oracle {
                             if a.loops[level].kind == LoopKind::Sequential {
                                 continue;
                             }
-                            let Some(dependence) = self.carried(&mut memo, index, a, b, level)? else { continue };
+                            let Some(dependence) = self.carried(&mut memo, index, a, b, level)? else {
+                                continue;
+                            };
                             match check.vanishes_if.first() {
                                 Some(condition) => conditions.insert(condition.clone()),
                                 None => {
@@ -341,6 +344,3 @@ impl From<Unsupported> for Witness {
         Witness::Unsupported(unsupported)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,8 +5,8 @@
 //! matter for time, only for which instance it is. Domains of the original need not be repeated: coverage is checked
 //! apart.
 
-use super::witness::{BrokenDependence, StatementRef};
 use super::Fault;
+use super::witness::{BrokenDependence, StatementRef};
 use crate::dependences::DependenceSet;
 use crate::places::Place;
 use crate::system::{Inexact, Row, Solver, System};

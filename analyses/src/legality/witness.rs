@@ -4,7 +4,9 @@ use crate::dependences::DependenceKind;
 use crate::isl::IslError;
 use crate::places::Unsupported;
 use crate::system::Inexact;
-use loop_tree::{AccessId, Affine, Atom, Constraint, Kernel, Path, Relation, RuntimeCondition, SourceLocation, StmtId};
+use loop_tree::{
+    AccessId, Affine, Atom, Constraint, Kernel, Path, Relation, RuntimeCondition, SourceLocation, StmtId,
+};
 use std::fmt;
 use std::sync::Arc;
 

@@ -61,7 +61,8 @@ impl Row {
         if self.coefficients.len() < other.coefficients.len() {
             self.coefficients.resize(other.coefficients.len(), 0);
         }
-        let add = |a: i64, b: i64| b.checked_mul(factor).and_then(|b| a.checked_add(b)).ok_or(Inexact::Overflow);
+        let add =
+            |a: i64, b: i64| b.checked_mul(factor).and_then(|b| a.checked_add(b)).ok_or(Inexact::Overflow);
         for (a, b) in self.coefficients.iter_mut().zip(&other.coefficients) {
             *a = add(*a, *b)?;
         }
@@ -198,7 +199,9 @@ impl System {
             return Ok(known.column);
         }
         let column = self.add_columns(1);
-        let rest = numerator.clone().plus(&Row::column(column), denominator.checked_neg().ok_or(Inexact::Overflow)?)?;
+        let rest = numerator
+            .clone()
+            .plus(&Row::column(column), denominator.checked_neg().ok_or(Inexact::Overflow)?)?;
         let below = rest.clone().negated()?.offset(denominator - 1)?;
         self.nonnegative.push(rest);
         self.nonnegative.push(below);

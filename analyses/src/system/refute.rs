@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 /// Rows beyond which the proof is given up.
 const MAX_ROWS: usize = 220;
 
-type Line = (SmallVec<[i64; 20]>, i64);
+type Line = (SmallVec<[i64; 10]>, i64);
 
 /// Whether the system provably has no solution. `false` means unknown.
 pub fn refutes(system: &System) -> bool {
@@ -21,49 +21,66 @@ pub fn refutes(system: &System) -> bool {
 /// A contradiction was derived.
 struct Refuted;
 
+/// Rows one after the other, each its coefficients and then its constant. A row of zeros says nothing.
+struct Rows {
+    stride: usize,
+    data: Vec<i64>,
+}
+
+impl Rows {
+    fn new(width: usize, rows: &[Row]) -> Rows {
+        let stride = width + 1;
+        let mut data = vec![0; stride * rows.len()];
+        for (to, row) in data.chunks_exact_mut(stride).zip(rows) {
+            // Rows never use more columns than their system has; if one did, it would say nothing here.
+            if let Some(part) = to.get_mut(..row.coefficients.len()).filter(|p| p.len() < stride) {
+                part.copy_from_slice(&row.coefficients);
+                to[width] = row.constant;
+            }
+        }
+        Rows { stride, data }
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut [i64]> {
+        self.data.chunks_exact_mut(self.stride)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[i64]> {
+        self.data.chunks_exact(self.stride)
+    }
+}
+
 fn attempt(system: &System) -> Result<(), Refuted> {
     let width = system.columns();
-    let line = |row: &Row| -> Line {
-        let mut c: SmallVec<[i64; 20]> = SmallVec::from_slice(&row.coefficients);
-        c.resize(width.max(c.len()), 0);
-        (c, row.constant)
-    };
-    let mut equal: Vec<Line> = Vec::with_capacity(system.zero().len());
-    for row in system.zero() {
-        equal.extend(normal_equality(line(row))?);
+    let mut equal = Rows::new(width, system.zero());
+    let mut rows = Rows::new(width, system.nonnegative());
+    for row in equal.iter_mut() {
+        normal(row, true)?;
     }
-    let mut rows: Vec<Line> = Vec::with_capacity(system.nonnegative().len() * 2);
-    for row in system.nonnegative() {
-        rows.extend(normal(line(row))?);
+    for row in rows.iter_mut() {
+        normal(row, false)?;
     }
     // Equalities with a unit coefficient first: they lose no integer solutions.
-    while !equal.is_empty() {
-        let pick = (0..equal.len())
-            .min_by_key(|&i| {
-                let best = equal[i].0.iter().filter(|c| **c != 0).map(|c| c.unsigned_abs()).min();
-                best.unwrap_or(u64::MAX)
-            })
-            .unwrap_or(0);
-        let e = equal.swap_remove(pick);
-        let Some(var) = (0..e.0.len()).filter(|&v| e.0[v] != 0).min_by_key(|&v| e.0[v].unsigned_abs()) else {
-            continue;
+    loop {
+        let least = |row: &[i64]| {
+            let coefficients = row[..width].iter().enumerate().filter(|(_, c)| **c != 0);
+            coefficients.map(|(v, c)| (c.unsigned_abs(), v)).min()
         };
-        let mut rest = Vec::with_capacity(equal.len());
-        for other in equal {
-            if let Some(l) = substitute(other, &e, var) {
-                rest.extend(normal_equality(l)?);
-            }
+        let best = equal.iter().enumerate().filter_map(|(i, row)| least(row).map(|l| (l, i))).min();
+        let Some(((_, var), pick)) = best else { break };
+        let at = pick * equal.stride;
+        let e: SmallVec<[i64; 32]> = equal.data[at..at + equal.stride].into();
+        equal.data[at..at + equal.stride].fill(0);
+        for row in equal.iter_mut().filter(|r| r[var] != 0) {
+            substitute(row, &e, var);
+            normal(row, true)?;
         }
-        equal = rest;
-        let mut list = Vec::with_capacity(rows.len());
-        for row in rows {
-            if let Some(l) = substitute(row, &e, var) {
-                list.extend(normal(l)?);
-            }
+        for row in rows.iter_mut().filter(|r| r[var] != 0) {
+            substitute(row, &e, var);
+            normal(row, false)?;
         }
-        rows = list;
     }
-    for part in parts(rows, width) {
+    for part in parts(&rows) {
         eliminate(part)?;
     }
     Ok(())
@@ -71,36 +88,36 @@ fn attempt(system: &System) -> Result<(), Refuted> {
 
 /// The rows in groups that share no columns, each over columns of its own. The group of the last row comes first: what
 /// was required last is what the question is about.
-fn parts(rows: Vec<Line>, width: usize) -> Vec<Vec<Line>> {
-    let mut group: Vec<usize> = (0..width).collect();
+fn parts(rows: &Rows) -> Vec<Vec<Line>> {
+    let width = rows.stride - 1;
+    let mut group: SmallVec<[usize; 32]> = (0..width).collect();
     fn root(group: &[usize], mut column: usize) -> usize {
         while group[column] != column {
             column = group[column];
         }
         column
     }
-    let used = |row: &Line| (0..row.0.len()).filter(|c| row.0[*c] != 0).collect::<SmallVec<[usize; 20]>>();
-    for row in &rows {
-        let columns = used(row);
-        for pair in columns.windows(2) {
+    let used = |row: &[i64]| (0..width).filter(|c| row[*c] != 0).collect::<SmallVec<[usize; 12]>>();
+    for row in rows.iter() {
+        for pair in used(row).windows(2) {
             let (a, b) = (root(&group, pair[0]), root(&group, pair[1]));
             group[a.max(b)] = a.min(b);
         }
     }
     // Per root: its group's number. Per column: its number within the group.
-    let mut number: Vec<Option<usize>> = vec![None; width];
-    let mut narrow: Vec<Option<usize>> = vec![None; width];
+    let mut number: SmallVec<[Option<usize>; 32]> = SmallVec::from_elem(None, width);
+    let mut narrow: SmallVec<[Option<usize>; 32]> = SmallVec::from_elem(None, width);
     let mut widths: Vec<usize> = Vec::new();
     let mut result: Vec<Vec<Line>> = Vec::new();
-    for row in rows.into_iter().rev() {
-        let columns = used(&row);
+    for row in rows.data.chunks_exact(rows.stride).rev() {
+        let columns = used(row);
         let Some(first) = columns.first() else { continue };
         let at = *number[root(&group, *first)].get_or_insert_with(|| {
             result.push(Vec::new());
             widths.push(0);
             result.len() - 1
         });
-        let mut line: SmallVec<[i64; 20]> = SmallVec::new();
+        let mut line = SmallVec::new();
         for column in columns {
             let position = *narrow[column].get_or_insert_with(|| {
                 widths[at] += 1;
@@ -109,9 +126,9 @@ fn parts(rows: Vec<Line>, width: usize) -> Vec<Vec<Line>> {
             if line.len() <= position {
                 line.resize(position + 1, 0);
             }
-            line[position] = row.0[column];
+            line[position] = row[column];
         }
-        result[at].push((line, row.1));
+        result[at].push((line, row[width]));
     }
     for (rows, width) in result.iter_mut().zip(widths) {
         rows.iter_mut().for_each(|r| r.0.resize(width, 0));
@@ -121,7 +138,7 @@ fn parts(rows: Vec<Line>, width: usize) -> Vec<Vec<Line>> {
 
 fn eliminate(mut rows: Vec<Line>) -> Result<(), Refuted> {
     let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
-    let mut known: FxHashMap<SmallVec<[i64; 20]>, usize> = FxHashMap::default();
+    let mut known: FxHashMap<SmallVec<[i64; 10]>, usize> = FxHashMap::default();
     loop {
         // The tightest of rows with equal coefficients.
         known.clear();
@@ -165,7 +182,7 @@ fn eliminate(mut rows: Vec<Line>) -> Result<(), Refuted> {
         for l in &lower {
             for u in &upper {
                 if let Some(row) = combine(l, u.0[var].unsigned_abs(), u, l.0[var].unsigned_abs()) {
-                    next.extend(normal(row)?);
+                    next.extend(normal_line(row)?);
                 }
             }
         }
@@ -188,61 +205,79 @@ fn combine(a: &Line, x: u64, b: &Line, y: u64) -> Option<Line> {
     Some((coefficients, sum(a.1, b.1)?))
 }
 
-/// The row without column `var`, by means of the equality `e`, in which `var` occurs. `None` on overflow.
-fn substitute(row: Line, e: &Line, var: usize) -> Option<Line> {
-    let c = row.0[var];
-    if c == 0 {
-        return Some(row);
-    }
+/// Takes column `var` out of the row by means of the equality `e`, in which it occurs. On overflow the row is dropped.
+fn substitute(row: &mut [i64], e: &[i64], var: usize) {
     // |a| * row - sign(a) * c * e: the row is scaled by a positive number.
-    let a = e.0[var];
+    let (a, c) = (e[var], row[var]);
     let g = gcd(a.unsigned_abs(), c.unsigned_abs());
     let scale = i128::from(a.unsigned_abs() / g);
     let factor = -i128::from(a.signum()) * (i128::from(c) / i128::from(g));
-    let sum = |p: i64, q: i64| {
-        let s = i128::from(p).checked_mul(scale)?.checked_add(i128::from(q).checked_mul(factor)?)?;
-        i64::try_from(s).ok()
-    };
-    let mut coefficients = SmallVec::with_capacity(row.0.len());
-    for (p, q) in row.0.iter().zip(&e.0) {
-        coefficients.push(sum(*p, *q)?);
+    let small = |x: i128| i64::try_from(x).ok();
+    let mut fits = true;
+    if let (Some(1), Some(factor)) = (small(scale), small(factor)) {
+        for (p, q) in row.iter_mut().zip(e).filter(|(_, q)| **q != 0) {
+            match q.checked_mul(factor).and_then(|q| p.checked_add(q)) {
+                Some(sum) => *p = sum,
+                None => fits = false,
+            }
+        }
+    } else {
+        for (p, q) in row.iter_mut().zip(e) {
+            let left = i128::from(*p).checked_mul(scale);
+            let right = i128::from(*q).checked_mul(factor);
+            match left.zip(right).and_then(|(l, r)| l.checked_add(r)).and_then(small) {
+                Some(sum) => *p = sum,
+                None => fits = false,
+            }
+        }
     }
-    Some((coefficients, sum(row.1, e.1)?))
+    if !fits {
+        row.fill(0);
+    }
 }
 
-/// `row >= 0` divided by the common divisor of its coefficients and rounded; `None` if it always holds.
-fn normal(mut row: Line) -> Result<Option<Line>, Refuted> {
-    let g = row.0.iter().fold(0, |g, c| gcd(g, c.unsigned_abs()));
+/// Divides a row by the common divisor of its coefficients. A constraint that must not be negative is rounded, an
+/// equality is contradictory where the constant is not divisible. A row that always holds becomes zero.
+fn normal(row: &mut [i64], equality: bool) -> Result<(), Refuted> {
+    let Some((constant, coefficients)) = row.split_last_mut() else { return Ok(()) };
+    let g = coefficients
+        .iter()
+        .filter(|c| **c != 0)
+        .fold(0, |g, c| if g == 1 { 1 } else { gcd(g, c.unsigned_abs()) });
     match g {
-        0 if row.1 < 0 => Err(Refuted),
-        0 => Ok(None),
-        1 => Ok(Some(row)),
+        0 if *constant < 0 || (equality && *constant != 0) => return Err(Refuted),
+        0 => *constant = 0,
+        1 => {}
+        _ => {
+            let Ok(g) = i64::try_from(g) else {
+                row.fill(0);
+                return Ok(());
+            };
+            if equality && *constant % g != 0 {
+                return Err(Refuted);
+            }
+            coefficients.iter_mut().for_each(|c| *c /= g);
+            *constant = constant.div_euclid(g);
+        }
+    }
+    Ok(())
+}
+
+/// As [`normal`], for one inequality; `None` if it always holds.
+fn normal_line(mut row: Line) -> Result<Option<Line>, Refuted> {
+    let g =
+        row.0.iter().filter(|c| **c != 0).fold(0, |g, c| if g == 1 { 1 } else { gcd(g, c.unsigned_abs()) });
+    match g {
+        0 if row.1 < 0 => return Err(Refuted),
+        0 => return Ok(None),
+        1 => {}
         _ => {
             let Ok(g) = i64::try_from(g) else { return Ok(None) };
             row.0.iter_mut().for_each(|c| *c /= g);
             row.1 = row.1.div_euclid(g);
-            Ok(Some(row))
         }
     }
-}
-
-/// `row == 0` likewise; contradictory where the divisor does not divide the constant.
-fn normal_equality(mut row: Line) -> Result<Option<Line>, Refuted> {
-    let g = row.0.iter().fold(0, |g, c| gcd(g, c.unsigned_abs()));
-    match g {
-        0 if row.1 != 0 => Err(Refuted),
-        0 => Ok(None),
-        1 => Ok(Some(row)),
-        _ => {
-            let Ok(g) = i64::try_from(g) else { return Ok(None) };
-            if row.1 % g != 0 {
-                return Err(Refuted);
-            }
-            row.0.iter_mut().for_each(|c| *c /= g);
-            row.1 /= g;
-            Ok(Some(row))
-        }
-    }
+    Ok(Some(row))
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {

@@ -48,7 +48,13 @@ pub fn leaf(id: u32, dims: &[u32]) -> Green {
 }
 
 /// Arrays of the given ranks, each in an alias class of its own; `0 <= p <= 6` for all parameters.
-pub fn kernel(params: u32, vars: u32, ranks: &[usize], statements: Vec<Arc<Statement>>, original: Green) -> Kernel {
+pub fn kernel(
+    params: u32,
+    vars: u32,
+    ranks: &[usize],
+    statements: Vec<Arc<Statement>>,
+    original: Green,
+) -> Kernel {
     let mut context = Vec::new();
     for k in 0..params {
         context.push(Constraint::ge(p(k), c(0)));
@@ -160,8 +166,7 @@ fn touched(kernel: &Kernel, instance: &Instance, params: &[i64]) -> Vec<Touched>
         statement.dims.iter().copied().zip(instance.dims.iter().copied()).collect();
     let mut list: Vec<Touched> = (statement.accesses.iter())
         .map(|a| {
-            let element =
-                a.subscripts.as_ref().map(|s| s.iter().map(|e| value(e, params, &env)).collect());
+            let element = a.subscripts.as_ref().map(|s| s.iter().map(|e| value(e, params, &env)).collect());
             (a.array, element, a.kind != AccessKind::Read)
         })
         .collect();

@@ -1,0 +1,282 @@
+//! What the oracle says about known kernels and known changes.
+
+mod common;
+
+use analyses::dependences::{DEPENDENCES, Polyhedral};
+use analyses::legality::Problem;
+use analyses::{
+    AnalysisError, DependenceKind, Dependences, Oracle, OracleOptions, Verdict, Witness, dependences_by_name,
+};
+use common::*;
+use loop_tree::*;
+use std::sync::Arc;
+
+fn oracle(kernel: &Kernel) -> Oracle {
+    Oracle::new(Arc::new(kernel.clone()), &Polyhedral::default(), OracleOptions::default()).expect("affine")
+}
+
+fn n() -> Affine {
+    p(0)
+}
+
+/// `for i, j, k: C[i,j] += A[i,k] * B[k,j]`, `S0` before it.
+fn gemm() -> Kernel {
+    let element = [v(0), v(1)];
+    let s0 = statement("S0", &[0, 1], vec![read(0, &element), write(0, &element)]);
+    let operands =
+        vec![read(1, &[v(0), v(2)]), read(2, &[v(2), v(1)]), read(0, &element), write(0, &element)];
+    let s1 = statement("S1", &[0, 1, 2], operands);
+    let inner = Green::seq([leaf(0, &[0, 1]), range(2, c(0), n(), leaf(1, &[0, 1, 2]))]);
+    kernel(1, 3, &[2, 2, 2], vec![s0, s1], range(0, c(0), n(), range(1, c(0), n(), inner)))
+}
+
+/// `for i, j: A[i,j] = A[i-1,j+1]`
+fn diagonal() -> Kernel {
+    let s =
+        statement("S", &[0, 1], vec![read(0, &[v(0).offset(-1), v(1).offset(1)]), write(0, &[v(0), v(1)])]);
+    kernel(1, 2, &[2], vec![s], range(0, c(1), n(), range(1, c(0), n().offset(-1), leaf(0, &[0, 1]))))
+}
+
+/// `for t, i: A[i] = A[i-1] + A[i] + A[i+1]`
+fn seidel() -> Kernel {
+    let at = |x: i64| read(0, &[v(1).offset(x)]);
+    let s = statement("S", &[0, 1], vec![at(-1), at(0), at(1), write(0, &[v(1)])]);
+    kernel(1, 2, &[1], vec![s], range(0, c(0), n(), range(1, c(1), n().offset(-1), leaf(0, &[0, 1]))))
+}
+
+fn distances(kernel: &Kernel, kind: DependenceKind) -> Vec<String> {
+    let set = Polyhedral::default().dependences(kernel).expect("affine");
+    let name = |s: StmtId| kernel.statement(s).name.to_string();
+    let line =
+        |d: &analyses::Dependence| format!("{}->{} {}", name(d.source), name(d.target), d.distance_text());
+    let mut list: Vec<String> = set.dependences.iter().filter(|d| d.kind == kind).map(line).collect();
+    list.sort();
+    list.dedup();
+    list
+}
+
+#[test]
+fn dependences_of_known_kernels() {
+    assert_eq!(distances(&gemm(), DependenceKind::Flow), ["S0->S1 (0, 0)", "S1->S1 (0, 0, <)"]);
+    assert_eq!(distances(&gemm(), DependenceKind::Output), ["S0->S1 (0, 0)", "S1->S1 (0, 0, <)"]);
+    assert_eq!(distances(&diagonal(), DependenceKind::Flow), ["S->S (1, -1)"]);
+    assert_eq!(distances(&seidel(), DependenceKind::Flow), ["S->S (<, -1)", "S->S (<, 0)", "S->S (<=, 1)"]);
+    // lu: for k { for i>k: A[i,k] /= A[k,k]; for i>k, j>k: A[i,j] -= A[i,k] * A[k,j] }
+    let s0 = statement(
+        "S0",
+        &[0, 1],
+        vec![read(0, &[v(0), v(0)]), read(0, &[v(1), v(0)]), write(0, &[v(1), v(0)])],
+    );
+    let (ik, kj, ij) = ([v(2), v(0)], [v(0), v(3)], [v(2), v(3)]);
+    let s1 = statement("S1", &[0, 2, 3], vec![read(0, &ik), read(0, &kj), read(0, &ij), write(0, &ij)]);
+    let from = || v(0).offset(1);
+    let body = Green::seq([
+        range(1, from(), n(), leaf(0, &[0, 1])),
+        range(2, from(), n(), range(3, from(), n(), leaf(1, &[0, 2, 3]))),
+    ]);
+    let lu = kernel(1, 4, &[2], vec![s0, s1], range(0, c(0), n(), body));
+    assert_eq!(
+        distances(&lu, DependenceKind::Flow),
+        ["S0->S1 (0)", "S1->S0 (<)", "S1->S1 (<, 0, 0)", "S1->S1 (<, 0, <)", "S1->S1 (<, <, 0)"]
+    );
+    let value =
+        Polyhedral { value_flow: true, ..Polyhedral::default() }.dependences(&gemm()).expect("affine");
+    assert!(value.value_flow.iter().any(|f| (f.source, f.target) == (StmtId(0), StmtId(1))));
+}
+
+#[test]
+fn interchange_is_judged_by_direction() {
+    let kernel = gemm();
+    let s0 = range(0, c(0), n(), range(1, c(0), n(), leaf(0, &[0, 1])));
+    let ikj = range(0, c(0), n(), range(2, c(0), n(), range(1, c(0), n(), leaf(1, &[0, 1, 2]))));
+    assert_eq!(oracle(&kernel).judge(&Green::seq([s0.clone(), ikj.clone()])), Verdict::Always);
+    let Verdict::Never(Witness::Order(broken)) = oracle(&kernel).judge(&Green::seq([ikj, s0])) else {
+        panic!("the initialisation comes first");
+    };
+    assert_eq!((&*broken.source.name, &*broken.target.name), ("S0", "S1"));
+    let kernel = diagonal();
+    let swapped = range(1, c(0), n().offset(-1), range(0, c(1), n(), leaf(0, &[0, 1])));
+    let Verdict::Never(witness) = oracle(&kernel).judge(&swapped) else { panic!("(1, -1) forbids it") };
+    let text = witness.to_string();
+    assert!(text.starts_with("reverses the flow dependence from S to S on A0 (1, -1), as from ("), "{text}");
+}
+
+#[test]
+fn reversal_and_skewed_tiles() {
+    let kernel = seidel();
+    let oracle = oracle(&kernel);
+    let reversed = range(
+        0,
+        c(0),
+        n(),
+        range(9, c(1), n().offset(-1), Green::bind(VarId(1), n().offset(-1) - v(9), leaf(0, &[0, 1]))),
+    );
+    assert!(matches!(oracle.judge(&reversed), Verdict::Never(Witness::Order(_))));
+    let tile = |start: Affine, lower: Affine, upper: Affine, var: u32, body: Green| {
+        let bounds =
+            Bounds::Affine { lower: vec![start.clone(), lower], upper: vec![start.offset(4), upper] };
+        Green::for_loop(LoopHeader { bounds, ..LoopHeader::range(VarId(var), 0, 0) }, body)
+    };
+    // Tiles of (t, i) reverse (1, -1); of (t, t + i) they do not.
+    let plain = range(
+        8,
+        c(0),
+        n().ceil_div(4),
+        range(
+            9,
+            c(0),
+            n().ceil_div(4),
+            tile(v(8).scale(4), c(0), n(), 0, tile(v(9).scale(4), c(1), n().offset(-1), 1, leaf(0, &[0, 1]))),
+        ),
+    );
+    assert!(matches!(oracle.judge(&plain), Verdict::Never(Witness::Order(_))));
+    let body = Green::bind(VarId(1), v(10) - v(0), leaf(0, &[0, 1]));
+    let inner = tile(v(9).scale(4), v(0).offset(1), v(0) + n().offset(-1), 10, body);
+    let skewed = range(
+        8,
+        c(0),
+        n().ceil_div(4),
+        range(9, c(0), n().scale(2).ceil_div(4), tile(v(8).scale(4), c(0), n(), 0, inner)),
+    );
+    assert_eq!(oracle.judge(&skewed), Verdict::Always);
+}
+
+#[test]
+fn missing_repeated_and_extra_instances() {
+    let kernel = gemm();
+    let oracle = oracle(&kernel);
+    let s1 = |k: Green| range(0, c(0), n(), range(1, c(0), n(), Green::seq([leaf(0, &[0, 1]), k])));
+    let problem = |tree: &Green| match oracle.judge(tree) {
+        Verdict::Never(Witness::Coverage(broken)) => Some(broken.problem),
+        _ => None,
+    };
+    let stmt = || leaf(1, &[0, 1, 2]);
+    assert_eq!(problem(&s1(range(2, c(1), n(), stmt()))), Some(Problem::Missing));
+    assert_eq!(problem(&s1(range(2, c(0), n().offset(1), stmt()))), Some(Problem::Extra));
+    let first = Green::bind(VarId(2), c(0), stmt());
+    // Inside of loops to `n`, the first iteration always exists; before them it does not.
+    assert_eq!(oracle.judge(&s1(Green::seq([first.clone(), range(2, c(1), n(), stmt())]))), Verdict::Always);
+    let early = Green::bind(VarId(0), c(0), Green::bind(VarId(1), c(0), first.clone()));
+    assert_eq!(problem(&Green::seq([early, kernel.original.clone()])), Some(Problem::Extra));
+    let positive = Condition::all(vec![Constraint::ge(n(), c(1))]);
+    let guarded = Green::guard(positive, first);
+    assert_eq!(
+        oracle.judge(&s1(Green::seq([guarded.clone(), range(2, c(1), n(), stmt())]))),
+        Verdict::Always
+    );
+    assert_eq!(problem(&s1(Green::seq([guarded, range(2, c(0), n(), stmt())]))), Some(Problem::Repeated));
+    assert!(problem(&Green::empty()).is_some());
+}
+
+#[test]
+fn possible_overlap_becomes_a_condition() {
+    // for i { A[i] = 0; B[i] = 0 } with A and B of one class.
+    let statements =
+        vec![statement("S0", &[0], vec![write(0, &[v(0)])]), statement("S1", &[0], vec![write(1, &[v(0)])])];
+    let mut kernel =
+        kernel(1, 1, &[1, 1], statements, range(0, c(0), n(), Green::seq([leaf(0, &[0]), leaf(1, &[0])])));
+    let split = Green::seq([range(0, c(0), n(), leaf(1, &[0])), range(0, c(0), n(), leaf(0, &[0]))]);
+    assert_eq!(oracle(&kernel).judge(&split), Verdict::Always);
+    kernel.arrays[1].alias = kernel.arrays[0].alias;
+    let condition = RuntimeCondition::NoOverlap(ArrayId(0), ArrayId(1));
+    assert_eq!(oracle(&kernel).judge(&split), Verdict::Under(vec![condition.clone()]));
+    let facts = oracle(&kernel).loop_facts(&kernel.original);
+    let fact = &facts[&Path::root()];
+    assert!(!fact.parallel);
+    assert_eq!(fact.parallel_if, Some(vec![condition]));
+    assert!(oracle(&kernel).loop_facts(&split).values().all(|f| f.parallel));
+}
+
+#[test]
+fn a_reduction_is_reordered_only_against_itself() {
+    // for i: s += A[i], as a reduction and not.
+    let accesses = vec![read(0, &[]), read(1, &[v(0)]), write(0, &[])];
+    let sum = statement("S0", &[0], accesses);
+    let last = statement("S1", &[], vec![read(0, &[])]);
+    let tree = Green::seq([range(0, c(0), n(), leaf(0, &[0])), leaf(1, &[])]);
+    let reversed = Green::seq([
+        range(9, c(0), n(), Green::bind(VarId(0), n().offset(-1) - v(9), leaf(0, &[0]))),
+        leaf(1, &[]),
+    ]);
+    let plain = kernel(1, 1, &[0, 1], vec![sum, last], tree);
+    assert!(!oracle(&plain).judge(&reversed).is_legal());
+    let mut kernel = plain;
+    let mut reduction = (*kernel.statements[0]).clone();
+    reduction.reduction = Some(Reduction { op: ReductionOp::FAdd, read: AccessId(0), write: AccessId(2) });
+    kernel.statements[0] = Arc::new(reduction);
+    let oracle = oracle(&kernel);
+    assert_eq!(oracle.judge(&reversed), Verdict::Always);
+    let before = Green::seq([leaf(1, &[]), range(0, c(0), n(), leaf(0, &[0]))]);
+    assert!(!oracle.judge(&before).is_legal());
+    let mut header = LoopHeader::range(VarId(0), 0, n());
+    header.kind = LoopKind::Parallel;
+    let parallel = Green::seq([Green::for_loop(header, leaf(0, &[0])), leaf(1, &[])]);
+    assert!(matches!(oracle.judge(&parallel), Verdict::Never(Witness::Carried { .. })));
+}
+
+#[test]
+fn flags_keep_their_order() {
+    let make = |a: StmtFlags, b: StmtFlags| {
+        let mut statements = Vec::new();
+        for (name, array, flags) in [("S0", 0, a), ("S1", 1, b)] {
+            let mut s = (*statement(name, &[0], vec![write(array, &[v(0)])])).clone();
+            s.flags = flags;
+            statements.push(Arc::new(s));
+        }
+        kernel(1, 1, &[1, 1], statements, range(0, c(0), n(), Green::seq([leaf(0, &[0]), leaf(1, &[0])])))
+    };
+    let swapped = range(0, c(0), n(), Green::seq([leaf(1, &[0]), leaf(0, &[0])]));
+    let none = StmtFlags::empty();
+    for (a, b, legal) in [
+        (none, none, true),
+        (StmtFlags::VOLATILE, none, true),
+        (StmtFlags::VOLATILE, StmtFlags::VOLATILE, false),
+        (StmtFlags::VOLATILE, StmtFlags::ATOMIC_RELAXED, false),
+        (StmtFlags::SIDE_EFFECTS, none, false),
+        (none, StmtFlags::MAY_THROW, false),
+        (StmtFlags::MAY_TRAP, StmtFlags::MAY_NOT_RETURN, false),
+        (StmtFlags::MAY_TRAP, none, true),
+        (StmtFlags::ATOMIC_ORDERED, none, false),
+        (none, StmtFlags::OPAQUE, false),
+    ] {
+        assert_eq!(oracle(&make(a, b)).judge(&swapped).is_legal(), legal, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_described_is_refused() {
+    let kernel = gemm();
+    let oracle = oracle(&kernel);
+    let refused = |tree: Green| matches!(oracle.judge(&tree), Verdict::Never(Witness::Unsupported(_)));
+    assert!(refused(Green::alloc(ArrayId(0), kernel.original.clone())));
+    assert!(refused(leaf(1, &[0, 1, 2])));
+    assert!(refused(leaf(7, &[])));
+    let endless =
+        LoopHeader { bounds: Bounds::Unbounded { exit: None }, ..LoopHeader::range(VarId(9), 0, 0) };
+    assert!(refused(Green::for_loop(endless, kernel.original.clone())));
+    let big = range(0, c(0), v(0).scale(i64::MAX).scale(4), leaf(0, &[0, 1]));
+    assert!(refused(big));
+    // A statement that executes twice with the same dims has no instances to speak of.
+    let mut repeated = kernel.clone();
+    repeated.original = range(9, c(0), c(2), kernel.original.clone());
+    assert!(matches!(Polyhedral::default().dependences(&repeated), Err(AnalysisError::Repeated { .. })));
+}
+
+#[test]
+fn a_tiny_quota_refuses_and_never_accepts() {
+    let kernel = Arc::new(diagonal());
+    let set = Arc::new(Polyhedral::default().dependences(&kernel).expect("affine"));
+    let oracle = Oracle::with_dependences(kernel, set, OracleOptions { quota: 1 }).expect("affine");
+    let swapped = range(1, c(0), n().offset(-1), range(0, c(1), n(), leaf(0, &[0, 1])));
+    assert_eq!(oracle.judge(&swapped), Verdict::Never(Witness::Quota));
+}
+
+#[test]
+fn implementations_have_names() {
+    for name in DEPENDENCES {
+        assert_eq!(dependences_by_name(name).expect("listed").name(), name);
+    }
+    assert!(dependences_by_name("guess").is_none());
+    fn shared<T: Send + Sync>() {}
+    shared::<analyses::DependenceSet>();
+}
