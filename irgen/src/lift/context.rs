@@ -135,7 +135,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             let mut ranges = Vec::new();
             match self.values.symbols.meaning(sym) {
                 Meaning::Value(v) => {
-                    if let Some(bits @ ..=32) = int_bits(v) {
+                    if let Some(bits) = int_bits(v) {
                         let (low, high) = signed_range(bits);
                         ranges = vec![s.offset(-low), s.scale(-1).and_then(|p| p.offset(high))];
                     }
@@ -236,11 +236,13 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                 used.extend(self.bounded.iter().copied());
                 used.sort_unstable();
                 used.dedup();
-                self.bound = Some(bits);
+                // The tighter limits replace the earlier ones.
+                if let Some(earlier) = self.bound.replace(bits) {
+                    let limits: Vec<Poly> = self.bounded.iter().flat_map(|s| limits(*s, earlier)).collect();
+                    self.assumptions.retain(|f| !limits.contains(&f.poly));
+                }
                 for &s in &used {
-                    let p = Poly::symbol(s);
-                    let limit = 1i128 << bits;
-                    for poly in [p.offset(limit), p.scale(-1).and_then(|p| p.offset(limit))].into_iter().flatten() {
+                    for poly in limits(s, bits) {
                         let fact = Fact { poly, equal: false };
                         if !self.assumptions.contains(&fact) {
                             self.assumptions.push(fact);
@@ -299,4 +301,10 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             }
         }
     }
+}
+
+/// The symbol is at most so many bits in magnitude: polynomials that are then not negative.
+fn limits(s: Sym, bits: u32) -> Vec<Poly> {
+    let (p, limit) = (Poly::symbol(s), 1i128 << bits);
+    [p.offset(limit), p.scale(-1).and_then(|p| p.offset(limit))].into_iter().flatten().collect()
 }

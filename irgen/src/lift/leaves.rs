@@ -4,6 +4,7 @@
 use loop_tree::{Affine, Constant, ScalarType};
 use rustc_hash::FxHashMap;
 
+use super::accumulate::Element;
 use super::context::{Context, Place};
 use super::memory::{Memory, Touch, scalar_type};
 use super::poly::{Meaning, Poly};
@@ -46,6 +47,8 @@ pub(super) struct Carried<'m> {
     /// Sections in front of the loop and at the end of its body.
     pub(super) front: usize,
     pub(super) latch: usize,
+    /// The section directly behind the loop.
+    pub(super) after: Option<usize>,
     pub(super) test_first: bool,
 }
 
@@ -90,6 +93,12 @@ pub(super) struct Data<'v, 'a, 'm> {
     pub(super) slots: Vec<Slot<'m>>,
     pub(super) slot_of: FxHashMap<Value<'m>, usize>,
     pub(super) carried: FxHashMap<Inst<'m>, Carried<'m>>,
+    /// The keys of `carried` in the order of the text.
+    pub(super) phis: Vec<Inst<'m>>,
+    /// Carried values that stand for an array element.
+    pub(super) elements: FxHashMap<Inst<'m>, Element<'m>>,
+    /// Pairs of memories that must not overlap.
+    pub(super) apart: Vec<(usize, usize)>,
     /// Sections with roots that were not looked at yet.
     pub(super) fresh: Vec<(usize, Root<'m>)>,
     /// Headers of loops that are tested first: their last execution belongs to no iteration.
@@ -128,7 +137,7 @@ impl<'m> Data<'_, '_, 'm> {
             if !inside && !c.test_first {
                 return Err(refuse(Some(inst), "last-value", "the value of the last iteration is used after the loop"));
             }
-            return self.carried_slot(inst, c, ty).map(Leaf::Slot);
+            return Ok(Leaf::Slot(self.carried_slot(inst, c, ty)));
         }
         let Some(&home) = self.section_of.get(&inst) else {
             return Err(refuse(Some(inst), "value", "a value from outside of the described code"));
@@ -152,9 +161,11 @@ impl<'m> Data<'_, '_, 'm> {
             return Ok(if inst.opcode() == Opcode::Load { Leaf::Load(inst) } else { Leaf::Op(inst) });
         }
         // After the loop, what it hands to the next iteration is what its scalar holds.
-        let handed = self.carried.iter().filter(|(_, c)| c.next == v && !c.test_first && !loops.contains(&c.l));
-        if let Some((phi, c)) = handed.map(|(p, c)| (*p, *c)).min_by_key(|(_, c)| c.front) {
-            return self.carried_slot(phi, c, ty).map(Leaf::Slot);
+        let handed = self.phis.iter().filter_map(|p| Some((*p, *self.carried.get(p)?))).find(|(_, c)| {
+            c.next == v && !c.test_first && !loops.contains(&c.l)
+        });
+        if let Some((phi, c)) = handed {
+            return Ok(Leaf::Slot(self.carried_slot(phi, c, ty)));
         }
         let block = self.cx.values.cfg.home(inst).unwrap_or(0);
         if let Some(l) = self.tested_headers.get(&block)
@@ -190,17 +201,21 @@ impl<'m> Data<'_, '_, 'm> {
         }
     }
 
-    fn carried_slot(&mut self, phi: Inst<'m>, c: Carried<'m>, ty: ScalarType) -> Result<usize, Refusal<'m>> {
+    /// The scalar of a carried value, which asks for the effects that set it.
+    pub(super) fn carried_slot(&mut self, phi: Inst<'m>, c: Carried<'m>, ty: ScalarType) -> usize {
         if let Some(&slot) = self.slot_of.get(&phi.value()) {
-            return Ok(slot);
+            return slot;
         }
         let slot = self.add_slot(phi.value(), ty, None);
         self.slots[slot].written = true;
-        self.add_root(c.front, Root::Set { slot, value: c.start });
-        if c.next != phi.value() {
+        let (front, latch) = self.elements.get(&phi).map_or((true, true), |e| (e.set_front, e.set_latch));
+        if front {
+            self.add_root(c.front, Root::Set { slot, value: c.start });
+        }
+        if latch && c.next != phi.value() {
             self.add_root(c.latch, Root::Set { slot, value: c.next });
         }
-        Ok(slot)
+        slot
     }
 
     /// Exact without any condition, and only over loops around the section.
@@ -265,21 +280,25 @@ impl<'m> Data<'_, '_, 'm> {
 
     /// Whether two reads or writes may touch the same bytes when the loops around are in the same iteration.
     pub(super) fn may_touch(&self, a: &Spot<'m>, b: &Spot<'m>) -> bool {
-        match (a, b) {
-            (Spot::Slot(x), Spot::Slot(y)) => x == y,
-            (Spot::Memory(x), Spot::Memory(y)) => {
-                let (Some(x), Some(y)) = (self.touches.get(x), self.touches.get(y)) else { return true };
-                if x.memory != y.memory {
-                    return self.classes[x.memory] == self.classes[y.memory];
-                }
-                match (&x.subscripts, &y.subscripts) {
-                    (Some(x), Some(y)) => {
-                        !x.iter().zip(y).any(|(x, y)| (x - y).as_constant().is_some_and(|d| d != 0))
-                    }
-                    _ => true,
-                }
-            }
-            _ => false,
+        match (self.spot_touch(a), self.spot_touch(b)) {
+            (Some(x), Some(y)) => self.touch_meets(x, y),
+            _ => match (a, b) {
+                (Spot::Slot(x), Spot::Slot(y)) => x == y,
+                (Spot::Memory(_), Spot::Memory(_)) => true,
+                // A scalar, and memory.
+                _ => false,
+            },
+        }
+    }
+
+    pub(super) fn touch_meets(&self, x: &Touch, y: &Touch) -> bool {
+        if x.memory != y.memory {
+            let pair = (x.memory.min(y.memory), x.memory.max(y.memory));
+            return self.classes[x.memory] == self.classes[y.memory] && !self.apart.contains(&pair);
+        }
+        match (&x.subscripts, &y.subscripts) {
+            (Some(x), Some(y)) => !x.iter().zip(y).any(|(x, y)| (x - y).as_constant().is_some_and(|d| d != 0)),
+            _ => true,
         }
     }
 }

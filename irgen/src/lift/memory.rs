@@ -28,6 +28,8 @@ pub(super) struct Touch {
     /// Place in the list of memories.
     pub(super) memory: usize,
     pub(super) subscripts: Option<Vec<Affine>>,
+    /// The same, for proofs.
+    pub(super) polys: Option<Vec<Poly>>,
     pub(super) ty: ScalarType,
 }
 
@@ -96,14 +98,18 @@ pub(super) fn describe<'m>(
         let alignment = insts().filter_map(|i| i.alignment()).min().unwrap_or(1).max(1);
         let written = insts().any(|i| i.opcode() == Opcode::Store);
         for (raw, subscripts) in raws.iter().zip(subscripts) {
-            touches.insert(sites[raw.site].inst, Touch { memory: number, subscripts, ty: raw.ty });
+            let (polys, subscripts) = subscripts.unzip();
+            touches.insert(sites[raw.site].inst, Touch { memory: number, subscripts, polys, ty: raw.ty });
         }
         memories.push(Memory { base, element, offset, extents, alignment, written });
     }
     Ok((memories, touches))
 }
 
-type Described = (i64, Vec<Option<Affine>>, Vec<Option<Vec<Affine>>>);
+/// Subscripts, to prove with and to hand out.
+type Subscripts = (Vec<Poly>, Vec<Affine>);
+
+type Described = (i64, Vec<Option<Affine>>, Vec<Option<Subscripts>>);
 
 /// Byte offset, extents, and the subscripts of each access.
 fn subscripts<'m>(
@@ -155,30 +161,30 @@ fn subscripts<'m>(
         }
     }
     chains.sort_by_key(|c| std::cmp::Reverse(c.len()));
-    // The longest chain that needs no condition, else the one that needs the fewest.
+    // The longest chain that describes the most accesses and needs the fewest conditions.
     let saved = cx.assumptions.clone();
-    let mut best: Option<(Vec<Fact>, Shaped)> = None;
+    let mut best: Option<((usize, usize), Vec<Fact>, Shaped)> = None;
     for chain in &chains {
         if let Some(shaped) = try_chain(cx, sites, raws, &polys, chain) {
             let mine = std::mem::replace(&mut cx.assumptions, saved.clone());
-            if best.as_ref().is_none_or(|(other, _)| mine.len() < other.len()) {
-                let free = mine.len() == saved.len();
-                best = Some((mine, shaped));
-                if free {
+            let cost = (shaped.1.iter().filter(|s| s.is_none()).count(), mine.len() - saved.len());
+            if best.as_ref().is_none_or(|(other, ..)| cost < *other) {
+                best = Some((cost, mine, shaped));
+                if cost == (0, 0) {
                     break;
                 }
             }
         }
         cx.assumptions.clone_from(&saved);
     }
-    if let Some((assumptions, (extents, all))) = best {
+    if let Some((_, assumptions, (extents, all))) = best {
         cx.assumptions = assumptions;
         return (offset, extents, all);
     }
     (offset, vec![None], raws.iter().map(|_| None).collect())
 }
 
-type Shaped = (Vec<Option<Affine>>, Vec<Option<Vec<Affine>>>);
+type Shaped = (Vec<Option<Affine>>, Vec<Option<Subscripts>>);
 
 fn try_chain<'m>(
     cx: &mut Context<'_, '_, 'm>,
@@ -222,7 +228,7 @@ fn split<'m>(
     poly: &Poly,
     chain: &[&Poly],
     sizes: &[Poly],
-) -> Option<Vec<Affine>> {
+) -> Option<Subscripts> {
     let mut rest = poly.clone();
     let mut result: Vec<Poly> = Vec::new();
     for (level, stride) in chain.iter().enumerate() {
@@ -252,7 +258,8 @@ fn split<'m>(
         rest = r;
     }
     result.push(rest);
-    result.iter().map(|p| cx.affine(p)).collect()
+    let affine: Option<Vec<Affine>> = result.iter().map(|p| cx.affine(p)).collect();
+    Some((result, affine?))
 }
 
 fn bounded(cx: &mut Context<'_, '_, '_>, place: &Place, subscript: &Poly, extent: &Poly) -> Option<()> {

@@ -5,6 +5,7 @@
 //! Lifting never fails as a whole: what is not understood is an opaque statement where it stands, and a [`Remark`]
 //! says why.
 
+mod accumulate;
 mod alias;
 mod canonicalise;
 mod cfg;

@@ -106,6 +106,9 @@ pub(super) fn draft<'m>(
         slots: Vec::new(),
         slot_of: FxHashMap::default(),
         carried: FxHashMap::default(),
+        phis: Vec::new(),
+        elements: FxHashMap::default(),
+        apart: Vec::new(),
         fresh: Vec::new(),
         tested_headers: FxHashMap::default(),
     };
@@ -152,6 +155,9 @@ impl<'m> Builder<'_, '_, 'm> {
             match item {
                 Item::Piece(p) => {
                     let at = self.piece(p, place, test)?;
+                    if let Some(Node::Loop(l, _)) = nodes.last() {
+                        self.data.carried.values_mut().filter(|c| c.l == *l).for_each(|c| c.after = Some(at));
+                    }
                     nodes.push(Node::Section(at));
                     previous = Some(at);
                 }
@@ -261,8 +267,10 @@ impl<'m> Builder<'_, '_, 'm> {
         };
         for phi in cfg.blocks[header].phis() {
             if let Some((l, start, next)) = self.data.cx.values.recurrence(phi) {
-                let carried = Carried { l, start, next, front, latch: end, test_first: c.test_first };
+                let carried =
+                    Carried { l, start, next, front, latch: end, after: None, test_first: c.test_first };
                 self.data.carried.insert(phi, carried);
+                self.data.phis.push(phi);
             }
         }
         Ok(Node::Loop(c.id, body))
@@ -352,6 +360,7 @@ impl<'m> Builder<'_, '_, 'm> {
         self.data.classes = alias_classes(&memories);
         self.data.memories = memories;
         self.data.touches = touches;
+        self.data.accumulate();
         // Values that are used behind the region.
         let all: Vec<Inst<'m>> = blocks
             .iter()
@@ -410,6 +419,10 @@ impl<'m> Builder<'_, '_, 'm> {
             if !assumptions.contains(&condition) {
                 assumptions.push(condition);
             }
+        }
+        self.data.apart.sort_unstable();
+        for &(a, b) in &self.data.apart {
+            assumptions.push(RuntimeCondition::NoOverlap(ArrayId::new(a), ArrayId::new(b)));
         }
         Ok(self.kernel(name, statements, origins, original, assumptions, blocks, begin, behind))
     }
@@ -491,7 +504,10 @@ impl<'m> Builder<'_, '_, 'm> {
             });
             bindings.push(ArrayBinding::Memory { base: m.base, offset: m.offset, alignment: m.alignment });
         }
-        for s in &self.data.slots {
+        for (n, s) in self.data.slots.iter().enumerate() {
+            if self.data.element(n).is_some() {
+                continue;
+            }
             let storage = match (s.outgoing.is_empty(), s.incoming) {
                 (false, _) => Storage::LiveOut,
                 (true, Some(_)) => Storage::LiveIn,

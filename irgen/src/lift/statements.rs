@@ -132,7 +132,7 @@ impl<'m> Data<'_, '_, 'm> {
     }
 
     /// Whether a block runs whenever its section does.
-    fn always_runs(&self, block: usize, section: usize) -> bool {
+    pub(super) fn always_runs(&self, block: usize, section: usize) -> bool {
         let cfg = self.cx.values.cfg;
         let blocks = &self.sections[section].blocks;
         let skip = self.sections[section].test;
@@ -230,9 +230,15 @@ pub(super) struct Maker<'d, 'v, 'a, 'm> {
     flags: StmtFlags,
 }
 
-/// The array of a slot: slots come after memories.
-pub(super) fn slot_array(memories: usize, slot: usize) -> ArrayId {
-    ArrayId::new(memories + slot)
+impl Data<'_, '_, '_> {
+    /// Where a slot lives: scalars come after memories.
+    fn slot_access(&self, slot: usize, kind: AccessKind) -> Access {
+        if let Some(e) = self.element(slot) {
+            return Access { array: ArrayId::new(e.touch.memory), subscripts: e.touch.subscripts.clone(), kind };
+        }
+        let before = (0..slot).filter(|s| self.element(*s).is_none()).count();
+        Access { array: ArrayId::new(self.memories.len() + before), subscripts: Some(Vec::new()), kind }
+    }
 }
 
 impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
@@ -289,10 +295,9 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                     location = location.or_else(|| inst.and_then(super::location));
                     let value = self.value(value)?;
                     let ty = self.data.slots[slot].ty;
-                    let array = slot_array(self.data.memories.len(), slot);
-                    let kind = AccessKind::Write;
-                    self.accesses.push(Access { array, subscripts: Some(Vec::new()), kind });
-                    (AccessId::new(self.accesses.len() - 1), ty, value, None, None)
+                    self.accesses.push(self.data.slot_access(slot, AccessKind::Write));
+                    let store = self.data.element(slot).map(|e| e.store);
+                    (AccessId::new(self.accesses.len() - 1), ty, value, None, store)
                 }
             };
             self.push(OpKind::Store(access, value), ty, mask, OpFlags::empty(), inst);
@@ -341,8 +346,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         if let Some(&op) = self.slots.get(&slot) {
             return Ok(op);
         }
-        let array = slot_array(self.data.memories.len(), slot);
-        self.accesses.push(Access { array, subscripts: Some(Vec::new()), kind: AccessKind::Read });
+        self.accesses.push(self.data.slot_access(slot, AccessKind::Read));
         let access = AccessId::new(self.accesses.len() - 1);
         let ty = self.data.slots[slot].ty;
         let op = self.push(OpKind::Load(access), ty, None, OpFlags::empty(), None);
