@@ -19,8 +19,9 @@ mod region;
 mod scopes;
 mod statement;
 
-pub use check::conditions as checked_conditions;
 pub use call::add_trampoline;
+pub use check::conditions as checked_conditions;
+pub use extent::touched;
 pub use function::{FunctionParameter, emit_function, function_parameters};
 pub use region::{Emitted, emit_region};
 

@@ -18,7 +18,10 @@ pub fn add_trampoline(module: &Module<'_>, function: &str) -> Result<String, Emi
     let ty = callee.function_type();
     let (returned, arguments) = ty.signature().ok_or(unsupported("a call of something else"))?;
     let plain = |t: crate::llvm::Type<'_>| {
-        matches!(t.kind(), TypeKind::Integer(1..=64) | TypeKind::Pointer(0) | TypeKind::Float | TypeKind::Double)
+        matches!(
+            t.kind(),
+            TypeKind::Integer(1..=64) | TypeKind::Pointer(0) | TypeKind::Float | TypeKind::Double
+        )
     };
     if ty.is_variadic() || !arguments.iter().all(|t| plain(*t)) {
         return Err(unsupported("a call with such arguments"));

@@ -63,7 +63,8 @@ impl<'m> Emitter<'m, '_> {
             if *width > bits + 1 {
                 let b = &self.builder;
                 // -2^bits <= v < 2^bits, as one unsigned comparison.
-                let shifted = b.binary(Opcode::Add, *value, self.int(1 << bits)?, PoisonFlags::empty(), "")?;
+                let shifted =
+                    b.binary(Opcode::Add, *value, self.int(1 << bits)?, PoisonFlags::empty(), "")?;
                 require(b.icmp(IntPredicate::Ult, shifted, self.int(2 << bits)?, "")?)?;
             }
         }
@@ -71,6 +72,9 @@ impl<'m> Emitter<'m, '_> {
             match condition {
                 RuntimeCondition::Parameter(c) => require(self.constraint(c)?)?,
                 RuntimeCondition::NoOverlap(a, b) => {
+                    if self.is_untouched(*a) || self.is_untouched(*b) {
+                        continue;
+                    }
                     let (Some((a_start, a_end)), Some((b_start, b_end))) = (self.range(*a)?, self.range(*b)?)
                     else {
                         let name = |id: &ArrayId| self.kernel.array(*id).name.to_string();
@@ -84,6 +88,12 @@ impl<'m> Emitter<'m, '_> {
             }
         }
         Ok(all)
+    }
+
+    /// Whether no access of the kernel touches memory through the array: it lives in a register, or is not used.
+    fn is_untouched(&self, array: ArrayId) -> bool {
+        let in_register = matches!(self.places[array.index()], Place::Scalar { .. });
+        in_register || footprints(self.kernel, array).is_some_and(|f| f.is_empty())
     }
 
     /// First byte and one past the last byte that the kernel touches through the array, as `i128`; `None` where that is

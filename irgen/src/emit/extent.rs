@@ -38,6 +38,36 @@ pub(super) fn footprints(kernel: &Kernel, array: ArrayId) -> Option<Vec<Footprin
     Some(result)
 }
 
+/// The elements of an array that the kernel may touch for these parameters, as row-major indices relative to the element
+/// with all subscripts zero; perhaps more than it does touch. `None` where some access has no bounds, and where indices do
+/// not fit into 64 bits.
+pub fn touched(kernel: &Kernel, array: ArrayId, params: &[i64]) -> Option<std::ops::Range<i64>> {
+    let value = |e: &Affine| e.eval(&|_| None, &|p| params.get(p.index()).copied());
+    let index = |subscripts: &[Affine]| {
+        let mut index = 0_i64;
+        for (dimension, subscript) in subscripts.iter().enumerate() {
+            if dimension > 0 {
+                let extent = kernel.array(array).extents[dimension].as_ref()?;
+                index = index.checked_mul(value(extent)?)?;
+            }
+            index = index.checked_add(value(subscript)?)?;
+        }
+        Some(index)
+    };
+    let mut range: Option<std::ops::Range<i64>> = None;
+    for Footprint { least, greatest } in footprints(kernel, array)? {
+        if least.iter().zip(&greatest).any(|(l, g)| value(l) > value(g)) {
+            continue; // Of a loop that does not run.
+        }
+        let (low, end) = (index(&least)?, index(&greatest)?.checked_add(1)?);
+        range = Some(match range {
+            None => low..end,
+            Some(r) => r.start.min(low)..r.end.max(end),
+        });
+    }
+    Some(range.unwrap_or(0..0))
+}
+
 /// A bound of the expression over the loops around, inner variables eliminated first.
 fn extreme(occurrence: &Occurrence, mut e: Affine, greatest: bool) -> Option<Affine> {
     for at in (0..occurrence.around.len()).rev() {

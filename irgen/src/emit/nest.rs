@@ -47,7 +47,22 @@ impl<'m> Emitter<'m, '_> {
             }
             Node::Stmt(id, _) => self.statement(*id),
             Node::Alloc(..) => Err(EmitError::Unsupported { what: "storage of a variant (alloc)" }),
-            Node::Version(_) => Err(EmitError::Unsupported { what: "versions inside of a variant" }),
+            Node::Version(alternatives) => {
+                let after = self.builder.append_block("version.end")?;
+                for (index, alternative) in alternatives.iter().enumerate() {
+                    // Limits on parameters hold already.
+                    let holds = self.check(&alternative.conditions, &[])?;
+                    let inside = self.builder.append_block("version")?;
+                    let next = self.builder.append_block("version.next")?;
+                    self.builder.cond_br(holds, inside, next)?;
+                    self.builder.position_at_end(inside)?;
+                    self.below(index, |e| e.tree(&alternative.body))?;
+                    self.builder.br(after)?;
+                    self.builder.position_at_end(next)?;
+                }
+                self.builder.br(after)?;
+                Ok(self.builder.position_at_end(after)?)
+            }
         }
     }
 

@@ -128,6 +128,11 @@ impl Limits {
     }
 
     fn suffice(&self, kernel: &Kernel, root: &Green, conditions: &[RuntimeCondition]) -> Option<()> {
+        self.conditions(kernel, conditions)?;
+        self.tree(kernel, root, &mut Vec::new())
+    }
+
+    fn conditions(&self, kernel: &Kernel, conditions: &[RuntimeCondition]) -> Option<()> {
         for condition in conditions {
             match condition {
                 RuntimeCondition::Parameter(c) => {
@@ -139,7 +144,7 @@ impl Limits {
                 }
             }
         }
-        self.tree(kernel, root, &mut Vec::new())
+        Some(())
     }
 
     /// Whether the bounds of the array's footprint, in bytes and relative to any address, are exact in 128 bits.
@@ -155,7 +160,8 @@ impl Limits {
                     }
                     index = index.plus(range(subscript, &self.checked, &|_| None)?)?;
                 }
-                let end = index.plus(Range::point(1))?.times(Range::point(description.element.size().into()))?;
+                let end =
+                    index.plus(Range::point(1))?.times(Range::point(description.element.size().into()))?;
                 (end.low.unsigned_abs().max(end.high.unsigned_abs()) < 1 << 125).then_some(())?;
             }
         }
@@ -171,7 +177,8 @@ impl Limits {
             Node::Seq(children) => children.iter().try_for_each(|c| self.tree(kernel, c, scope)),
             Node::Loop(header, body) => {
                 let Bounds::Affine { lower, upper } = &header.bounds else { return Some(()) };
-                let all = |list: &[Affine]| list.iter().map(|e| self.exact(e, scope)).collect::<Option<Vec<_>>>();
+                let all =
+                    |list: &[Affine]| list.iter().map(|e| self.exact(e, scope)).collect::<Option<Vec<_>>>();
                 let counter = variable(&all(lower)?, &all(upper)?)?;
                 counter.plus(Range::point(header.step)).filter(|r| r.fits())?;
                 scope.push((header.var, counter));
@@ -209,7 +216,11 @@ impl Limits {
             }
             Node::Alloc(_, body) => self.tree(kernel, body, scope),
             Node::Version(alternatives) => {
-                alternatives.iter().try_for_each(|a| self.tree(kernel, &a.body, scope))
+                let one = |a: &loop_tree::Alternative| {
+                    self.conditions(kernel, &a.conditions)?;
+                    self.tree(kernel, &a.body, scope)
+                };
+                alternatives.iter().try_for_each(one)
             }
         }
     }
@@ -222,7 +233,8 @@ fn find(scope: &Scope, var: VarId) -> Option<Range> {
 /// Intersects with what a constraint on a single parameter says.
 fn tighten(ranges: &mut [Range], constraint: &Constraint) {
     let [(Atom::Param(param), coefficient)] = constraint.expression.terms() else { return };
-    let (coefficient, constant) = (i128::from(*coefficient), i128::from(constraint.expression.constant_term()));
+    let (coefficient, constant) =
+        (i128::from(*coefficient), i128::from(constraint.expression.constant_term()));
     let (param, equal): (ParamId, bool) = (*param, constraint.relation == Relation::Zero);
     let Some(range) = ranges.get_mut(param.index()) else { return };
     // coefficient * p + constant >= 0

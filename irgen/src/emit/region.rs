@@ -164,7 +164,9 @@ fn incoming<'m>(region: &Region<'m>, mut value: Value<'m>) -> Value<'m> {
             return value;
         }
         let joins = |user: &Inst<'m>| user.is_phi() && user.value().name().starts_with(AFTER);
-        let Some(phi) = value.users().into_iter().filter_map(Value::as_inst).find(joins) else { return value };
+        let Some(phi) = value.users().into_iter().filter_map(Value::as_inst).find(joins) else {
+            return value;
+        };
         value = phi.value();
     }
     value

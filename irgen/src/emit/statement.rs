@@ -3,8 +3,8 @@
 use super::{EmitError, Emitter};
 use crate::llvm::{Block, FastMath, IntPredicate, Opcode, PoisonFlags, RealPredicate, Type, Value};
 use loop_tree::{
-    BinaryOp, CastOp, ComparePredicate, Intrinsic, Mask, Op, OpFlags, OpId, OpKind, ScalarType,
-    Statement, StmtFlags, StmtId,
+    BinaryOp, CastOp, ComparePredicate, Intrinsic, Mask, Op, OpFlags, OpId, OpKind, ScalarType, Statement,
+    StmtFlags, StmtId,
 };
 
 /// Values of the operations so far.

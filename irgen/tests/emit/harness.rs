@@ -2,7 +2,7 @@
 
 use irgen::emit::{EmitError, add_trampoline, emit_function};
 use irgen::llvm::{CodeModel, Context, Jit, OptLevel, TargetMachine};
-use loop_tree::{Path, RuntimeCondition, text};
+use loop_tree::{Green, Kernel, Path, RuntimeCondition, text};
 use std::collections::BTreeSet;
 
 /// Memory of one array, with canary bytes on both sides.
@@ -74,8 +74,7 @@ pub fn emit(text: &str, variant: bool, parallel_loops: &[&[u32]]) -> Result<Stri
     let program = text::parse(text).unwrap();
     let root = if variant { program.tree() } else { &program.kernel.original };
     let context = Context::new();
-    let module =
-        emit_function(&context, "kernel", &program.kernel, root, &[], &parallel(parallel_loops))?;
+    let module = emit_function(&context, "kernel", &program.kernel, root, &[], &parallel(parallel_loops))?;
     module.verify().unwrap();
     Ok(module.to_string())
 }
@@ -102,10 +101,18 @@ impl Compiled {
     ) -> Self {
         let program = text::parse(text).unwrap_or_else(|e| panic!("{e}: {:?}", &text[e.span.clone()]));
         let root = if variant { program.tree() } else { &program.kernel.original };
+        Self::of(&program.kernel, root, conditions, &parallel(parallel_loops), passes)
+    }
+
+    pub fn of(
+        kernel: &Kernel,
+        root: &Green,
+        conditions: &[RuntimeCondition],
+        parallel: &BTreeSet<Path>,
+        passes: Option<&str>,
+    ) -> Self {
         let context = Context::new();
-        let parallel = parallel(parallel_loops);
-        let mut module =
-            emit_function(&context, "kernel", &program.kernel, root, conditions, &parallel).unwrap();
+        let mut module = emit_function(&context, "kernel", kernel, root, conditions, parallel).unwrap();
         let level = if passes.is_some() { OptLevel::Aggressive } else { OptLevel::None };
         let target = TargetMachine::host(level, CodeModel::Jit).unwrap();
         module.set_target(&target);

@@ -3,6 +3,7 @@
 mod harness;
 mod memory;
 mod optimised;
+mod random;
 
 use harness::{Buffer, Compiled};
 
@@ -34,7 +35,8 @@ fn gemm(n: usize, m: usize, k: usize, [c, a, b]: [&[f64]; 3]) -> Vec<f64> {
 fn gemm_in_two_orders() {
     for variant in [false, true] {
         for (n, m, k) in [(5, 7, 4), (6, 1, 3), (1, 1, 1), (0, 3, 2), (4, 4, 0)] {
-            let [c, a, b] = [(n * m, 1), (n * k, 2), (k * m, 3)].map(|(len, seed)| harness::floats(len, seed));
+            let [c, a, b] =
+                [(n * m, 1), (n * k, 2), (k * m, 3)].map(|(len, seed)| harness::floats(len, seed));
             let expected = gemm(n, m, k, [&c, &a, &b]);
             harness::each_way(GEMM, variant, &[], |compiled| {
                 let mut buffers = [&c, &a, &b].map(|v| Buffer::from_f64(v));
@@ -102,8 +104,12 @@ fn guards_with_alternatives_bindings_and_scalars() {
         }
         harness::each_way(text, false, &[], |compiled| {
             let start: Vec<i32> = (0..n as i32).map(|i| 1000 + i).collect();
-            let mut buffers =
-                [Buffer::from_i32(&start), Buffer::from_i32(&[40]), Buffer::zeroed(1), Buffer::from_i32(&[scale])];
+            let mut buffers = [
+                Buffer::from_i32(&start),
+                Buffer::from_i32(&[40]),
+                Buffer::zeroed(1),
+                Buffer::from_i32(&[scale]),
+            ];
             assert!(compiled.call(&[n], &mut buffers));
             assert_eq!(buffers[0].i32s(), a, "{n}");
             assert_eq!(buffers[1].i32s(), [sum], "{n}");
@@ -124,12 +130,12 @@ fn masks_in_masks_and_values_used_across_them() {
           %positive = cmp sgt %a, %zero
           %b = load B[i] if %positive
           %small = cmp slt %b, %ten if %positive
-          %sum = add %a, %b if %small
+          %sum = add i32 %a, %b if %small
           store B[i], %sum if %small
-          %big = sub %a, %b if !%small
+          %big = sub i32 %a, %b if !%small
           store A[i], %big if !%small
           %either = select i32 %positive, %b, %zero
-          %minus = sub %a, %ten if !%positive
+          %minus = sub i32 %a, %ten if !%positive
           %last = select i32 %positive, %either, %minus
           store A[i], %last if !%positive
         }
@@ -166,7 +172,8 @@ fn parameters_beyond_their_limits_run_nothing() {
     assert!(compiled.call(&[1, 1, 1], &mut buffers));
 
     // A parameter of a narrower type, and one that the context bounds.
-    let text = "nest @t[N: i32, M] { assume M >= 2  array A: i64[?] for i in 0..N { S0: A[i] = affine(i + M) } }";
+    let text =
+        "nest @t[N: i32, M] { assume M >= 2  array A: i64[?] for i in 0..N { S0: A[i] = affine(i + M) } }";
     let compiled = Compiled::new(text, false, &[], None);
     let mut buffers = [Buffer::zeroed(80)];
     assert!(!compiled.call(&[1 << 31, 5], &mut buffers));

@@ -58,6 +58,22 @@ fn scalars_in_memory_may_be_elements() {
 }
 
 #[test]
+fn arrays_that_nothing_touches_overlap_nothing() {
+    let text = "nest @t[N] {
+      array A: i32[N] alias 1
+      array B: i32[?] alias 1
+      scalar s: i32 in
+      require nooverlap(A, B)
+      for i in 0..N { S0: A[i] = s }
+    }";
+    harness::each_way(text, false, &[], |compiled| {
+        let mut buffers = [Buffer::zeroed(12), Buffer::from_i32(&[5])];
+        assert!(compiled.call_at(&[3], &mut buffers, &[(0, 0), (0, 0), (1, 0)]));
+        assert_eq!(buffers[0].i32s(), [5, 5, 5]);
+    });
+}
+
+#[test]
 fn four_dimensions_with_parameters() {
     let text = "nest @t[N, M, K, L] {
       array A: i32[N, M, K, L] alias 1
