@@ -211,10 +211,21 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         if self.holds(place, &below) && self.holds(place, &above) {
             return true;
         }
-        if self.fits(place, need) {
+        // Conditions near the ends of 64 bits would themselves be hard to check: bounds on parameters come first there.
+        let narrow = need.high == i128::MAX || need.high < 1 << 40;
+        if narrow && self.require_both(place, &below, &above) {
             return true;
         }
-        self.require(place, &below) && self.require(place, &above)
+        self.fits(place, need) || (!narrow && self.require_both(place, &below, &above))
+    }
+
+    fn require_both(&mut self, place: &Place, below: &Poly, above: &Poly) -> bool {
+        let saved = self.assumptions.len();
+        let both = self.require(place, below) && self.require(place, above);
+        if !both {
+            self.assumptions.truncate(saved);
+        }
+        both
     }
 
     /// By interval arithmetic, with bounds on parameters as they are needed. Signs are left to `require`, so that only

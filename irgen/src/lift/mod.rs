@@ -24,6 +24,9 @@ mod trip;
 mod values;
 mod whole;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation, VarId};

@@ -409,6 +409,9 @@ impl<'m> Builder<'_, '_, 'm> {
             }
             leaves.push(ids);
         }
+        if statements.is_empty() {
+            return Err(refuse(None, "empty", "the loops have no effect"));
+        }
         let statement_dims: Vec<Arc<[VarId]>> = statements.iter().map(|s: &Arc<_>| s.dims.clone()).collect();
         let original = self.tree(&nodes, &leaves, &statement_dims)?;
         let mut assumptions = Vec::new();

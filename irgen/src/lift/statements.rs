@@ -302,6 +302,11 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             };
             self.push(OpKind::Store(access, value), ty, mask, OpFlags::empty(), inst);
         }
+        // A store that merges several has no line of its own.
+        if location.is_none() {
+            let origins = self.ops.iter().filter_map(|o| self.origins.get(o.origin? as usize).copied());
+            location = origins.into_iter().find_map(super::location);
+        }
         let reduction = reduction(&self.ops, &self.accesses);
         Ok(Statement {
             name: name.into(),

@@ -1,0 +1,139 @@
+//! Lifting of small functions in IR: counts, wraps, effects.
+
+use super::{canonicalise, lift_function};
+use crate::llvm::Context;
+
+/// The regions' kernels and the remarks' codes of `@f`.
+fn lift(body: &str) -> (Vec<String>, Vec<&'static str>) {
+    let text = format!("{body}\ndeclare void @g()\ndeclare double @llvm.sqrt.f64(double)\n");
+    let cx = Context::new();
+    let mut module = cx.parse(text.as_bytes(), "test.ll").expect("parses");
+    canonicalise(&mut module).expect("passes");
+    let function = module.function("f").expect("there");
+    let lifted = lift_function(&module, function);
+    module.verify().expect("cutting regions keeps the IR valid");
+    assert!(loop_tree::validate_kernel(&lifted.kernel).is_empty());
+    for r in &lifted.regions {
+        let problems = loop_tree::validate_kernel(&r.kernel);
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(r.before.successors(), vec![r.entry]);
+        assert_eq!(r.entry.predecessors(), vec![r.before]);
+        assert_eq!(r.last.successors(), vec![r.exit]);
+        assert_eq!(r.exit.predecessors(), vec![r.last]);
+        assert!(r.entry.phis().is_empty() && r.exit.phis().is_empty());
+        assert_eq!((r.params.len(), r.arrays.len()), (r.kernel.params.len(), r.kernel.arrays.len()));
+        assert_eq!(r.loops.len(), r.kernel.variables.len());
+    }
+    let texts = lifted.regions.iter().map(|r| loop_tree::text::print_kernel(&r.kernel)).collect();
+    (texts, lifted.remarks.iter().map(|r| r.code).collect())
+}
+
+/// A loop over `i32 %i` that stores 1.0 to `%a[i]`, tested first.
+fn counted(start: &str, compare: &str, step: &str) -> (Vec<String>, Vec<&'static str>) {
+    lift(&format!(
+        "define void @f(ptr %a, i32 %n) {{
+        entry:
+          br label %head
+        head:
+          %i = phi i32 [ {start}, %entry ], [ %next, %body ]
+          %c = icmp {compare}
+          br i1 %c, label %body, label %done
+        body:
+          %x = sext i32 %i to i64
+          %p = getelementptr inbounds double, ptr %a, i64 %x
+          store double 1.0, ptr %p
+          %next = {step}
+          br label %head
+        done:
+          ret void
+        }}"
+    ))
+}
+
+fn check(found: (Vec<String>, Vec<&'static str>), parts: &[&str]) {
+    let [text] = &found.0[..] else { panic!("not one region: {found:?}") };
+    for part in parts {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+}
+
+#[test]
+fn counts_of_all_kinds() {
+    check(counted("0", "slt i32 %i, %n", "add nsw i32 %i, 1"), &["for i in 0..n {", "a[i] = 1.0"]);
+    check(counted("3", "sle i32 %i, %n", "add nsw i32 %i, 1"), &["for i in 3..n + 1 {"]);
+    check(counted("0", "slt i32 %i, %n", "add nsw i32 %i, 4"), &["for i in 0..floor((n + 3)/4) {", "a[4*i] = 1.0"]);
+    check(counted("%n", "sgt i32 %i, 0", "add nsw i32 %i, -1"), &["for i in 0..n {", "a[n - i] = 1.0"]);
+    check(counted("%n", "sge i32 %i, 0", "add nsw i32 %i, -3"), &["for i in 0..floor(n/3) + 1 {", "a[n - 3*i]"]);
+}
+
+#[test]
+fn unsigned_and_unequal_ask_for_a_check() {
+    check(counted("0", "ult i32 %i, %n", "add i32 %i, 1"), &["for i in 0..n {", "require n >= 0"]);
+    check(counted("0", "ne i32 %i, %n", "add i32 %i, 1"), &["for i in 0..n {", "require n >= 0"]);
+}
+
+#[test]
+fn a_wrap_that_may_happen_is_checked_or_refused() {
+    // i <= n never ends where n is the greatest number.
+    check(counted("0", "sle i32 %i, %n", "add i32 %i, 1"), &["for i in 0..n + 1 {", "require n <= 2147483646"]);
+    // i != n with a step of 2 passes by odd n.
+    let (regions, remarks) = counted("0", "ne i32 %i, %n", "add i32 %i, 2");
+    assert!(regions.is_empty());
+    assert_eq!(remarks, ["trip-count"]);
+}
+
+fn body(statement: &str) -> (Vec<String>, Vec<&'static str>) {
+    lift(&format!(
+        "define void @f(ptr noalias %a, ptr noalias %b, i32 %n) {{
+        entry:
+          br label %head
+        head:
+          %i = phi i32 [ 0, %entry ], [ %next, %body ]
+          %c = icmp slt i32 %i, %n
+          br i1 %c, label %body, label %done
+        body:
+          %x = sext i32 %i to i64
+          %p = getelementptr inbounds double, ptr %a, i64 %x
+          %q = getelementptr inbounds double, ptr %b, i64 %x
+          {statement}
+          %next = add nsw i32 %i, 1
+          br label %head
+        done:
+          ret void
+        }}"
+    ))
+}
+
+#[test]
+fn effects_end_a_region_with_their_reason() {
+    let codes = |s| body(s).1;
+    assert_eq!(codes("store volatile double 1.0, ptr %p"), ["volatile"]);
+    assert_eq!(codes("store atomic double 1.0, ptr %p monotonic, align 8"), ["atomic"]);
+    assert_eq!(codes("call void @g()"), ["call"]);
+    assert_eq!(codes("%v = load atomic double, ptr %p unordered, align 8\nstore double %v, ptr %q"), ["atomic"]);
+    let indirect = "%v = load i64, ptr %q\n%r = getelementptr inbounds double, ptr %a, i64 %v\nstore double 0.0, ptr %r";
+    assert_eq!(codes(indirect), ["subscript"]);
+}
+
+#[test]
+fn reads_before_writes_stay_together() {
+    // Swapping needs one statement; independent stores are two.
+    let swap = "%v = load double, ptr %p\n%w = load double, ptr %q\nstore double %w, ptr %p\nstore double %v, ptr %q";
+    let (regions, _) = body(swap);
+    assert_eq!(regions[0].matches("S1").count(), 0, "{}", regions[0]);
+    let (regions, _) = body("store double 0.0, ptr %p\nstore double 1.0, ptr %q");
+    assert_eq!(regions[0].matches("S1").count(), 1, "{}", regions[0]);
+}
+
+#[test]
+fn pure_calls_are_operations() {
+    let found = body("%v = load double, ptr %q\n%w = call double @llvm.sqrt.f64(double %v)\nstore double %w, ptr %p");
+    check(found, &["a[i] = sqrt(b[i])"]);
+}
+
+#[test]
+fn functions_that_ask_for_it_are_left_alone() {
+    let (regions, remarks) = lift("define void @f() noinline optnone {\n ret void\n}");
+    assert!(regions.is_empty());
+    assert_eq!(remarks, ["attribute"]);
+}

@@ -1,0 +1,106 @@
+//! Lifts C through clang: the small programs in `tests/lift` and the kernels in `bench/kernels`, as the front end emits
+//! them and after `-O1`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use irgen::lift::{canonicalise, lift_function};
+use irgen::llvm::Context;
+
+const RAW: [&str; 3] = ["-O3", "-Xclang", "-disable-llvm-passes"];
+const LIGHT: [&str; 1] = ["-O1"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn sources(folder: &str) -> Vec<PathBuf> {
+    let list = std::fs::read_dir(root().join(folder)).expect("the folder is there");
+    let mut all: Vec<PathBuf> = list.map(|e| e.expect("readable").path()).collect();
+    all.retain(|p| p.extension().is_some_and(|e| e == "c"));
+    all.sort();
+    all
+}
+
+fn compile(source: &Path, flags: &[&str]) -> Vec<u8> {
+    let output = Command::new("clang-22")
+        .args(flags)
+        .args(["-DSMALL", "-g", "-fno-math-errno", "-ffp-contract=off", "-S", "-emit-llvm", "-o", "-"])
+        .arg(source)
+        .output()
+        .expect("clang-22 runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Kernels of the regions of one function, or of all.
+fn regions(source: &Path, flags: &[&str], only: Option<&str>) -> Vec<String> {
+    let context = Context::new();
+    let mut module = context.parse(&compile(source, flags), "test.ll").expect("parses");
+    canonicalise(&mut module).expect("canonical");
+    let mut found = Vec::new();
+    for f in module.functions() {
+        if f.is_declaration() || only.is_some_and(|name| name != f.name()) {
+            continue;
+        }
+        let lifted = lift_function(&module, f);
+        assert!(loop_tree::validate_kernel(&lifted.kernel).is_empty(), "{}", source.display());
+        for r in &lifted.regions {
+            let problems = loop_tree::validate_kernel(&r.kernel);
+            assert!(problems.is_empty(), "{}: {problems:?}", source.display());
+            assert!(r.location.is_some(), "{} has lines", source.display());
+            found.push(loop_tree::text::print_kernel(&r.kernel));
+        }
+    }
+    module.verify().expect("cutting regions keeps the IR valid");
+    found
+}
+
+#[test]
+fn every_kernel_has_a_region() {
+    for source in sources("bench/kernels") {
+        let name = source.file_stem().and_then(|s| s.to_str()).expect("a name").to_owned();
+        let found = regions(&source, &RAW, Some(&format!("kernel_{name}")));
+        assert!(!found.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn whole_files_lift_in_both_forms() {
+    for source in sources("tests/lift").into_iter().chain(sources("bench/kernels")) {
+        regions(&source, &RAW, None);
+        regions(&source, &LIGHT, None);
+    }
+}
+
+#[test]
+fn lifting_is_deterministic() {
+    for name in ["complex_matmul", "ludcmp", "mesh_relax"] {
+        let source = root().join(format!("bench/kernels/{name}.c"));
+        assert_eq!(regions(&source, &RAW, None), regions(&source, &RAW, None));
+    }
+}
+
+fn check(name: &str, flags: &[&str], parts: &[&str]) {
+    let source = root().join(format!("bench/kernels/{name}.c"));
+    let text = regions(&source, flags, Some(&format!("kernel_{name}"))).concat();
+    for part in parts {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+}
+
+#[test]
+fn subscripts_are_those_of_the_source() {
+    for flags in [&RAW[..], &LIGHT[..]] {
+        check("gemm_ikj", flags, &["f64[?, n", "for k in 0..", "[i, j2] * "]);
+        check("jacobi_2d", flags, &[" - 1, k", "k + 1]"]);
+        check("heat_3d", flags, &["f64[?, 13, 13]"]);
+    }
+}
+
+#[test]
+fn accumulators_become_array_elements() {
+    check("gemm_colmajor", &RAW, &["require nooverlap(", "for k in 0..n"]);
+    let text = regions(&root().join("bench/kernels/gemm_colmajor.c"), &RAW, Some("kernel_gemm_colmajor")).concat();
+    assert!(!text.contains("scalar"), "{text}");
+}
