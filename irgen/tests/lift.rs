@@ -101,6 +101,7 @@ fn subscripts_are_those_of_the_source() {
 #[test]
 fn accumulators_become_array_elements() {
     check("gemm_colmajor", &RAW, &["require nooverlap(", "for k in 0..n"]);
-    let text = regions(&root().join("bench/kernels/gemm_colmajor.c"), &RAW, Some("kernel_gemm_colmajor")).concat();
+    let text =
+        regions(&root().join("bench/kernels/gemm_colmajor.c"), &RAW, Some("kernel_gemm_colmajor")).concat();
     assert!(!text.contains("scalar"), "{text}");
 }

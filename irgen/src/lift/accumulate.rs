@@ -66,7 +66,10 @@ impl<'m> Data<'_, '_, 'm> {
         let [store] = stores[..] else { return None };
         let here = store.opcode() == Opcode::Store && self.section_of.get(&store) == Some(&after);
         let value = store.operand(0)?;
-        let holds = value == last || value.as_inst().is_some_and(|q| q.is_phi() && q.incoming().first().is_some_and(|i| i.0 == last));
+        let holds = value == last
+            || value
+                .as_inst()
+                .is_some_and(|q| q.is_phi() && q.incoming().first().is_some_and(|i| i.0 == last));
         let block = self.cx.values.cfg.home(store)?;
         if !here || !holds || !self.always_runs(block, after) {
             return None;
@@ -134,10 +137,14 @@ impl<'m> Data<'_, '_, 'm> {
         };
         let mut held = false;
         for i in self.accesses(c.front) {
-            if same(&i) && (i.value() == c.start || (i.opcode() == Opcode::Store && i.operand(0) == Some(c.start))) {
+            if same(&i)
+                && (i.value() == c.start || (i.opcode() == Opcode::Store && i.operand(0) == Some(c.start)))
+            {
                 let block = self.cx.values.cfg.home(i);
                 held = block.is_some_and(|b| self.always_runs(b, c.front));
-            } else if i.opcode() == Opcode::Store && self.touches.get(&i).is_none_or(|t| self.touch_meets(t, touch)) {
+            } else if i.opcode() == Opcode::Store
+                && self.touches.get(&i).is_none_or(|t| self.touch_meets(t, touch))
+            {
                 held = false;
             }
         }
@@ -145,7 +152,12 @@ impl<'m> Data<'_, '_, 'm> {
     }
 
     /// Pairs of memories that must not overlap so that nothing in the loop but `except` touches the element.
-    fn untouched(&mut self, touch: &Touch, c: Carried<'m>, except: Option<Inst<'m>>) -> Option<Vec<(usize, usize)>> {
+    fn untouched(
+        &mut self,
+        touch: &Touch,
+        c: Carried<'m>,
+        except: Option<Inst<'m>>,
+    ) -> Option<Vec<(usize, usize)>> {
         let mut overlaps = Vec::new();
         for s in 0..self.sections.len() {
             if !self.sections[s].place.loops.contains(&c.l) {

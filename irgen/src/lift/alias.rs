@@ -16,7 +16,11 @@ enum Origin {
 
 fn origin(base: Value<'_>) -> Origin {
     if let Some(a) = base.as_argument() {
-        return if a.has_attribute("noalias") || a.has_attribute("byval") { Origin::Private } else { Origin::Unknown };
+        return if a.has_attribute("noalias") || a.has_attribute("byval") {
+            Origin::Private
+        } else {
+            Origin::Unknown
+        };
     }
     if base.as_global().is_some() {
         return Origin::Global;

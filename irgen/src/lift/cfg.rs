@@ -130,7 +130,9 @@ impl<'m> Cfg<'m> {
             let mut exits = Vec::new();
             for &b in &inside {
                 self.loop_of[b] = Some(id);
-                exits.extend(self.succs[b].iter().filter(|s| inside.binary_search(s).is_err()).map(|&s| (b, s)));
+                exits.extend(
+                    self.succs[b].iter().filter(|s| inside.binary_search(s).is_err()).map(|&s| (b, s)),
+                );
             }
             self.loops.push(NaturalLoop { header, latches, blocks: inside, parent, exits });
         }

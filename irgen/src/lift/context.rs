@@ -231,7 +231,8 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     /// By interval arithmetic, with bounds on parameters as they are needed. Signs are left to `require`, so that only
     /// wide ranges are tried here.
     fn fits(&mut self, place: &Place, need: &Need) -> bool {
-        let inside = |range: Option<(i128, i128)>| range.is_some_and(|(a, b)| need.low <= a && b <= need.high);
+        let inside =
+            |range: Option<(i128, i128)>| range.is_some_and(|(a, b)| need.low <= a && b <= need.high);
         if inside(self.interval(place, &need.poly, self.bound, &mut Vec::new())) {
             return true;
         }
@@ -267,7 +268,13 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         false
     }
 
-    fn interval(&self, place: &Place, p: &Poly, bound: Option<u32>, used: &mut Vec<Sym>) -> Option<(i128, i128)> {
+    fn interval(
+        &self,
+        place: &Place,
+        p: &Poly,
+        bound: Option<u32>,
+        used: &mut Vec<Sym>,
+    ) -> Option<(i128, i128)> {
         let (mut low, mut high) = (0i128, 0i128);
         for (monomial, &c) in &p.0 {
             let (mut a, mut b) = (c, c);
@@ -283,7 +290,13 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         Some((low, high))
     }
 
-    fn symbol_interval(&self, place: &Place, sym: Sym, bound: Option<u32>, used: &mut Vec<Sym>) -> Option<(i128, i128)> {
+    fn symbol_interval(
+        &self,
+        place: &Place,
+        sym: Sym,
+        bound: Option<u32>,
+        used: &mut Vec<Sym>,
+    ) -> Option<(i128, i128)> {
         match self.values.symbols.meaning(sym) {
             Meaning::Iteration(l) => {
                 let at = place.loops.iter().position(|x| *x == l)?;

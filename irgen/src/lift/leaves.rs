@@ -25,7 +25,10 @@ pub(super) struct Section<'m> {
 pub(super) enum Root<'m> {
     Store(Inst<'m>),
     /// Sets a scalar at the end of the section.
-    Set { slot: usize, value: Value<'m> },
+    Set {
+        slot: usize,
+        value: Value<'m>,
+    },
 }
 
 /// A scalar that crosses statements.
@@ -123,7 +126,8 @@ impl<'m> Data<'_, '_, 'm> {
         if let Some(c) = v.const_fp() {
             return Ok(Leaf::Const(Constant { ty, bits: c.bits as u64 }));
         }
-        if ty != ScalarType::I1 && !ty.is_float()
+        if ty != ScalarType::I1
+            && !ty.is_float()
             && let Some(e) = self.affine_leaf(v, section)
         {
             return Ok(Leaf::Affine(e));
@@ -135,7 +139,11 @@ impl<'m> Data<'_, '_, 'm> {
         if let Some(c) = self.carried.get(&inst).copied() {
             let inside = self.sections[section].place.loops.contains(&c.l);
             if !inside && !c.test_first {
-                return Err(refuse(Some(inst), "last-value", "the value of the last iteration is used after the loop"));
+                return Err(refuse(
+                    Some(inst),
+                    "last-value",
+                    "the value of the last iteration is used after the loop",
+                ));
             }
             return Ok(Leaf::Slot(self.carried_slot(inst, c, ty)));
         }
@@ -143,10 +151,10 @@ impl<'m> Data<'_, '_, 'm> {
             return Err(refuse(Some(inst), "value", "a value from outside of the described code"));
         };
         let incoming = inst.incoming();
-        if let [(only, _)] = incoming[..] {
-            if home == section || self.cx.is_outside(only) {
-                return Ok(Leaf::Same(only));
-            }
+        if let [(only, _)] = incoming[..]
+            && (home == section || self.cx.is_outside(only))
+        {
+            return Ok(Leaf::Same(only));
         }
         if home == section {
             return match inst.opcode() {
@@ -161,9 +169,11 @@ impl<'m> Data<'_, '_, 'm> {
             return Ok(if inst.opcode() == Opcode::Load { Leaf::Load(inst) } else { Leaf::Op(inst) });
         }
         // After the loop, what it hands to the next iteration is what its scalar holds.
-        let handed = self.phis.iter().filter_map(|p| Some((*p, *self.carried.get(p)?))).find(|(_, c)| {
-            c.next == v && !c.test_first && !loops.contains(&c.l)
-        });
+        let handed = self
+            .phis
+            .iter()
+            .filter_map(|p| Some((*p, *self.carried.get(p)?)))
+            .find(|(_, c)| c.next == v && !c.test_first && !loops.contains(&c.l));
         if let Some((phi, c)) = handed {
             return Ok(Leaf::Slot(self.carried_slot(phi, c, ty)));
         }
@@ -171,7 +181,11 @@ impl<'m> Data<'_, '_, 'm> {
         if let Some(l) = self.tested_headers.get(&block)
             && !loops.contains(l)
         {
-            return Err(refuse(Some(inst), "last-value", "a value of the loop's test is used after the loop"));
+            return Err(refuse(
+                Some(inst),
+                "last-value",
+                "a value of the loop's test is used after the loop",
+            ));
         }
         if let Some(&slot) = self.slot_of.get(&v) {
             return Ok(Leaf::Slot(slot));
@@ -270,8 +284,8 @@ impl<'m> Data<'_, '_, 'm> {
                 spent.1 <= RECOMPUTE.1
                     && !self.memories.iter().zip(&self.classes).any(|(m, c)| m.written && *c == class)
             }
-            FAdd | FSub | FMul | FNeg | Add | Sub | Mul | Shl | And | Or | Xor | LShr | AShr | SExt | ZExt | Trunc
-            | SiToFp | UiToFp | FpExt | FpTrunc | ICmp | FCmp | Select => {
+            FAdd | FSub | FMul | FNeg | Add | Sub | Mul | Shl | And | Or | Xor | LShr | AShr | SExt
+            | ZExt | Trunc | SiToFp | UiToFp | FpExt | FpTrunc | ICmp | FCmp | Select => {
                 inst.operands().into_iter().all(|o| self.recomputable(o, home, spent))
             }
             _ => false,
@@ -297,7 +311,9 @@ impl<'m> Data<'_, '_, 'm> {
             return self.classes[x.memory] == self.classes[y.memory] && !self.apart.contains(&pair);
         }
         match (&x.subscripts, &y.subscripts) {
-            (Some(x), Some(y)) => !x.iter().zip(y).any(|(x, y)| (x - y).as_constant().is_some_and(|d| d != 0)),
+            (Some(x), Some(y)) => {
+                !x.iter().zip(y).any(|(x, y)| (x - y).as_constant().is_some_and(|d| d != 0))
+            }
             _ => true,
         }
     }

@@ -83,7 +83,12 @@ pub(super) fn describe<'m>(
             return Err(unknown("an address that depends on a pointer computed inside"));
         }
         let exact = pointer.offset.needs.iter().all(|n| cx.need(&site.place, n));
-        let raw = Raw { site: at, offset: exact.then_some(pointer.offset.poly), factors: pointer.offset.factors, ty };
+        let raw = Raw {
+            site: at,
+            offset: exact.then_some(pointer.offset.poly),
+            factors: pointer.offset.factors,
+            ty,
+        };
         let key = (pointer.base, ty);
         match groups.iter_mut().find(|g| g.0 == key) {
             Some(g) => g.1.push(raw),
@@ -134,7 +139,8 @@ fn subscripts<'m>(
     let mut strides: Vec<Poly> = Vec::new();
     for factor in raws.iter().flat_map(|r| &r.factors) {
         let Some(stride) = factor.divide_exact(size) else { continue };
-        let stride = if stride.constant_term() < 0 && stride.degree() == 0 { stride.scale(-1) } else { Some(stride) };
+        let stride =
+            if stride.constant_term() < 0 && stride.degree() == 0 { stride.scale(-1) } else { Some(stride) };
         if let Some(stride) = stride
             && stride.as_constant().is_none_or(|c| c > 1)
             && cx.is_invariant_poly(&stride)
@@ -152,7 +158,8 @@ fn subscripts<'m>(
     let mut chains: Vec<Vec<&Poly>> = vec![Vec::new()];
     for s in &strides {
         for at in 0..chains.len() {
-            let fits = chains[at].last().is_none_or(|last| last.divide(s).is_some_and(|(_, r)| r.0.is_empty()));
+            let fits =
+                chains[at].last().is_none_or(|last| last.divide(s).is_some_and(|(_, r)| r.0.is_empty()));
             if fits {
                 let mut longer = chains[at].clone();
                 longer.push(s);
@@ -244,7 +251,9 @@ fn split<'m>(
         // The innermost division decides the constants; a neighbour may be the one in bounds.
         let mut fits = None;
         for shift in [0i128, -1, 1] {
-            let (Some(q), Some(r)) = (quotient.offset(shift), remainder.add_scaled(stride, -shift)) else { continue };
+            let (Some(q), Some(r)) = (quotient.offset(shift), remainder.add_scaled(stride, -shift)) else {
+                continue;
+            };
             let saved = cx.assumptions.len();
             let outer = level == 0 || bounded(cx, place, &q, &sizes[level - 1]).is_some();
             if outer && bounded(cx, place, &r, &sizes[level]).is_some() {

@@ -161,8 +161,7 @@ pub struct Remark {
 /// [`canonicalise`]. Cost: a few milliseconds for a function with a handful of nests.
 pub fn lift_function<'m>(module: &'m Module<'m>, function: Function<'m>) -> LiftedFunction<'m> {
     let name: Arc<str> = function.name().into();
-    let mut selection =
-        select::Selection { name: name.to_string(), drafts: Vec::new(), remarks: Vec::new() };
+    let mut selection = select::Selection { name: name.to_string(), drafts: Vec::new(), remarks: Vec::new() };
     let mut parts = Vec::new();
     let kept = ["optnone", "naked"].iter().any(|a| function.has_attribute(a));
     let cfg = if kept { None } else { cfg::Cfg::new(function) };
@@ -181,7 +180,9 @@ pub fn lift_function<'m>(module: &'m Module<'m>, function: Function<'m>) -> Lift
         let blocks = cfg.as_ref().map(|c| &c.blocks[..]).unwrap_or_default();
         match select::cut(function, blocks, draft) {
             Ok(region) => regions.push(region),
-            Err(e) => remarks.push(Remark { location: None, code: "control", message: e.to_string(), help: "" }),
+            Err(e) => {
+                remarks.push(Remark { location: None, code: "control", message: e.to_string(), help: "" })
+            }
         }
     }
     LiftedFunction { name, kernel, regions, remarks }

@@ -29,7 +29,8 @@ impl Names {
 
     /// The value's own name where that is an identifier, else one that begins with `otherwise`.
     pub(super) fn value(&mut self, v: Value<'_>, otherwise: &str) -> Arc<str> {
-        let name: String = v.name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let name: String =
+            v.name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let name = name.trim_matches('_');
         if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return self.unique(name);
@@ -54,6 +55,6 @@ impl Names {
 
 /// Words of the textual form, which names must not be.
 const RESERVED: [&str; 24] = [
-    "nest", "array", "for", "if", "else", "let", "in", "step", "min", "max", "floor", "ceil", "mod", "param", "stmt",
-    "alloc", "version", "guard", "seq", "select", "load", "store", "true", "false",
+    "nest", "array", "for", "if", "else", "let", "in", "step", "min", "max", "floor", "ceil", "mod", "param",
+    "stmt", "alloc", "version", "guard", "seq", "select", "load", "store", "true", "false",
 ];

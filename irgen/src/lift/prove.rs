@@ -16,7 +16,8 @@ pub(super) fn implies(facts: &[Fact], goal: &Poly) -> bool {
     if let Some(c) = goal.as_constant() {
         return c >= 0;
     }
-    let at_least = |f: &Fact| f.poly == *goal || goal.sub(&f.poly).and_then(|d| d.as_constant()).is_some_and(|c| c >= 0);
+    let at_least =
+        |f: &Fact| f.poly == *goal || goal.sub(&f.poly).and_then(|d| d.as_constant()).is_some_and(|c| c >= 0);
     if facts.iter().any(at_least) {
         return true;
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use loop_tree::{
-    AliasClass, Array, ArrayId, Bounds, Condition, Green, Kernel, LoopHeader, LoopKind, Param, RuntimeCondition,
-    ScalarType, StmtId, Storage, VarId, Variable, canonical,
+    AliasClass, Array, ArrayId, Bounds, Condition, Green, Kernel, LoopHeader, LoopKind, Param,
+    RuntimeCondition, ScalarType, StmtId, Storage, VarId, Variable, canonical,
 };
 use rustc_hash::FxHashMap;
 
@@ -39,7 +39,12 @@ pub(super) struct Draft<'m> {
 enum Node {
     Section(usize),
     /// The facts say the same, where one conjunction does.
-    Guard { condition: Condition, facts: Option<Vec<Fact>>, place: Place, body: Vec<Node> },
+    Guard {
+        condition: Condition,
+        facts: Option<Vec<Fact>>,
+        place: Place,
+        body: Vec<Node>,
+    },
     Loop(usize, Vec<Node>),
 }
 
@@ -63,7 +68,8 @@ pub(super) fn draft<'m>(
             Item::Piece(p) => blocks.extend(&p.blocks),
             Item::Loop(c) => {
                 blocks.extend(&cfg.loops[c.id].blocks);
-                let entering = cfg.preds[cfg.loops[c.id].header].iter().find(|p| !cfg.loops[c.id].contains(**p));
+                let entering =
+                    cfg.preds[cfg.loops[c.id].header].iter().find(|p| !cfg.loops[c.id].contains(**p));
                 front = front.or(entering.copied());
                 behind = Some(c.exit);
             }
@@ -112,8 +118,7 @@ pub(super) fn draft<'m>(
         fresh: Vec::new(),
         tested_headers: FxHashMap::default(),
     };
-    let mut builder =
-        Builder { data, variables: Vec::new(), names: Names::default(), latches: Vec::new() };
+    let mut builder = Builder { data, variables: Vec::new(), names: Names::default(), latches: Vec::new() };
     let mut nodes = builder.flatten(items, &Place::default(), None)?;
     // Phis behind the last item belong to the region, and are where its results leave it.
     let last = builder.section(Section::default());
@@ -148,7 +153,12 @@ impl<'m> Builder<'_, '_, 'm> {
         self.data.sections.len() - 1
     }
 
-    fn flatten(&mut self, items: &[Item<'m>], place: &Place, test: Option<usize>) -> Result<Vec<Node>, Refusal<'m>> {
+    fn flatten(
+        &mut self,
+        items: &[Item<'m>],
+        place: &Place,
+        test: Option<usize>,
+    ) -> Result<Vec<Node>, Refusal<'m>> {
         let mut nodes = Vec::new();
         let mut previous = None;
         for item in items {
@@ -186,7 +196,8 @@ impl<'m> Builder<'_, '_, 'm> {
     fn piece(&mut self, p: &Piece, place: &Place, test: Option<usize>) -> Result<usize, Refusal<'m>> {
         let cfg = self.data.cx.values.cfg;
         let test = test.filter(|t| p.blocks.contains(t));
-        let at = self.section(Section { blocks: p.blocks.clone(), test, place: place.clone(), roots: Vec::new() });
+        let at =
+            self.section(Section { blocks: p.blocks.clone(), test, place: place.clone(), roots: Vec::new() });
         let insts: Vec<Inst<'m>> = p.blocks.iter().flat_map(|&b| cfg.insts[b].iter().copied()).collect();
         for (n, inst) in insts.into_iter().enumerate() {
             self.data.section_of.insert(inst, at);
@@ -206,7 +217,11 @@ impl<'m> Builder<'_, '_, 'm> {
             } else if effects.contains(Effects::ATOMIC) {
                 return Err(refuse(Some(inst), "atomic", "an atomic access or a fence"));
             } else if has_effect(inst) {
-                return Err(refuse(Some(inst), "call", &format!("effects that are not understood: {}", inst.value())));
+                return Err(refuse(
+                    Some(inst),
+                    "call",
+                    &format!("effects that are not understood: {}", inst.value()),
+                ));
             }
         }
         Ok(at)
@@ -242,10 +257,7 @@ impl<'m> Builder<'_, '_, 'm> {
         let latch = cfg.loops[c.id].latches.first().copied().unwrap_or(header);
         self.latches.push((header, latch));
         self.names.variable(place.loops.len());
-        self.data.cx.counters.insert(
-            c.id,
-            Counter { var, base, room: count.room.clone(), step: count.step },
-        );
+        self.data.cx.counters.insert(c.id, Counter { var, base, room: count.room.clone(), step: count.step });
         let mut inner = place.clone();
         inner.loops.push(c.id);
         let runs = count.room.sub(&k.scale(count.step).unwrap_or_default());
@@ -320,18 +332,21 @@ impl<'m> Builder<'_, '_, 'm> {
 
     /// Whether facts hold wherever one of the loops directly inside runs: the condition then says nothing of them.
     fn is_implied(&self, nodes: &[Node], place: &Place, facts: &[Fact]) -> bool {
-        nodes.iter().filter_map(|n| match n {
-            Node::Loop(l, _) => Some(l),
-            _ => None,
-        }).all(|l| {
-            let Some(counter) = self.data.cx.counters.get(l) else { return false };
-            let mut inner = place.clone();
-            inner.facts.push(Fact { poly: counter.room.clone(), equal: false });
-            facts.iter().all(|f| {
-                self.data.cx.holds(&inner, &f.poly)
-                    && (!f.equal || f.poly.scale(-1).is_some_and(|p| self.data.cx.holds(&inner, &p)))
+        nodes
+            .iter()
+            .filter_map(|n| match n {
+                Node::Loop(l, _) => Some(l),
+                _ => None,
             })
-        })
+            .all(|l| {
+                let Some(counter) = self.data.cx.counters.get(l) else { return false };
+                let mut inner = place.clone();
+                inner.facts.push(Fact { poly: counter.room.clone(), equal: false });
+                facts.iter().all(|f| {
+                    self.data.cx.holds(&inner, &f.poly)
+                        && (!f.equal || f.poly.scale(-1).is_some_and(|p| self.data.cx.holds(&inner, &p)))
+                })
+            })
     }
 
     fn finish(
@@ -347,7 +362,9 @@ impl<'m> Builder<'_, '_, 'm> {
         let mut sites = Vec::new();
         for s in &self.data.sections {
             for &b in s.blocks.iter().filter(|b| **b != behind || cfg.insts[behind].is_empty()) {
-                for &inst in cfg.insts[b].iter().filter(|i| matches!(i.opcode(), Opcode::Load | Opcode::Store)) {
+                for &inst in
+                    cfg.insts[b].iter().filter(|i| matches!(i.opcode(), Opcode::Load | Opcode::Store))
+                {
                     let used = inst.opcode() == Opcode::Store || inst.is_used();
                     if used {
                         sites.push(Site { inst, place: s.place.clone() });
@@ -355,8 +372,8 @@ impl<'m> Builder<'_, '_, 'm> {
                 }
             }
         }
-        let (memories, touches) = describe(&mut self.data.cx, &sites)
-            .map_err(|u| refuse(Some(u.inst), "access", u.message))?;
+        let (memories, touches) =
+            describe(&mut self.data.cx, &sites).map_err(|u| refuse(Some(u.inst), "access", u.message))?;
         self.data.classes = alias_classes(&memories);
         self.data.memories = memories;
         self.data.touches = touches;
@@ -376,8 +393,9 @@ impl<'m> Builder<'_, '_, 'm> {
             if !leaves {
                 continue;
             }
-            let ty = scalar_type(inst.ty())
-                .ok_or_else(|| refuse(Some(inst), "type", "a result of a type that statements do not have"))?;
+            let ty = scalar_type(inst.ty()).ok_or_else(|| {
+                refuse(Some(inst), "type", "a result of a type that statements do not have")
+            })?;
             let slot = match self.data.leaf(inst.value(), last)? {
                 super::leaves::Leaf::Slot(slot) if self.data.slots[slot].written => slot,
                 super::leaves::Leaf::Same(v) => match self.data.leaf(v, last)? {
@@ -443,7 +461,12 @@ impl<'m> Builder<'_, '_, 'm> {
         slot
     }
 
-    fn tree(&mut self, nodes: &[Node], leaves: &[Vec<StmtId>], dims: &[Arc<[VarId]>]) -> Result<Green, Refusal<'m>> {
+    fn tree(
+        &mut self,
+        nodes: &[Node],
+        leaves: &[Vec<StmtId>],
+        dims: &[Arc<[VarId]>],
+    ) -> Result<Green, Refusal<'m>> {
         let mut children = Vec::new();
         for node in nodes {
             match node {

@@ -111,7 +111,13 @@ impl<'m> Selection<'m> {
         self.remark(r.inst, r.code, &r.message, r.help);
     }
 
-    pub(super) fn remark(&mut self, inst: Option<Inst<'m>>, code: &'static str, message: &str, help: &'static str) {
+    pub(super) fn remark(
+        &mut self,
+        inst: Option<Inst<'m>>,
+        code: &'static str,
+        message: &str,
+        help: &'static str,
+    ) {
         let remark = Remark { location: inst.and_then(location), code, message: message.to_owned(), help };
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
@@ -128,11 +134,7 @@ fn has_loop(item: &Item<'_>) -> bool {
 }
 
 /// Gives a region blocks of its own at both ends.
-pub(super) fn cut<'m>(
-    function: Function<'m>,
-    blocks: &[Block<'m>],
-    draft: Draft<'m>,
-) -> Result<Region<'m>> {
+pub(super) fn cut<'m>(function: Function<'m>, blocks: &[Block<'m>], draft: Draft<'m>) -> Result<Region<'m>> {
     let before = draft.begin.block();
     let entry = draft.begin.split_block("region.entry")?;
     let last = blocks[draft.behind];
@@ -144,7 +146,8 @@ pub(super) fn cut<'m>(
     let inner: Vec<Block<'m>> = draft.blocks.iter().map(|&b| blocks[b]).collect();
     let all = function.blocks();
     let own = all.into_iter().filter(|b| *b == entry || *b == last || inner.contains(b)).collect();
-    let bind = |&(header, latch): &(usize, usize)| LoopBinding { header: blocks[header], latch: blocks[latch] };
+    let bind =
+        |&(header, latch): &(usize, usize)| LoopBinding { header: blocks[header], latch: blocks[latch] };
     let start = draft.kernel.statements.iter().find_map(|s| s.location.clone());
     Ok(Region {
         loops: draft.loops.iter().map(bind).collect(),

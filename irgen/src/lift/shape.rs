@@ -65,7 +65,12 @@ struct Walker<'v, 'a, 'm> {
 
 impl<'m> Walker<'_, '_, 'm> {
     /// From `b` until `stop`, inside of loop `around`.
-    fn walk(&mut self, mut b: usize, stop: Option<usize>, around: Option<usize>) -> Result<Vec<Item<'m>>, &'static str> {
+    fn walk(
+        &mut self,
+        mut b: usize,
+        stop: Option<usize>,
+        around: Option<usize>,
+    ) -> Result<Vec<Item<'m>>, &'static str> {
         let cfg = self.cfg;
         let mut items = Vec::new();
         let header = around.map(|l| cfg.loops[l].header);
@@ -74,7 +79,8 @@ impl<'m> Walker<'_, '_, 'm> {
             let inside = cfg.loop_of[b];
             if inside != around {
                 // Entering a loop at its header; anything else leaves `around`.
-                let Some(l) = inside.filter(|&l| cfg.loops[l].header == b && cfg.loops[l].parent == around) else {
+                let Some(l) = inside.filter(|&l| cfg.loops[l].header == b && cfg.loops[l].parent == around)
+                else {
                     return Err("control leaves the loop from within");
                 };
                 match self.cycle(l) {
@@ -92,7 +98,8 @@ impl<'m> Walker<'_, '_, 'm> {
                             [] => return Ok(items),
                             [one] => b = one,
                             _ => {
-                                let meet = targets.iter().skip(1).try_fold(targets[0], |a, &t| self.meet(a, t));
+                                let meet =
+                                    targets.iter().skip(1).try_fold(targets[0], |a, &t| self.meet(a, t));
                                 b = meet.ok_or("several exits of a loop do not meet")?;
                             }
                         }
@@ -196,12 +203,16 @@ impl<'m> Walker<'_, '_, 'm> {
         let Some(formula) = self.values.formula(condition, true) else { return false };
         let simple = |meaning: Meaning<'m>| match meaning {
             Meaning::Iteration(_) | Meaning::Quotient(_) => true,
-            Meaning::Value(v) => v.as_inst().is_none_or(|i| cfg.home(i).is_none_or(|h| cfg.loop_of[h].is_none())),
+            Meaning::Value(v) => {
+                v.as_inst().is_none_or(|i| cfg.home(i).is_none_or(|h| cfg.loop_of[h].is_none()))
+            }
         };
         formula.disjuncts.len() <= 2
-            && formula.disjuncts.iter().flatten().all(|f| {
-                f.poly.degree() <= 1 && self.values.symbols.all(&f.poly, &simple)
-            })
+            && formula
+                .disjuncts
+                .iter()
+                .flatten()
+                .all(|f| f.poly.degree() <= 1 && self.values.symbols.all(&f.poly, &simple))
     }
 
     fn cycle(&mut self, l: usize) -> Result<Cycle<'m>, &'static str> {
@@ -209,7 +220,9 @@ impl<'m> Walker<'_, '_, 'm> {
         let data = &cfg.loops[l];
         let [latch] = data.latches[..] else { return Err("the loop has several latches") };
         let [(from, exit)] = data.exits[..] else { return Err("the loop has not exactly one exit") };
-        if cfg.preds[exit].len() != 1 || !cfg.preds[data.header].iter().any(|&p| p != latch && cfg.succs[p].len() == 1) {
+        if cfg.preds[exit].len() != 1
+            || !cfg.preds[data.header].iter().any(|&p| p != latch && cfg.succs[p].len() == 1)
+        {
             return Err("the loop has no block of its own in front or behind");
         }
         let test_first = from == data.header && from != latch;
@@ -245,7 +258,8 @@ impl<'m> Walker<'_, '_, 'm> {
 pub(super) fn has_effect(inst: Inst<'_>) -> bool {
     use crate::llvm::Effects;
     let e = inst.effects();
-    !e.contains(Effects::MARKER) && !inst.is_terminator()
+    !e.contains(Effects::MARKER)
+        && !inst.is_terminator()
         && (e.intersects(Effects::WRITE | Effects::THROW | Effects::ATOMIC | Effects::VOLATILE)
             || !e.contains(Effects::WILL_RETURN))
 }

@@ -1,8 +1,8 @@
 //! Statements of a section: which effects belong together, and their operations.
 
 use loop_tree::{
-    Access, AccessId, AccessKind, ArrayId, BinaryOp, Constant, Intrinsic, Mask, Op,
-    OpFlags, OpId, OpKind, Reduction, ReductionOp, ScalarType, Statement, StmtFlags, VarId,
+    Access, AccessId, AccessKind, ArrayId, BinaryOp, Constant, Intrinsic, Mask, Op, OpFlags, OpId, OpKind,
+    Reduction, ReductionOp, ScalarType, Statement, StmtFlags, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -171,9 +171,9 @@ impl<'m> Data<'_, '_, 'm> {
         for late in 0..order.len() {
             let root = self.sections[section].roots[order[late]];
             let reads = self.reads(section, root)?;
-            for early in 0..late {
-                let at = self.position(section, order[early]);
-                let spot = match self.sections[section].roots[order[early]] {
+            for (early, &other) in order.iter().enumerate().take(late) {
+                let at = self.position(section, other);
+                let spot = match self.sections[section].roots[other] {
                     Root::Store(i) => Spot::Memory(i),
                     Root::Set { slot, .. } => Spot::Slot(slot),
                 };
@@ -234,7 +234,11 @@ impl Data<'_, '_, '_> {
     /// Where a slot lives: scalars come after memories.
     fn slot_access(&self, slot: usize, kind: AccessKind) -> Access {
         if let Some(e) = self.element(slot) {
-            return Access { array: ArrayId::new(e.touch.memory), subscripts: e.touch.subscripts.clone(), kind };
+            return Access {
+                array: ArrayId::new(e.touch.memory),
+                subscripts: e.touch.subscripts.clone(),
+                kind,
+            };
         }
         let before = (0..slot).filter(|s| self.element(*s).is_none()).count();
         Access { array: ArrayId::new(self.memories.len() + before), subscripts: Some(Vec::new()), kind }
@@ -282,7 +286,8 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             }
             let (access, ty, value, mask, inst) = match root {
                 Root::Store(i) => {
-                    let v = i.operand(0).ok_or_else(|| refuse(Some(i), "store", "a store without a value"))?;
+                    let v =
+                        i.operand(0).ok_or_else(|| refuse(Some(i), "store", "a store without a value"))?;
                     let value = self.value(v)?;
                     let block = self.data.cx.values.cfg.home(i).unwrap_or(0);
                     let mask = self.mask(block)?;
@@ -319,7 +324,14 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         })
     }
 
-    fn push(&mut self, kind: OpKind, ty: ScalarType, mask: Option<Mask>, flags: OpFlags, from: Option<Inst<'m>>) -> OpId {
+    fn push(
+        &mut self,
+        kind: OpKind,
+        ty: ScalarType,
+        mask: Option<Mask>,
+        flags: OpFlags,
+        from: Option<Inst<'m>>,
+    ) -> OpId {
         let origin = from.map(|i| match self.origins.iter().position(|o| *o == i) {
             Some(at) => at as u32,
             None => {
@@ -341,7 +353,11 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             _ => AccessKind::Write,
         };
         if touch.subscripts.is_none() {
-            return Err(refuse(Some(i), "subscript", "which element is accessed is not known when the loop begins"));
+            return Err(refuse(
+                Some(i),
+                "subscript",
+                "which element is accessed is not known when the loop begins",
+            ));
         }
         self.accesses.push(Access { array: ArrayId::new(touch.memory), subscripts: touch.subscripts, kind });
         Ok((AccessId::new(self.accesses.len() - 1), touch.ty))
@@ -443,7 +459,13 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             Way::No => constant(self, 0),
             Way::Not(op) => {
                 let one = constant(self, 1);
-                self.push(OpKind::Binary(BinaryOp::Xor, op, one), ScalarType::I1, mask, OpFlags::empty(), None)
+                self.push(
+                    OpKind::Binary(BinaryOp::Xor, op, one),
+                    ScalarType::I1,
+                    mask,
+                    OpFlags::empty(),
+                    None,
+                )
             }
         }
     }
@@ -454,7 +476,8 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             return Ok(op);
         }
         let leaf = self.data.leaf(v, self.section)?;
-        let ty = scalar_type(v.ty()).ok_or_else(|| refuse(v.as_inst(), "type", "a type that statements do not have"))?;
+        let ty = scalar_type(v.ty())
+            .ok_or_else(|| refuse(v.as_inst(), "type", "a type that statements do not have"))?;
         let none = OpFlags::empty();
         let op = match leaf {
             Leaf::Const(c) => self.push(OpKind::Const(c), ty, None, none, None),
@@ -538,7 +561,9 @@ enum Way {
 fn reduction(ops: &[Op], accesses: &[Access]) -> Option<Reduction> {
     let last = ops.last()?;
     let OpKind::Store(write, value) = last.kind else { return None };
-    if ops.iter().any(|o| o.mask.is_some()) || ops.iter().filter(|o| matches!(o.kind, OpKind::Store(..))).count() != 1 {
+    if ops.iter().any(|o| o.mask.is_some())
+        || ops.iter().filter(|o| matches!(o.kind, OpKind::Store(..))).count() != 1
+    {
         return None;
     }
     let target = &accesses[write.index()];
@@ -571,8 +596,12 @@ fn reduction(ops: &[Op], accesses: &[Access]) -> Option<Reduction> {
         _ => return None,
     };
     let read_of = |o: OpId| match ops[o.index()].kind {
-        OpKind::Load(read) if accesses[read.index()].array == target.array
-            && accesses[read.index()].subscripts == target.subscripts => Some(read),
+        OpKind::Load(read)
+            if accesses[read.index()].array == target.array
+                && accesses[read.index()].subscripts == target.subscripts =>
+        {
+            Some(read)
+        }
         _ => None,
     };
     let (read, accumulator) = match (read_of(a), read_of(b)) {
@@ -585,4 +614,3 @@ fn reduction(ops: &[Op], accesses: &[Access]) -> Option<Reduction> {
     let touched = accesses.iter().filter(|x| x.array == target.array).count();
     (uses == 1 && touched == 2).then_some(Reduction { op, read, write })
 }
-

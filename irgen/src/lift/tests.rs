@@ -61,9 +61,15 @@ fn check(found: (Vec<String>, Vec<&'static str>), parts: &[&str]) {
 fn counts_of_all_kinds() {
     check(counted("0", "slt i32 %i, %n", "add nsw i32 %i, 1"), &["for i in 0..n {", "a[i] = 1.0"]);
     check(counted("3", "sle i32 %i, %n", "add nsw i32 %i, 1"), &["for i in 3..n + 1 {"]);
-    check(counted("0", "slt i32 %i, %n", "add nsw i32 %i, 4"), &["for i in 0..floor((n + 3)/4) {", "a[4*i] = 1.0"]);
+    check(
+        counted("0", "slt i32 %i, %n", "add nsw i32 %i, 4"),
+        &["for i in 0..floor((n + 3)/4) {", "a[4*i] = 1.0"],
+    );
     check(counted("%n", "sgt i32 %i, 0", "add nsw i32 %i, -1"), &["for i in 0..n {", "a[n - i] = 1.0"]);
-    check(counted("%n", "sge i32 %i, 0", "add nsw i32 %i, -3"), &["for i in 0..floor(n/3) + 1 {", "a[n - 3*i]"]);
+    check(
+        counted("%n", "sge i32 %i, 0", "add nsw i32 %i, -3"),
+        &["for i in 0..floor(n/3) + 1 {", "a[n - 3*i]"],
+    );
 }
 
 #[test]
@@ -75,7 +81,10 @@ fn unsigned_and_unequal_ask_for_a_check() {
 #[test]
 fn a_wrap_that_may_happen_is_checked_or_refused() {
     // i <= n never ends where n is the greatest number.
-    check(counted("0", "sle i32 %i, %n", "add i32 %i, 1"), &["for i in 0..n + 1 {", "require n <= 2147483646"]);
+    check(
+        counted("0", "sle i32 %i, %n", "add i32 %i, 1"),
+        &["for i in 0..n + 1 {", "require n <= 2147483646"],
+    );
     // i != n with a step of 2 passes by odd n.
     let (regions, remarks) = counted("0", "ne i32 %i, %n", "add i32 %i, 2");
     assert!(regions.is_empty());
@@ -110,8 +119,12 @@ fn effects_end_a_region_with_their_reason() {
     assert_eq!(codes("store volatile double 1.0, ptr %p"), ["volatile"]);
     assert_eq!(codes("store atomic double 1.0, ptr %p monotonic, align 8"), ["atomic"]);
     assert_eq!(codes("call void @g()"), ["call"]);
-    assert_eq!(codes("%v = load atomic double, ptr %p unordered, align 8\nstore double %v, ptr %q"), ["atomic"]);
-    let indirect = "%v = load i64, ptr %q\n%r = getelementptr inbounds double, ptr %a, i64 %v\nstore double 0.0, ptr %r";
+    assert_eq!(
+        codes("%v = load atomic double, ptr %p unordered, align 8\nstore double %v, ptr %q"),
+        ["atomic"]
+    );
+    let indirect =
+        "%v = load i64, ptr %q\n%r = getelementptr inbounds double, ptr %a, i64 %v\nstore double 0.0, ptr %r";
     assert_eq!(codes(indirect), ["subscript"]);
 }
 
@@ -127,7 +140,8 @@ fn reads_before_writes_stay_together() {
 
 #[test]
 fn pure_calls_are_operations() {
-    let found = body("%v = load double, ptr %q\n%w = call double @llvm.sqrt.f64(double %v)\nstore double %w, ptr %p");
+    let found =
+        body("%v = load double, ptr %q\n%w = call double @llvm.sqrt.f64(double %v)\nstore double %w, ptr %p");
     check(found, &["a[i] = sqrt(b[i])"]);
 }
 

@@ -55,7 +55,10 @@ pub(super) fn count<'m>(
         })
     };
     // The induction itself may not hide in a quotient either.
-    if varies(&start) || varies(&y.poly) || x.needs.iter().chain(&y.needs).any(|n| !n.poly.uses(k) && varies(&n.poly)) {
+    if varies(&start)
+        || varies(&y.poly)
+        || x.needs.iter().chain(&y.needs).any(|n| !n.poly.uses(k) && varies(&n.poly))
+    {
         return Err(UNKNOWN);
     }
     use IntPredicate::*;

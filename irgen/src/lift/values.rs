@@ -192,9 +192,13 @@ impl<'a, 'm> Values<'a, 'm> {
                 let a = self.integer(inst.operand(0)?)?;
                 Some(Expr::exact(a.poly.scale(-1)?.offset(-1)?).with(&a))
             }
-            Opcode::SDiv | Opcode::UDiv | Opcode::SRem | Opcode::URem | Opcode::LShr | Opcode::AShr | Opcode::And => {
-                self.divide(inst, bits)
-            }
+            Opcode::SDiv
+            | Opcode::UDiv
+            | Opcode::SRem
+            | Opcode::URem
+            | Opcode::LShr
+            | Opcode::AShr
+            | Opcode::And => self.divide(inst, bits),
             Opcode::SExt => self.integer(inst.operand(0)?),
             Opcode::ZExt => {
                 let from = inst.operand(0)?;
@@ -283,9 +287,9 @@ impl<'a, 'm> Values<'a, 'm> {
             Meaning::Quotient(_) => true,
             Meaning::Iteration(l) => around.is_none_or(|a| !this.cfg.loop_within(a, l)),
             Meaning::Value(v) => v.as_inst().is_some_and(|i| {
-                this.block_of(i).and_then(|b| this.cfg.loop_of[b]).is_some_and(|l| {
-                    around.is_none_or(|a| !this.cfg.loop_within(a, l))
-                })
+                this.block_of(i)
+                    .and_then(|b| this.cfg.loop_of[b])
+                    .is_some_and(|l| around.is_none_or(|a| !this.cfg.loop_within(a, l)))
             }),
         };
         let leaves = |p: &Poly| self.symbols.all(p, &|m| !inside(m, self));
@@ -439,7 +443,8 @@ impl<'a, 'm> Values<'a, 'm> {
             let mut needs = a.needs;
             merge(&mut needs, &b.needs);
             let disjuncts = if and == positive {
-                let pairs = a.disjuncts.iter().flat_map(|x| b.disjuncts.iter().map(move |y| [&x[..], y].concat()));
+                let pairs =
+                    a.disjuncts.iter().flat_map(|x| b.disjuncts.iter().map(move |y| [&x[..], y].concat()));
                 pairs.collect()
             } else {
                 [a.disjuncts, b.disjuncts].concat()
@@ -473,9 +478,7 @@ impl<'a, 'm> Values<'a, 'm> {
         let max = signed_range(int_bits(inst.operand(0)?)?).1;
         let same_sign = inst.poison_flags().contains(PoisonFlags::SAME_SIGN);
         let mut joint = Expr::exact(Poly::default()).with(&a).with(&b);
-        let ge = |x: &Poly, y: &Poly, by: i128| {
-            Some(Fact { poly: x.sub(y)?.offset(-by)?, equal: false })
-        };
+        let ge = |x: &Poly, y: &Poly, by: i128| Some(Fact { poly: x.sub(y)?.offset(-by)?, equal: false });
         use IntPredicate::*;
         let (a, b) = (&a.poly, &b.poly);
         let signed = match predicate {

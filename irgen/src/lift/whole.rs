@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use loop_tree::{
-    Access, AccessKind, Affine, AliasClass, ArrayId, Atom, Bounds, Constraint, Green, Kernel, LoopHeader, LoopKind, Node,
-    OpKind, ParamId, Statement, StmtFlags, StmtId, Storage, VarId, Variable, canonical,
+    Access, AccessKind, Affine, AliasClass, ArrayId, Atom, Bounds, Constraint, Green, Kernel, LoopHeader,
+    LoopKind, Node, OpKind, ParamId, Statement, StmtFlags, StmtId, Storage, VarId, Variable, canonical,
 };
 
 use super::region::Draft;
@@ -82,7 +82,11 @@ impl Joined<'_, '_> {
         for a in &part.arrays {
             let name = unique(&a.name, k);
             // Memory of different regions may be the same.
-            let alias = if a.storage == Storage::Memory { AliasClass(0) } else { AliasClass(k.arrays.len() as u32 + 1) };
+            let alias = if a.storage == Storage::Memory {
+                AliasClass(0)
+            } else {
+                AliasClass(k.arrays.len() as u32 + 1)
+            };
             let extents = a.extents.iter().map(|e| e.as_ref().map(|e| at.affine(e))).collect();
             k.arrays.push(loop_tree::Array { name, extents, alias, ..a.clone() });
         }
@@ -104,7 +108,9 @@ impl Joined<'_, '_> {
                 Part::Opaque => self.opaque(),
                 Part::Either(inner) => self.tree(inner),
                 Part::Loop(inner) => {
-                    let var = VarId(self.kernel.variables.len() as u32 + 1000 + self.kernel.statements.len() as u32);
+                    let var = VarId(
+                        self.kernel.variables.len() as u32 + 1000 + self.kernel.statements.len() as u32,
+                    );
                     let rest = self.opaque();
                     let body = Green::seq([self.tree(inner), rest]);
                     let bounds = Bounds::Unbounded { exit: None };
@@ -129,7 +135,10 @@ impl Joined<'_, '_> {
             ops: Vec::new(),
             accesses,
             reduction: None,
-            flags: StmtFlags::OPAQUE | StmtFlags::SIDE_EFFECTS | StmtFlags::MAY_THROW | StmtFlags::MAY_NOT_RETURN,
+            flags: StmtFlags::OPAQUE
+                | StmtFlags::SIDE_EFFECTS
+                | StmtFlags::MAY_THROW
+                | StmtFlags::MAY_NOT_RETURN,
             location: None,
         };
         self.kernel.statements.push(Arc::new(statement));
@@ -186,7 +195,9 @@ impl Offsets {
                 }
                 Green::for_loop(header, self.green(body))
             }
-            Node::Let(v, e, body) => Green::bind(VarId(v.0 + self.variables), self.affine(e), self.green(body)),
+            Node::Let(v, e, body) => {
+                Green::bind(VarId(v.0 + self.variables), self.affine(e), self.green(body))
+            }
             Node::Guard(c, body) => {
                 let condition = match &**c {
                     loop_tree::GuardCondition::Affine(c) => {
@@ -194,10 +205,12 @@ impl Offsets {
                         c.disjuncts.iter_mut().flatten().for_each(|x| *x = self.constraint(x));
                         loop_tree::GuardCondition::Affine(c)
                     }
-                    loop_tree::GuardCondition::Predicate { array, value } => loop_tree::GuardCondition::Predicate {
-                        array: ArrayId(array.0 + self.arrays),
-                        value: *value,
-                    },
+                    loop_tree::GuardCondition::Predicate { array, value } => {
+                        loop_tree::GuardCondition::Predicate {
+                            array: ArrayId(array.0 + self.arrays),
+                            value: *value,
+                        }
+                    }
                 };
                 Green::guarded(Arc::new(condition), self.green(body))
             }
