@@ -1,2 +1,7 @@
 //! The `looptree` command.
-fn main() {}
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -247,10 +247,13 @@ pub fn measure_kernel(
     for v in variants {
         modules.push(kernel_module(name, kernel, v.root, v.conditions, v.parallel, v.label)?);
     }
-    let labelled: Vec<(&str, &[u8])> = variants.iter().map(|v| v.label).zip(modules.iter().map(|m| &m[..])).collect();
+    let labelled: Vec<(&str, &[u8])> =
+        variants.iter().map(|v| v.label).zip(modules.iter().map(|m| &m[..])).collect();
     measure_modules(&original, name, &labelled, &setup, options, true).map_err(|error| match error {
         // The result says whether the kernel ran.
-        MeasureError::Mismatch { label, array, .. } if array == inputs::RESULT => MeasureError::Conditions { label },
+        MeasureError::Mismatch { label, array, .. } if array == inputs::RESULT => {
+            MeasureError::Conditions { label }
+        }
         other => other,
     })
 }
@@ -266,7 +269,8 @@ fn kernel_arguments(kernel: &Kernel, params: &[i64]) -> Result<Vec<ArgumentSpec>
             let array = kernel.array(id);
             let no_range = || MeasureError::NoRange { array: array.name.to_string() };
             let size = i64::from(array.element.size());
-            let range = if array.is_scalar() { 0..1 } else { touched(kernel, id, params).ok_or_else(no_range)? };
+            let range =
+                if array.is_scalar() { 0..1 } else { touched(kernel, id, params).ok_or_else(no_range)? };
             let bytes = |elements: i64| {
                 elements.max(0).checked_mul(size).and_then(|b| usize::try_from(b).ok()).ok_or_else(no_range)
             };

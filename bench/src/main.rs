@@ -1,2 +1,38 @@
 //! Kernels, candidate comparison and micro-benchmarks.
-fn main() {}
+//!
+//! `cargo run -p bench --release -- compare` builds every kernel of `bench/kernels` three ways, runs the programs
+//! interleaved, and prints how the variants of looptree compare with `clang-22 -O3 -march=native`.
+
+mod compare;
+mod programs;
+mod timing;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser, Debug)]
+#[command(name = "bench", about = "Measures looptree on whole programs")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Original against the best predicted and the best measured variant, whole runs.
+    Compare(compare::Arguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Compare(arguments) => compare::run(&arguments),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -39,6 +39,7 @@ mod tile;
 mod transform;
 mod unroll;
 mod unroll_and_jam;
+mod version;
 
 pub use arguments::{Argument, Arguments};
 pub use context::{Context, Site};
@@ -64,3 +65,4 @@ pub use tile::Tile;
 pub use transform::{Rewrite, Step, Transform};
 pub use unroll::{Factor, Unroll};
 pub use unroll_and_jam::UnrollAndJam;
+pub use version::Version;

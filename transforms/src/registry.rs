@@ -2,7 +2,7 @@
 
 use crate::{
     Arguments, Context, Distribute, Fuse, IndexSetSplit, Interchange, Mark, Move, Peel, Permute, RecipeError,
-    Reorder, Reverse, Sink, Skew, Step, StripMine, Tile, Unroll, UnrollAndJam,
+    Reorder, Reverse, Sink, Skew, Step, StripMine, Tile, Unroll, UnrollAndJam, Version,
 };
 use std::sync::Arc;
 
@@ -132,6 +132,7 @@ impl Registry {
             "reorder": Reorder,
             "sink": Sink,
             "mark": Mark,
+            "version": Version,
         );
         registry
     }

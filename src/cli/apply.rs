@@ -1,0 +1,75 @@
+//! `looptree apply`: one recipe, the tree it makes, and the oracle's verdict.
+
+use super::args::ApplyArguments;
+use super::error::CliError;
+use super::input::{self, Input};
+use super::output;
+use looptree::driver::{DriverError, Session};
+use looptree::transforms::{Recipe, Registry};
+use looptree::tree::text::{self, Program};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Runs the command.
+pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
+    let file = &arguments.input.file;
+    let read = input::read(&arguments.input)?;
+    let settings = input::settings(&arguments.input, &arguments.model, None)?;
+    let registry = Registry::standard();
+    let name = file.display().to_string();
+    let bytes = match &read {
+        Input::Ir(bytes) => &bytes[..],
+        Input::Text(_) => &[],
+    };
+    let session =
+        Session { input: bytes, name: &name, settings: &settings, registry: &registry, progress: None };
+    let recipe = recipe(&arguments.recipe, &registry)?;
+    let failed = |e: DriverError| input::from_driver(e, file);
+
+    let (function, number, kernel) = match &read {
+        Input::Text(program) => (program.kernel.name.clone(), 0, program.kernel.clone()),
+        Input::Ir(_) => session.only_region().map_err(failed)?,
+    };
+    let label = format!("{function}#{number}");
+    let chosen = session.apply(&label, &kernel, &recipe).map_err(failed)?;
+    let text = if arguments.emit {
+        match &read {
+            Input::Ir(_) => {
+                let choices = BTreeMap::from([((Arc::clone(&function), number), chosen)]);
+                session.emit(&choices).map_err(failed)?.text
+            }
+            Input::Text(_) => session.emit_kernel(&kernel, &chosen).map_err(failed)?,
+        }
+    } else {
+        let mut out = String::new();
+        let _ = match chosen.conditions.len() {
+            0 => writeln!(out, "; valid: always"),
+            _ => {
+                let list: Vec<String> =
+                    chosen.conditions.iter().map(|c| text::print_runtime_condition(&kernel, c)).collect();
+                writeln!(out, "; valid under: {}", list.join(", "))
+            }
+        };
+        out.push_str(&text::print(&Program { kernel: kernel.clone(), variant: Some(chosen.root.clone()) }));
+        out
+    };
+    output::write(&arguments.output, text.as_bytes())
+}
+
+/// Recipe text, or the contents of the file of that name.
+fn recipe(argument: &str, registry: &Registry) -> Result<Recipe, CliError> {
+    let path = Path::new(argument);
+    let (name, text) = if path.is_file() {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| CliError::Read { file: path.to_owned(), source })?;
+        (path, text)
+    } else {
+        (Path::new("--recipe"), argument.to_string())
+    };
+    Recipe::parse(&text, registry).map_err(|e| {
+        let help = Some("steps look like tile(i, j; 32, 32), separated by `;`".to_string());
+        input::syntax(name, text.clone(), e.message, help, e.span)
+    })
+}

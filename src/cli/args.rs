@@ -1,0 +1,252 @@
+//! What can be said on the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A loop optimizer: finds, proves, ranks and emits variants of loop nests.
+#[derive(Parser, Debug)]
+#[command(name = "looptree", version, about, max_term_width = 110)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Enumerate variants of loop nests, prove them, rank them, and measure them on request.
+    Explore(ExploreArguments),
+    /// Optimize LLVM IR: every function, or one.
+    Opt(OptArguments),
+    /// Apply a recipe and print the result with the oracle's verdict.
+    Apply(ApplyArguments),
+    /// Execute a `.lt` program with the reference interpreter.
+    Run(RunArguments),
+    /// Print the loop tree, its accesses and its dependences.
+    Show(ShowArguments),
+}
+
+/// Input shared by the commands.
+#[derive(Args, Debug, Clone)]
+pub struct InputArguments {
+    /// A `.c`, `.ll`, `.bc` or `.lt` file; `-` reads LLVM IR from standard input.
+    pub file: PathBuf,
+    /// Only this function.
+    #[arg(long, short = 'f', value_name = "NAME")]
+    pub function: Option<String>,
+    /// Only this region of the function, counted from 0 in textual order.
+    #[arg(long, value_name = "NUMBER")]
+    pub region: Option<usize>,
+    /// Flags for clang-22 where the input is C: `-- -march=native -DN=100`.
+    #[arg(last = true, value_name = "CLANG FLAGS")]
+    pub clang_flags: Vec<String>,
+}
+
+/// Which implementation of each analysis, which target, which sizes.
+#[derive(Args, Debug, Clone)]
+pub struct ModelArguments {
+    /// Value of a parameter, for ranking and measuring: `--param n=1000`. Others get `--default-param`.
+    #[arg(long = "param", short = 'p', value_name = "NAME=VALUE")]
+    pub params: Vec<String>,
+    /// Value of parameters that are not given.
+    #[arg(long, value_name = "VALUE", default_value_t = 1000)]
+    pub default_param: i64,
+    /// The machine costs are predicted for: `native`, or a name as `x86-64-avx2`, `x86-64-avx512`, `generic`.
+    #[arg(long, default_value = "native")]
+    pub target: String,
+    /// How costs are predicted.
+    #[arg(long, value_enum, default_value_t = CostModelChoice::Analytic)]
+    pub cost_model: CostModelChoice,
+    /// Which dependence analysis proves variants: `none`, `flat`, `polyhedral`.
+    #[arg(long, default_value = "polyhedral")]
+    pub dependences: String,
+    /// Operations that isl may spend on one question before the variant is refused.
+    #[arg(long, value_name = "OPERATIONS")]
+    pub quota: Option<u64>,
+}
+
+/// How many variants are tried, and how.
+#[derive(Args, Debug, Clone)]
+pub struct SearchArguments {
+    /// Steps in a recipe at most.
+    #[arg(long, short = 'd')]
+    pub depth: Option<usize>,
+    /// Variants kept from one depth to the next.
+    #[arg(long, short = 'b')]
+    pub beam: Option<usize>,
+    /// How the space is searched.
+    #[arg(long, value_enum, default_value_t = StrategyChoice::Guided)]
+    pub strategy: StrategyChoice,
+    /// Distinct variants at most.
+    #[arg(long, value_name = "COUNT")]
+    pub max_variants: Option<usize>,
+    /// Threads; results do not depend on it. Default: one per core.
+    #[arg(long, short = 'j')]
+    pub threads: Option<usize>,
+}
+
+/// `looptree explore`
+#[derive(Args, Debug)]
+pub struct ExploreArguments {
+    /// Input.
+    #[command(flatten)]
+    pub input: InputArguments,
+    /// Model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+    /// Search.
+    #[command(flatten)]
+    pub search: SearchArguments,
+    /// Variants shown.
+    #[arg(long, short = 'k', default_value_t = 10)]
+    pub top: usize,
+    /// Compile the variants shown, run them interleaved with the original on generated inputs, compare results bit
+    /// for bit, and report times.
+    #[arg(long, short = 'm')]
+    pub measure: bool,
+    /// Print the terms of the predicted cost of the variants shown.
+    #[arg(long)]
+    pub explain: bool,
+    /// List refused variants with the dependence that forbids them.
+    #[arg(long)]
+    pub why_not: bool,
+    /// Write each variant shown as `.lt`, `.ll` and recipe, and a summary, into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub dump: Option<PathBuf>,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// `looptree opt`
+#[derive(Args, Debug)]
+pub struct OptArguments {
+    /// Input.
+    #[command(flatten)]
+    pub input: InputArguments,
+    /// Output; `-` is standard output. `.bc` files get bitcode, all others text.
+    #[arg(long, short = 'o', default_value = "-")]
+    pub output: PathBuf,
+    /// A recipe file, or `best` for what the search finds.
+    #[arg(long, default_value = "best")]
+    pub recipe: String,
+    /// Model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+    /// Search.
+    #[command(flatten)]
+    pub search: SearchArguments,
+    /// Predicted gain below which the original code is kept: 1.1 asks for ten percent.
+    #[arg(long, default_value_t = 1.1)]
+    pub min_gain: f64,
+    /// Print remarks: what was done, what was not and why.
+    #[arg(long)]
+    pub remarks: bool,
+}
+
+/// `looptree apply`
+#[derive(Args, Debug)]
+pub struct ApplyArguments {
+    /// Input.
+    #[command(flatten)]
+    pub input: InputArguments,
+    /// The recipe: text, or the name of a file.
+    #[arg(long)]
+    pub recipe: String,
+    /// Model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+    /// Print LLVM IR instead of the tree.
+    #[arg(long)]
+    pub emit: bool,
+    /// Output; `-` is standard output.
+    #[arg(long, short = 'o', default_value = "-")]
+    pub output: PathBuf,
+}
+
+/// `looptree run`
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// A `.lt` file; `-` is standard input.
+    pub file: PathBuf,
+    /// Value of a parameter: `--param n=10`.
+    #[arg(long = "param", short = 'p', value_name = "NAME=VALUE")]
+    pub params: Vec<String>,
+    /// Value of parameters that are not given.
+    #[arg(long, value_name = "VALUE", default_value_t = 8)]
+    pub default_param: i64,
+    /// Statement instances at most.
+    #[arg(long, default_value_t = 100_000_000)]
+    pub fuel: u64,
+    /// Print the statement instances in order.
+    #[arg(long)]
+    pub trace: bool,
+    /// Run the variant of the file, where it has one, and compare with the original.
+    #[arg(long)]
+    pub compare: bool,
+}
+
+/// `looptree show`
+#[derive(Args, Debug)]
+pub struct ShowArguments {
+    /// Input.
+    #[command(flatten)]
+    pub input: InputArguments,
+    /// Model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+    /// What to print; several may be given. Default: the tree.
+    #[arg(long, value_enum)]
+    pub what: Vec<Part>,
+}
+
+/// What `show` prints.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The loop tree, as `.lt` text.
+    Tree,
+    /// Regions found, with what each needs at run time.
+    Regions,
+    /// Accesses of each statement.
+    Accesses,
+    /// Dependences with distance vectors.
+    Dependences,
+    /// Which loops carry no dependence.
+    Loops,
+    /// The predicted cost and its terms.
+    Cost,
+    /// The moves that could be tried.
+    Moves,
+    /// What could not be lifted, and why.
+    Remarks,
+}
+
+/// Form of a result.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+}
+
+/// Choice of the search strategy.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrategyChoice {
+    /// Every sequence of moves up to a depth.
+    Exhaustive,
+    /// The best few of each depth go on.
+    Beam,
+    /// Structure first, then order, then tiles, then registers; a beam within each.
+    Guided,
+}
+
+/// Choice of the cost model.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CostModelChoice {
+    /// Throughput, vectorisation, loop overhead and cache traffic.
+    Analytic,
+    /// Executed operations only.
+    Instructions,
+}

@@ -1,0 +1,113 @@
+//! Errors of the command, each with what to do about it.
+
+use miette::{Diagnostic, NamedSource, SourceSpan};
+use std::path::PathBuf;
+
+/// What ends a command.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+pub enum CliError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", file.display())]
+    #[diagnostic(code(input::read), help("check the path and its permissions"))]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}", file.display())]
+    #[diagnostic(
+        code(output::write),
+        help("check that the directory exists and is writable; nothing was written")
+    )]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// Text with an error at a place.
+    #[error("{message}")]
+    #[diagnostic(code(input::syntax))]
+    Syntax {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        #[help]
+        help: Option<String>,
+        /// The text.
+        #[source_code]
+        text: NamedSource<String>,
+        /// The place.
+        #[label("here")]
+        span: SourceSpan,
+    },
+    /// LLVM does not accept the input.
+    #[error("{}: {message}", file.display())]
+    #[diagnostic(code(input::llvm))]
+    Llvm {
+        /// The file.
+        file: PathBuf,
+        /// LLVM's words.
+        message: String,
+        /// What to do.
+        #[help]
+        help: String,
+    },
+    /// clang fails on the input.
+    #[error("clang-22 does not compile {}:\n{message}", file.display())]
+    #[diagnostic(code(input::clang), help("flags for clang follow `--`, for example `-- -Iinclude -DN=100`"))]
+    Clang {
+        /// The file.
+        file: PathBuf,
+        /// clang's words.
+        message: String,
+    },
+    /// The input is fine, but what was asked for is not in it.
+    #[error("{message}")]
+    #[diagnostic(code(input::request))]
+    NotThere {
+        /// What is missing.
+        message: String,
+        /// What to do.
+        #[help]
+        help: String,
+    },
+    /// An option's value makes no sense.
+    #[error("{message}")]
+    #[diagnostic(code(usage::value))]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        #[help]
+        help: String,
+    },
+    /// The request failed.
+    #[error("{message}")]
+    #[diagnostic(code(request::failed))]
+    Failed {
+        /// What happened.
+        message: String,
+        /// What to do.
+        #[help]
+        help: String,
+    },
+}
+
+impl CliError {
+    /// See the exit codes of the [command](super).
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            CliError::Usage { .. } => 2,
+            CliError::Failed { .. } | CliError::Write { .. } => 1,
+            _ => 3,
+        }
+    }
+
+    /// Whether the reader of standard output is gone, which is no news to anybody.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, CliError::Write { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+}

@@ -1,0 +1,85 @@
+//! `looptree explore`: what could be done to a nest, why not more, and what it is worth.
+
+mod dump;
+mod measured;
+mod report;
+
+use super::args::{ExploreArguments, Format};
+use super::error::CliError;
+use super::input::{self, Input};
+use super::output;
+use super::progress::Progress;
+use looptree::driver::{DriverError, Explored, ExploredRegion, Session};
+use looptree::explore::Statistics;
+use looptree::transforms::Registry;
+use std::sync::Arc;
+
+/// Runs the command.
+pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
+    let file = &arguments.input.file;
+    let read = input::read(&arguments.input)?;
+    let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
+    let registry = Registry::standard();
+    let progress = Progress::new();
+    let tell = |region: &str, s: &Statistics| {
+        progress.say(format!("{region}: {} variants judged, {} legal", s.judged, s.legal));
+    };
+    let name = file.display().to_string();
+    let failed = |e| input::from_driver(e, file);
+    let bytes = match &read {
+        Input::Ir(bytes) => &bytes[..],
+        Input::Text(_) => &[],
+    };
+    let session = Session {
+        input: bytes,
+        name: &name,
+        settings: &settings,
+        registry: &registry,
+        progress: Some(&tell),
+    };
+    let explored = match &read {
+        Input::Ir(_) => session.explore().map_err(failed)?,
+        Input::Text(program) => {
+            settings
+                .require_parameters(std::iter::once(&*program.kernel))
+                .map_err(|e| failed(DriverError::Model(e)))?;
+            let label = program.kernel.name.to_string();
+            let (problem, exploration) = session.explore_kernel(&label, &program.kernel).map_err(failed)?;
+            Explored {
+                regions: vec![ExploredRegion {
+                    function: Arc::from(label),
+                    number: 0,
+                    location: None,
+                    kernel: program.kernel.clone(),
+                    params: problem.params,
+                    dependences: problem.dependences,
+                    exploration,
+                }],
+                skipped: Vec::new(),
+                remarks: Vec::new(),
+            }
+        }
+    };
+    let mut summaries = Vec::new();
+    for region in &explored.regions {
+        let shown = region.exploration.variants.len().min(arguments.top.max(1));
+        let times = if arguments.measure {
+            progress.say(format!("{}: measuring {shown} variants", region.label()));
+            Some(measured::measure(&session, &read, region, shown, file)?)
+        } else {
+            None
+        };
+        summaries.push(report::summary(region, shown, times.as_ref(), arguments));
+    }
+    progress.finish();
+    if let Some(directory) = &arguments.dump {
+        for (region, summary) in explored.regions.iter().zip(&summaries) {
+            dump::write(&session, &read, region, summary, directory, file)?;
+        }
+    }
+    let text = match arguments.format {
+        Format::Json => report::json(&summaries, &explored),
+        Format::Table => report::table(&summaries, &explored, arguments),
+    };
+    output::print(&text)
+}

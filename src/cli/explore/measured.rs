@@ -1,0 +1,119 @@
+//! Times of the variants shown.
+
+use crate::cli::error::CliError;
+use crate::cli::input::{self, Input};
+use looptree::driver::{Chosen, DriverError, ExploredRegion, Session};
+use looptree::measure::{
+    ArgumentSpec, CallSetup, KernelVariant, MeasureError, MeasureOptions, Measurement, NotCallable,
+    measure_ir, measure_kernel,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Measured times by rank.
+pub enum Times {
+    /// By rank.
+    Measured(Vec<Measurement>),
+    /// The function cannot be called on generated inputs.
+    Not(String),
+}
+
+impl Times {
+    /// Time of the original over that of the variant.
+    pub fn ratio(&self, rank: usize) -> Option<f64> {
+        self.of(rank).map(|m| m.ratio.median)
+    }
+
+    /// Seconds of one call.
+    pub fn seconds(&self, rank: usize) -> Option<f64> {
+        self.of(rank).map(|m| m.seconds.median)
+    }
+
+    /// Why there are none.
+    pub fn why_not(&self) -> Option<String> {
+        match self {
+            Times::Measured(_) => None,
+            Times::Not(why) => Some(why.clone()),
+        }
+    }
+
+    fn of(&self, rank: usize) -> Option<&Measurement> {
+        match self {
+            // The first measurement is the original's.
+            Times::Measured(list) => list.get(rank + 1),
+            Times::Not(_) => None,
+        }
+    }
+}
+
+/// Measures the first `shown` variants. A variant that computes something else is an error: it must never be shown.
+pub fn measure(
+    session: &Session<'_>,
+    read: &Input,
+    region: &ExploredRegion,
+    shown: usize,
+    file: &Path,
+) -> Result<Times, CliError> {
+    let failed = |e: DriverError| input::from_driver(e, file);
+    let options = MeasureOptions::default();
+    let variants = &region.exploration.variants[..shown];
+    let chosen: Vec<Chosen> =
+        variants.iter().map(|v| session.choose(region, v)).collect::<Result<_, _>>().map_err(failed)?;
+    let labels: Vec<String> = variants.iter().map(|v| format!("`{}`", v.recipe)).collect();
+    let measured = match read {
+        Input::Text(_) => {
+            let list: Vec<KernelVariant<'_>> = chosen
+                .iter()
+                .zip(&labels)
+                .map(|(c, label)| KernelVariant {
+                    label,
+                    root: &c.root,
+                    conditions: &c.conditions,
+                    parallel: &c.parallel,
+                })
+                .collect();
+            measure_kernel(&region.kernel, &list, &region.params, &options)
+        }
+        Input::Ir(bytes) => {
+            let arguments = match arguments(session, region) {
+                Ok(arguments) => arguments,
+                Err(Ok(not)) => return Ok(Times::Not(not.to_string())),
+                Err(Err(error)) => return Err(failed(error)),
+            };
+            let mut modules = Vec::with_capacity(shown);
+            for (variant, chosen) in variants.iter().zip(chosen) {
+                // The original is measured as it is, like any other.
+                modules.push(if variant.recipe.0.is_empty() {
+                    bytes.clone()
+                } else {
+                    let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
+                    session.emit(&choices).map_err(failed)?.bitcode
+                });
+            }
+            let list: Vec<(&str, &[u8])> =
+                labels.iter().map(String::as_str).zip(modules.iter().map(|m| &m[..])).collect();
+            measure_ir(bytes, &region.function, &list, &CallSetup { arguments, seed: 1 }, &options)
+        }
+    };
+    match measured {
+        Ok(list) => Ok(Times::Measured(list)),
+        Err(error @ (MeasureError::TooLarge { .. } | MeasureError::NoRange { .. })) => {
+            Ok(Times::Not(error.to_string()))
+        }
+        Err(error @ (MeasureError::Mismatch { .. } | MeasureError::OutOfBounds { .. })) => {
+            Err(CliError::Failed {
+                message: error.to_string(),
+                help: "this is a bug in looptree: please report the input and the recipe".to_string(),
+            })
+        }
+        Err(error) => Ok(Times::Not(error.to_string())),
+    }
+}
+
+/// Arguments with which the function reaches the region; `Err(Ok)` where there are none.
+fn arguments(
+    session: &Session<'_>,
+    region: &ExploredRegion,
+) -> Result<Vec<ArgumentSpec>, Result<NotCallable, DriverError>> {
+    session.argument_specs(region).map_err(Err)?.map_err(Ok)
+}

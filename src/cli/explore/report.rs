@@ -1,0 +1,240 @@
+//! The result as a table or as JSON.
+
+use super::measured::Times;
+use crate::cli::args::ExploreArguments;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
+use looptree::driver::{Explored, ExploredRegion};
+use looptree::explore::{Reason, StopReason};
+use looptree::tree::text;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// One region.
+#[derive(Serialize, Debug)]
+pub struct RegionSummary {
+    /// `function#number`
+    pub region: String,
+    /// `file:line` where it begins.
+    pub location: Option<String>,
+    /// Values of the parameters.
+    pub params: Vec<(String, i64)>,
+    /// Predicted cycles of the original.
+    pub original_cycles: f64,
+    /// Cheapest first.
+    pub variants: Vec<VariantSummary>,
+    /// Refused variants, where asked for.
+    pub refused: Vec<RefusedSummary>,
+    /// Moves enumerated.
+    pub moves: usize,
+    /// Moves that led to a tree met before.
+    pub duplicates: usize,
+    /// Distinct variants judged.
+    pub judged: usize,
+    /// Of these, legal.
+    pub legal: usize,
+    /// Why the search ended.
+    pub stopped: &'static str,
+    /// Why nothing was measured, where that was asked for.
+    pub not_measured: Option<String>,
+}
+
+/// One variant.
+#[derive(Serialize, Debug)]
+pub struct VariantSummary {
+    /// From 0.
+    pub rank: usize,
+    /// Recipe text; empty for the original.
+    pub recipe: String,
+    /// Predicted cycles.
+    pub cycles: f64,
+    /// Predicted speed-up over the original.
+    pub predicted_ratio: f64,
+    /// What is checked at run time.
+    pub conditions: Vec<String>,
+    /// Measured speed-up over the original.
+    pub measured_ratio: Option<f64>,
+    /// Measured seconds of one call, median.
+    pub seconds: Option<f64>,
+    /// Terms of the predicted cost, where asked for.
+    pub explanation: Option<String>,
+}
+
+/// One refused variant.
+#[derive(Serialize, Debug)]
+pub struct RefusedSummary {
+    /// Recipe text.
+    pub recipe: String,
+    /// Stable short name of the reason.
+    pub code: String,
+    /// The reason, with its witness.
+    pub reason: String,
+}
+
+/// What is shown of a region.
+pub fn summary(
+    region: &ExploredRegion,
+    shown: usize,
+    times: Option<&Times>,
+    arguments: &ExploreArguments,
+) -> RegionSummary {
+    let exploration = &region.exploration;
+    let kernel = &region.kernel;
+    let variants = exploration.variants.iter().take(shown).enumerate().map(|(rank, v)| VariantSummary {
+        rank,
+        recipe: v.recipe.to_string(),
+        cycles: v.cost.cycles,
+        predicted_ratio: exploration.ratio(v),
+        conditions: v.conditions.iter().map(|c| text::print_runtime_condition(kernel, c)).collect(),
+        measured_ratio: times.and_then(|t| t.ratio(rank)),
+        seconds: times.and_then(|t| t.seconds(rank)),
+        explanation: arguments.explain.then(|| v.cost.explain().to_string()),
+    });
+    let refused = exploration.refused.iter().filter(|_| arguments.why_not).map(|r| {
+        let (code, reason) = match &r.reason {
+            Reason::Refusal(refusal) => (refusal.code.to_string(), refusal.to_string()),
+            Reason::Illegal(witness) => (witness.category().to_string(), witness.to_string()),
+        };
+        RefusedSummary { recipe: r.recipe.to_string(), code, reason }
+    });
+    RegionSummary {
+        region: region.label(),
+        location: region.location.as_ref().map(|l| format!("{}:{}", l.file, l.line)),
+        params: kernel.params.iter().map(|p| p.name.to_string()).zip(region.params.iter().copied()).collect(),
+        original_cycles: exploration.original.cycles,
+        variants: variants.collect(),
+        refused: refused.collect(),
+        moves: exploration.statistics.moves,
+        duplicates: exploration.statistics.duplicates,
+        judged: exploration.statistics.judged,
+        legal: exploration.statistics.legal,
+        stopped: match exploration.stop {
+            StopReason::Exhausted => "exhausted",
+            StopReason::VariantLimit => "variant limit",
+        },
+        not_measured: times.and_then(Times::why_not),
+    }
+}
+
+/// For programs.
+pub fn json(summaries: &[RegionSummary], explored: &Explored) -> String {
+    let remarks: Vec<_> = explored
+        .remarks
+        .iter()
+        .map(|(function, r)| {
+            serde_json::json!({
+                "function": &**function,
+                "location": r.location.as_ref().map(|l| format!("{}:{}", l.file, l.line)),
+                "code": r.code,
+                "message": r.message,
+                "help": r.help,
+            })
+        })
+        .collect();
+    let skipped: Vec<_> = explored
+        .skipped
+        .iter()
+        .map(|(region, why)| serde_json::json!({ "region": region, "why": why }))
+        .collect();
+    let all = serde_json::json!({ "regions": summaries, "skipped": skipped, "remarks": remarks });
+    format!("{all:#}\n")
+}
+
+/// For people.
+pub fn table(summaries: &[RegionSummary], explored: &Explored, arguments: &ExploreArguments) -> String {
+    let mut out = String::new();
+    for summary in summaries {
+        region(&mut out, summary, arguments);
+    }
+    if summaries.is_empty() {
+        let _ = writeln!(out, "no loop nest that could be transformed was found");
+    }
+    for (region, why) in &explored.skipped {
+        let _ = writeln!(out, "{region}: not explored: {why}");
+    }
+    let many = explored.remarks.len();
+    if many > 0 && (summaries.is_empty() || arguments.why_not) {
+        for (function, r) in &explored.remarks {
+            let place = r
+                .location
+                .as_ref()
+                .map_or_else(|| function.to_string(), |l| format!("{}:{}", l.file, l.line));
+            let _ = writeln!(out, "{place}: not lifted [{}]: {}", r.code, r.message);
+        }
+    }
+    out
+}
+
+fn region(out: &mut String, summary: &RegionSummary, arguments: &ExploreArguments) {
+    let place = summary.location.as_deref().map_or_else(String::new, |l| format!(" ({l})"));
+    let params: Vec<String> = summary.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+    let at = if params.is_empty() { String::new() } else { format!(" at {}", params.join(", ")) };
+    let _ = writeln!(
+        out,
+        "{}{place}: {} legal of {} distinct variants ({} moves){at}; the original: {} cycles predicted",
+        summary.region,
+        summary.legal,
+        summary.judged,
+        summary.moves,
+        cycles(summary.original_cycles)
+    );
+    let mut table = Table::new();
+    table.load_preset(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    let mut header = vec!["#", "recipe", "cycles", "predicted"];
+    if arguments.measure {
+        header.extend(["measured", "time"]);
+    }
+    header.push("checked at run time");
+    table.set_header(header);
+    for variant in &summary.variants {
+        let recipe = if variant.recipe.is_empty() { "(original)" } else { &variant.recipe };
+        let mut row = vec![
+            variant.rank.to_string(),
+            recipe.to_string(),
+            cycles(variant.cycles),
+            format!("{:.2}x", variant.predicted_ratio),
+        ];
+        if arguments.measure {
+            row.push(variant.measured_ratio.map_or_else(|| "-".into(), |r| format!("{r:.2}x")));
+            row.push(variant.seconds.map_or_else(|| "-".into(), time));
+        }
+        row.push(variant.conditions.join(", "));
+        table.add_row(row);
+    }
+    for column in [0, 2, 3, 4, 5].into_iter().filter(|c| *c < 4 || arguments.measure) {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let _ = writeln!(out, "{table}");
+    if let Some(why) = &summary.not_measured {
+        let _ = writeln!(out, "not measured: {why}");
+    }
+    for variant in &summary.variants {
+        if let Some(explanation) = &variant.explanation {
+            let _ = writeln!(out, "#{}\n{explanation}", variant.rank);
+        }
+    }
+    if arguments.why_not {
+        let _ = writeln!(out, "refused:");
+        for r in &summary.refused {
+            let _ = writeln!(out, "  {} [{}]\n    {}", r.recipe, r.code, r.reason.replace('\n', "\n    "));
+        }
+    }
+}
+
+fn cycles(value: f64) -> String {
+    match value {
+        v if v >= 1e9 => format!("{:.2} G", v / 1e9),
+        v if v >= 1e6 => format!("{:.2} M", v / 1e6),
+        v if v >= 1e3 => format!("{:.2} k", v / 1e3),
+        v => format!("{v:.0}"),
+    }
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.2} s"),
+        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.1} us", s * 1e6),
+    }
+}

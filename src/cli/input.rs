@@ -1,0 +1,191 @@
+//! Reading inputs and turning options into settings.
+
+use super::args::{CostModelChoice, InputArguments, ModelArguments, SearchArguments, StrategyChoice};
+use super::error::CliError;
+use looptree::driver::{self, DriverError, Settings};
+use looptree::explore::Strategy;
+use looptree::tree::text::{self, Program};
+use miette::NamedSource;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+/// Inputs larger than this are refused, in bytes: nothing written by people or compilers comes near.
+const LARGEST: u64 = 1 << 30;
+
+/// What was read.
+pub enum Input {
+    /// LLVM IR or bitcode.
+    Ir(Vec<u8>),
+    /// A `.lt` program.
+    Text(Box<Program>),
+}
+
+/// Reads the input file; C goes through clang.
+pub fn read(arguments: &InputArguments) -> Result<Input, CliError> {
+    let file = &arguments.file;
+    let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
+    if extension != "c" && !arguments.clang_flags.is_empty() {
+        return Err(CliError::Usage {
+            message: format!("flags after `--` are for clang, but {} is not C", file.display()),
+            help: "leave them out".to_string(),
+        });
+    }
+    match extension {
+        "c" => {
+            driver::compile_c(file, &arguments.clang_flags).map(Input::Ir).map_err(|e| from_driver(e, file))
+        }
+        "lt" => Ok(Input::Text(Box::new(parse(file, read_text(file)?)?))),
+        _ => read_bytes(file).map(Input::Ir),
+    }
+}
+
+/// Reads and parses a `.lt` file; `-` is standard input.
+pub fn read_program(file: &Path) -> Result<Program, CliError> {
+    parse(file, read_text(file)?)
+}
+
+fn parse(file: &Path, source: String) -> Result<Program, CliError> {
+    text::parse(&source).map_err(|error| syntax(file, source, error.message, error.help, error.span))
+}
+
+/// An error at a place of a text.
+pub fn syntax(
+    file: &Path,
+    source: String,
+    message: String,
+    help: Option<String>,
+    span: std::ops::Range<usize>,
+) -> CliError {
+    CliError::Syntax {
+        message,
+        help,
+        text: NamedSource::new(file.display().to_string(), source),
+        span: span.into(),
+    }
+}
+
+fn read_text(file: &Path) -> Result<String, CliError> {
+    let bytes = read_bytes(file)?;
+    String::from_utf8(bytes).map_err(|e| CliError::Read {
+        file: file.to_owned(),
+        source: std::io::Error::new(
+            std::io::ErrorKind::InvalidData,
+            format!("it is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()),
+        ),
+    })
+}
+
+fn read_bytes(file: &Path) -> Result<Vec<u8>, CliError> {
+    let failed = |source| CliError::Read { file: file.to_owned(), source };
+    let mut bytes = Vec::new();
+    if file.as_os_str() == "-" {
+        std::io::stdin().take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    } else {
+        let open = std::fs::File::open(file).map_err(failed)?;
+        open.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    }
+    if bytes.len() as u64 > LARGEST {
+        let message = format!("it is larger than {LARGEST} bytes");
+        return Err(failed(std::io::Error::new(std::io::ErrorKind::FileTooLarge, message)));
+    }
+    Ok(bytes)
+}
+
+/// Options as settings.
+pub fn settings(
+    input: &InputArguments,
+    model: &ModelArguments,
+    search: Option<&SearchArguments>,
+) -> Result<Settings, CliError> {
+    let mut settings = Settings {
+        params: parameters(&model.params)?,
+        default_param: model.default_param,
+        target: model.target.clone(),
+        cost_model: match model.cost_model {
+            CostModelChoice::Analytic => "analytic",
+            CostModelChoice::Instructions => "instructions",
+        }
+        .to_string(),
+        dependences: model.dependences.clone(),
+        function: input.function.clone(),
+        region: input.region,
+        ..Settings::default()
+    };
+    if input.region.is_some() && input.function.is_none() {
+        return Err(CliError::Usage {
+            message: "--region counts the regions of one function".to_string(),
+            help: "name the function with --function".to_string(),
+        });
+    }
+    if let Some(quota) = model.quota {
+        settings.oracle.quota = quota;
+    }
+    if let Some(search) = search {
+        let limits = &mut settings.limits;
+        limits.depth = search.depth.unwrap_or(limits.depth);
+        limits.beam = search.beam.unwrap_or(limits.beam).max(1);
+        limits.variants = search.max_variants.unwrap_or(limits.variants);
+        limits.threads = search.threads.unwrap_or(0);
+        settings.strategy = match search.strategy {
+            StrategyChoice::Exhaustive => Strategy::Exhaustive,
+            StrategyChoice::Beam => Strategy::Beam,
+            StrategyChoice::Guided => Strategy::Guided,
+        };
+    }
+    settings.models().map_err(|e| CliError::Usage { message: e.to_string(), help: String::new() })?;
+    Ok(settings)
+}
+
+/// `name=value` pairs.
+pub fn parameters(pairs: &[String]) -> Result<BTreeMap<String, i64>, CliError> {
+    let wrong = |pair: &str, why: &str| CliError::Usage {
+        message: format!("--param {pair}: {why}"),
+        help: "write --param NAME=INTEGER, once for each parameter".to_string(),
+    };
+    let mut result = BTreeMap::new();
+    for pair in pairs {
+        let (name, value) = pair.split_once('=').ok_or_else(|| wrong(pair, "there is no `=`"))?;
+        let value = value.parse().map_err(|_| wrong(pair, "the value is not a 64-bit integer"))?;
+        if result.insert(name.to_string(), value).is_some() {
+            return Err(wrong(pair, "the parameter is given twice"));
+        }
+    }
+    Ok(result)
+}
+
+/// A driver's error in the words of the command.
+pub fn from_driver(error: DriverError, file: &Path) -> CliError {
+    let message = error.to_string();
+    match error {
+        DriverError::Io { source, .. } => CliError::Read { file: file.to_owned(), source },
+        DriverError::Clang { message, .. } => CliError::Clang { file: file.to_owned(), message },
+        DriverError::Llvm(_) => CliError::Llvm {
+            file: file.to_owned(),
+            message,
+            help: "the input must be LLVM 22 IR or bitcode that `opt-22 -passes=verify` accepts".to_string(),
+        },
+        DriverError::NoFunction { .. } | DriverError::NoRegion { .. } => {
+            CliError::NotThere { message, help: "`looptree show FILE --what regions` lists them".to_string() }
+        }
+        DriverError::NotOneRegion { .. } => CliError::NotThere {
+            message,
+            help: "select one with --function NAME --region NUMBER".to_string(),
+        },
+        DriverError::Model(_) => CliError::Usage { message, help: String::new() },
+        DriverError::Analysis { .. } => CliError::Failed {
+            message,
+            help: "raise --quota, or choose a cheaper analysis with --dependences".to_string(),
+        },
+        DriverError::Recipe(_) | DriverError::Replay { .. } => CliError::Failed {
+            message,
+            help: "`looptree show FILE --what tree` shows the loops and their paths, `--what moves` what applies"
+                .to_string(),
+        },
+        DriverError::Illegal { .. } => CliError::Failed {
+            message,
+            help: "the dependence named keeps the statements in their order".to_string(),
+        },
+        DriverError::Emit { .. } => CliError::Failed { message, help: "please report this variant".to_string() },
+    }
+}

@@ -1,0 +1,111 @@
+//! `looptree opt`: IR in, IR out.
+
+use super::args::OptArguments;
+use super::error::CliError;
+use super::input::{self, Input};
+use super::output;
+use super::progress::Progress;
+use looptree::driver::{Chosen, DriverError, Explored, Session};
+use looptree::transforms::{Recipe, Registry};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+type Choices = BTreeMap<(Arc<str>, usize), Chosen>;
+
+/// Runs the command.
+pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
+    let file = &arguments.input.file;
+    let Input::Ir(bytes) = input::read(&arguments.input)? else {
+        return Err(CliError::Usage {
+            message: format!("{} is a loop tree, not IR", file.display()),
+            help: "use `looptree apply FILE --recipe … --emit` to get IR from a `.lt` file".to_string(),
+        });
+    };
+    let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
+    let registry = Registry::standard();
+    let progress = Progress::new();
+    let tell = |region: &str, s: &looptree::explore::Statistics| {
+        progress.say(format!("{region}: {} variants judged, {} legal", s.judged, s.legal));
+    };
+    let name = file.display().to_string();
+    let session = Session {
+        input: &bytes,
+        name: &name,
+        settings: &settings,
+        registry: &registry,
+        progress: Some(&tell),
+    };
+    let failed = |e| input::from_driver(e, file);
+    let choices = if arguments.recipe == "best" {
+        let explored = session.explore().map_err(failed)?;
+        if arguments.remarks {
+            remarks(&explored, arguments.min_gain);
+        }
+        best(&session, &explored, arguments.min_gain).map_err(failed)?
+    } else {
+        by_recipe(&session, &arguments.recipe, file)?
+    };
+    progress.say("emitting");
+    let emitted = session.emit(&choices).map_err(failed)?;
+    progress.finish();
+    let bitcode = arguments.output.extension().is_some_and(|e| e == "bc");
+    let bytes = if bitcode { emitted.bitcode } else { emitted.text.into_bytes() };
+    output::write(&arguments.output, &bytes)
+}
+
+fn best(session: &Session<'_>, explored: &Explored, min_gain: f64) -> Result<Choices, DriverError> {
+    let mut choices = Choices::new();
+    for region in &explored.regions {
+        if let Some(variant) = region.exploration.worthwhile(min_gain) {
+            choices.insert((region.function.clone(), region.number), session.choose(region, variant)?);
+        }
+    }
+    Ok(choices)
+}
+
+fn by_recipe(session: &Session<'_>, recipe: &str, input: &Path) -> Result<Choices, CliError> {
+    let path = Path::new(recipe);
+    let text =
+        std::fs::read_to_string(path).map_err(|source| CliError::Read { file: path.to_owned(), source })?;
+    let recipe = Recipe::parse(&text, session.registry)
+        .map_err(|e| input::syntax(path, text.clone(), e.message, None, e.span))?;
+    let (function, number, kernel) = session.only_region().map_err(|e| input::from_driver(e, input))?;
+    let chosen = session
+        .apply(&format!("{function}#{number}"), &kernel, &recipe)
+        .map_err(|e| input::from_driver(e, input))?;
+    Ok(Choices::from([((function, number), chosen)]))
+}
+
+/// One line per region and per part that was not understood, on standard error.
+fn remarks(explored: &Explored, min_gain: f64) {
+    for region in &explored.regions {
+        let exploration = &region.exploration;
+        let place =
+            region.location.as_ref().map_or_else(|| region.label(), |l| format!("{}:{}", l.file, l.line));
+        match exploration.worthwhile(min_gain) {
+            Some(v) => eprintln!(
+                "{place}: remark: {}: {} (predicted {:.2}x)",
+                region.label(),
+                v.recipe,
+                exploration.ratio(v)
+            ),
+            None => eprintln!(
+                "{place}: remark: {}: left alone: the best of {} legal variants is predicted to be {:.2}x",
+                region.label(),
+                exploration.statistics.legal,
+                exploration.ratio(exploration.best())
+            ),
+        }
+    }
+    for (region, why) in &explored.skipped {
+        eprintln!("remark: {region}: left alone: {why}");
+    }
+    for (function, remark) in &explored.remarks {
+        let place = remark
+            .location
+            .as_ref()
+            .map_or_else(|| function.to_string(), |l| format!("{}:{}", l.file, l.line));
+        eprintln!("{place}: remark: {} [{}] {}", remark.message, remark.code, remark.help);
+    }
+}

@@ -1,0 +1,37 @@
+//! Output files are written whole or not at all.
+
+use super::error::CliError;
+use std::io::Write;
+use std::path::Path;
+
+/// Writes to a file, by way of a temporary one beside it, or to standard output (`-`).
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let failed = |source| CliError::Write { file: path.to_owned(), source };
+    if path.as_os_str() == "-" {
+        let mut out = std::io::stdout().lock();
+        return out.write_all(bytes).and_then(|()| out.flush()).map_err(failed);
+    }
+    // A device or pipe cannot be replaced by a file.
+    if path.exists() && !path.is_file() {
+        return std::fs::write(path, bytes).map_err(failed);
+    }
+    let directory = match path.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::Builder::new().prefix(".looptree-").tempfile_in(directory).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(path).map_or(0o644, |m| m.permissions().mode());
+        file.as_file().set_permissions(std::fs::Permissions::from_mode(mode)).map_err(failed)?;
+    }
+    file.persist(path).map_err(|e| failed(e.error))?;
+    Ok(())
+}
+
+/// Prints to standard output.
+pub fn print(text: &str) -> Result<(), CliError> {
+    write(Path::new("-"), text.as_bytes())
+}

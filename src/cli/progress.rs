@@ -1,0 +1,38 @@
+//! Progress on a terminal, after a second, on standard error.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// How long nothing is shown.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// A spinner or bar that appears only when the work takes longer than a second.
+pub struct Progress {
+    bar: ProgressBar,
+    start: Instant,
+}
+
+impl Progress {
+    /// Starts the clock.
+    pub fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
+            bar.set_style(style);
+        }
+        Progress { bar, start: Instant::now() }
+    }
+
+    /// Says what is being done.
+    pub fn say(&self, message: impl Into<String>) {
+        if self.bar.is_hidden() && self.start.elapsed() >= QUIET {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.set_message(message.into());
+        self.bar.tick();
+    }
+
+    /// Clears the line.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,155 @@
+//! `looptree show`: what looptree sees.
+
+use super::args::{Part, ShowArguments};
+use super::error::CliError;
+use super::input::{self, Input};
+use super::output;
+use looptree::analyses::Oracle;
+use looptree::driver::{DriverError, LiftedKernels, Session};
+use looptree::explore::Problem;
+use looptree::transforms::{self, Context, Registry};
+use looptree::tree::{Access, AccessKind, Kernel, Red, canonical, text};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Runs the command.
+pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
+    let file = &arguments.input.file;
+    let read = input::read(&arguments.input)?;
+    let settings = input::settings(&arguments.input, &arguments.model, None)?;
+    let registry = Registry::standard();
+    let name = file.display().to_string();
+    let bytes = match &read {
+        Input::Ir(bytes) => &bytes[..],
+        Input::Text(_) => &[],
+    };
+    let session =
+        Session { input: bytes, name: &name, settings: &settings, registry: &registry, progress: None };
+    let failed = |e: DriverError| input::from_driver(e, file);
+    let functions = match &read {
+        Input::Ir(_) => session.kernels().map_err(failed)?,
+        Input::Text(program) => vec![LiftedKernels {
+            name: program.kernel.name.clone(),
+            whole: program.kernel.clone(),
+            regions: vec![(program.kernel.clone(), None)],
+            remarks: Vec::new(),
+        }],
+    };
+    let parts = if arguments.what.is_empty() { &[Part::Tree][..] } else { &arguments.what };
+    let mut out = String::new();
+    for function in &functions {
+        if parts.contains(&Part::Tree) {
+            out.push_str(&text::print(&text::Program { kernel: function.whole.clone(), variant: None }));
+        }
+        for (number, (kernel, location)) in function.regions.iter().enumerate() {
+            if settings.region.is_some_and(|r| r != number) {
+                continue;
+            }
+            let label = format!("{}#{number}", function.name);
+            if parts.contains(&Part::Regions) {
+                let place =
+                    location.as_ref().map_or_else(String::new, |l| format!(" at {}:{}", l.file, l.line));
+                let _ = writeln!(out, "; region {label}{place}");
+                out.push_str(&text::print(&text::Program { kernel: kernel.clone(), variant: None }));
+            }
+            if parts.contains(&Part::Accesses) {
+                accesses(&mut out, &label, kernel);
+            }
+            let needs = [Part::Dependences, Part::Loops, Part::Cost];
+            if parts.iter().any(|p| needs.contains(p)) {
+                let models = settings.models().map_err(|e| failed(DriverError::Model(e)))?;
+                let problem = settings
+                    .problem(kernel, &models)
+                    .map_err(|source| failed(DriverError::Analysis { region: label.clone(), source }))?;
+                if parts.contains(&Part::Dependences) {
+                    let _ = writeln!(out, "dependences of {label}:\n{}", problem.dependences.display(kernel));
+                }
+                if parts.contains(&Part::Loops) {
+                    loops(&mut out, &label, &problem);
+                }
+                if parts.contains(&Part::Cost) {
+                    let root = canonical(kernel, &kernel.original);
+                    let cost = models.cost.cost(kernel, &root, &problem.params);
+                    let _ = writeln!(out, "cost of {label}:\n{}", cost.explain());
+                }
+            }
+            if parts.contains(&Part::Moves) {
+                let root = canonical(kernel, &kernel.original);
+                let _ = writeln!(out, "moves of {label}:");
+                for step in transforms::moves(&Context { kernel, root: &root }, &registry, &settings.moves) {
+                    let _ = writeln!(out, "  {step}");
+                }
+            }
+        }
+        if parts.contains(&Part::Remarks) {
+            for r in &function.remarks {
+                let place = r
+                    .location
+                    .as_ref()
+                    .map_or_else(|| function.name.to_string(), |l| format!("{}:{}", l.file, l.line));
+                let _ = writeln!(out, "{place}: [{}] {} {}", r.code, r.message, r.help);
+            }
+        }
+    }
+    output::print(&out)
+}
+
+fn accesses(out: &mut String, label: &str, kernel: &Kernel) {
+    let _ = writeln!(out, "accesses of {label}:");
+    for statement in &kernel.statements {
+        let dims: Vec<String> = statement.dims.iter().map(|v| kernel.variable_name(*v)).collect();
+        let _ = writeln!(out, "  {}({})", statement.name, dims.join(", "));
+        for access in &statement.accesses {
+            let kind = match access.kind {
+                AccessKind::Read => "reads",
+                AccessKind::Write => "writes",
+                AccessKind::MayWrite => "may write",
+            };
+            let _ = writeln!(out, "    {kind} {}", element(kernel, access));
+        }
+    }
+}
+
+/// `A[i, j + 1]`, or `A[*]` where the element is not known.
+fn element(kernel: &Kernel, access: &Access) -> String {
+    let name = &kernel.array(access.array).name;
+    match &access.subscripts {
+        None => format!("{name}[*]"),
+        Some(s) if s.is_empty() => name.to_string(),
+        Some(s) => {
+            let list: Vec<String> = s.iter().map(|e| text::print_affine(kernel, e)).collect();
+            format!("{name}[{}]", list.join(", "))
+        }
+    }
+}
+
+fn loops(out: &mut String, label: &str, problem: &Problem) {
+    let _ = writeln!(out, "loops of {label}:");
+    let kernel: &Arc<Kernel> = &problem.kernel;
+    let root = canonical(kernel, &kernel.original);
+    let oracle = match Oracle::with_dependences(kernel.clone(), problem.dependences.clone(), problem.oracle) {
+        Ok(oracle) => oracle,
+        Err(error) => {
+            let _ = writeln!(out, "  {error}");
+            return;
+        }
+    };
+    for (path, facts) in oracle.loop_facts(&root) {
+        let name = Red::at(&root, &path)
+            .and_then(|n| n.green().as_loop().map(|(h, _)| kernel.variable_name(h.var)))
+            .unwrap_or_default();
+        let what = match (facts.parallel, &facts.parallel_if) {
+            (true, _) => "iterations are independent".to_string(),
+            (false, Some(conditions)) => {
+                let list: Vec<String> =
+                    conditions.iter().map(|c| text::print_runtime_condition(kernel, c)).collect();
+                format!("iterations are independent under {}", list.join(", "))
+            }
+            (false, None) => {
+                let kinds: Vec<&str> = facts.carried.iter().map(|c| c.kind.name()).collect();
+                format!("carries dependences: {}", kinds.join(", "))
+            }
+        };
+        let _ = writeln!(out, "  {path} {name}: {what}");
+    }
+}

@@ -1,0 +1,455 @@
+//! Whole modules: lift, explore each region, emit what was chosen.
+//!
+//! [`Session::explore`] searches every region and keeps plain data; [`Explored::emit`] makes the module in which each region
+//! is replaced by a chosen variant. Functions in which nothing changes stay as they were in the input, byte for byte.
+
+mod clang;
+mod settings;
+
+pub use clang::compile_c;
+pub use settings::{ModelError, Models, Settings, parameter_values};
+
+use crate::explore::{Exploration, Explorer, Problem, RegistryMoves, Statistics, Variant};
+use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
+use analyses::{AnalysisError, DependenceSet, Oracle, Verdict};
+use irgen::emit::{EmitError, checked_conditions, emit_function, emit_region};
+use irgen::lift::{self, Remark};
+use irgen::llvm::{Context, LlvmError, Module};
+use loop_tree::{Green, Kernel, Path, RuntimeCondition, SourceLocation};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use transforms::{Recipe, RecipeError, Registry, ReplayError};
+
+/// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
+/// improved must not be worsened.
+pub const MIN_GAIN: f64 = 1.1;
+
+/// What ends a session.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// A file cannot be read or a program not be run.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// clang does not accept the input.
+    #[error("clang-22 does not compile {file}:\n{message}")]
+    Clang {
+        /// The file.
+        file: String,
+        /// clang's words.
+        message: String,
+    },
+    /// LLVM does not accept the input, or what was made of it.
+    #[error(transparent)]
+    Llvm(#[from] LlvmError),
+    /// No such function.
+    #[error("there is no function `{name}` with a body in {module}; there are: {available}")]
+    NoFunction {
+        /// The name asked for.
+        name: String,
+        /// The input.
+        module: String,
+        /// What there is.
+        available: String,
+    },
+    /// No such region.
+    #[error("{function} has {count} regions, so there is no region {number}")]
+    NoRegion {
+        /// The function.
+        function: String,
+        /// Regions found.
+        count: usize,
+        /// The number asked for, from 0.
+        number: usize,
+    },
+    /// Several regions, or none, where one is needed.
+    #[error("one region is needed; selected are: {}", if regions.is_empty() { "none" } else { regions.as_str() })]
+    NotOneRegion {
+        /// The regions selected.
+        regions: String,
+    },
+    /// A model is not known by this name.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Dependences cannot be had.
+    #[error("{region}: {source}")]
+    Analysis {
+        /// Function and number.
+        region: String,
+        /// Why.
+        source: AnalysisError,
+    },
+    /// Recipe text that cannot be read.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// A recipe that does not apply.
+    #[error("{region}: {source}")]
+    Replay {
+        /// Function and number.
+        region: String,
+        /// Why.
+        source: ReplayError,
+    },
+    /// A recipe that would change what is computed.
+    #[error("{region}: the recipe is not valid: {witness}")]
+    Illegal {
+        /// Function and number.
+        region: String,
+        /// The dependence in the way.
+        witness: Box<analyses::Witness>,
+    },
+    /// A variant has no IR.
+    #[error("{region}: {source}")]
+    Emit {
+        /// Function and number.
+        region: String,
+        /// Why.
+        source: EmitError,
+    },
+}
+
+/// A region with what the search found.
+#[derive(Clone, Debug)]
+pub struct ExploredRegion {
+    /// The function.
+    pub function: Arc<str>,
+    /// Number in the function, in textual order.
+    pub number: usize,
+    /// Where it begins.
+    pub location: Option<SourceLocation>,
+    /// What was searched.
+    pub kernel: Arc<Kernel>,
+    /// Values of the parameters it was ranked for.
+    pub params: Vec<i64>,
+    /// Its dependences.
+    pub dependences: Arc<DependenceSet>,
+    /// What was found.
+    pub exploration: Exploration,
+}
+
+impl ExploredRegion {
+    /// `function#number`
+    pub fn label(&self) -> String {
+        label(&self.function, self.number)
+    }
+}
+
+fn label(function: &str, number: usize) -> String {
+    format!("{function}#{number}")
+}
+
+/// What is to be emitted for a region.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The tree.
+    pub root: Green,
+    /// Conditions under which it is valid.
+    pub conditions: Vec<RuntimeCondition>,
+    /// Loops that carry no dependence under these conditions.
+    pub parallel: BTreeSet<Path>,
+}
+
+impl Chosen {
+    fn new(root: Green, conditions: Vec<RuntimeCondition>, oracle: &Oracle) -> Self {
+        // What the check tests anyway may be relied on.
+        let conditions = checked_conditions(oracle.kernel(), &conditions);
+        let holds = |needed: &Vec<RuntimeCondition>| needed.iter().all(|c| conditions.contains(c));
+        let facts = oracle.loop_facts(&root);
+        let parallel = facts
+            .into_iter()
+            .filter(|(_, f)| f.parallel || f.parallel_if.as_ref().is_some_and(holds))
+            .map(|(p, _)| p)
+            .collect();
+        Chosen { root, conditions, parallel }
+    }
+}
+
+/// One module and how to treat it.
+pub struct Session<'a> {
+    /// IR or bitcode.
+    pub input: &'a [u8],
+    /// Name for messages.
+    pub name: &'a str,
+    /// How.
+    pub settings: &'a Settings,
+    /// Transformations.
+    pub registry: &'a Registry,
+    /// Told what is going on.
+    pub progress: Option<&'a dyn Fn(&str, &Statistics)>,
+}
+
+/// Regions with what the search found; plain data.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    /// The regions of all functions asked for, in the order of the module.
+    pub regions: Vec<ExploredRegion>,
+    /// Regions that could not be analysed, and why.
+    pub skipped: Vec<(String, String)>,
+    /// What could not be lifted, by function.
+    pub remarks: Vec<(Arc<str>, Remark)>,
+}
+
+impl Explored {
+    /// The region whose original is predicted to cost most.
+    pub fn costliest(&self) -> Option<usize> {
+        let cost = |r: &ExploredRegion| r.exploration.original.cycles;
+        (0..self.regions.len())
+            .max_by(|a, b| cost(&self.regions[*a]).total_cmp(&cost(&self.regions[*b])).then(b.cmp(a)))
+    }
+}
+
+impl Session<'_> {
+    /// Calls `f` for each function asked for, lifted.
+    fn lifted<R>(
+        &self,
+        f: &mut dyn FnMut(&lift::LiftedFunction<'_>) -> Result<R, DriverError>,
+    ) -> Result<Vec<R>, DriverError> {
+        let context = Context::new();
+        let mut module = context.parse(self.input, self.name)?;
+        module.verify()?;
+        self.require_function(&module)?;
+        lift::canonicalise(&mut module)?;
+        let mut results = Vec::new();
+        for function in module.functions() {
+            if function.is_declaration() || !self.settings.wants_function(&function.name()) {
+                continue;
+            }
+            results.push(f(&lift::lift_function(&module, function))?);
+        }
+        Ok(results)
+    }
+
+    fn require_function(&self, module: &Module<'_>) -> Result<(), DriverError> {
+        let Some(name) = &self.settings.function else { return Ok(()) };
+        let defined: Vec<String> =
+            module.functions().into_iter().filter(|f| !f.is_declaration()).map(|f| f.name()).collect();
+        if defined.contains(name) {
+            return Ok(());
+        }
+        let available = if defined.is_empty() { "none".to_string() } else { defined.join(", ") };
+        Err(DriverError::NoFunction { name: name.clone(), module: self.name.to_string(), available })
+    }
+
+    /// The kernels of the regions asked for, with their functions.
+    pub fn kernels(&self) -> Result<Vec<LiftedKernels>, DriverError> {
+        self.lifted(&mut |lifted| {
+            Ok(LiftedKernels {
+                name: lifted.name.clone(),
+                whole: lifted.kernel.clone(),
+                regions: lifted.regions.iter().map(|r| (r.kernel.clone(), r.location.clone())).collect(),
+                remarks: lifted.remarks.clone(),
+            })
+        })
+    }
+
+    /// Searches every region asked for.
+    pub fn explore(&self) -> Result<Explored, DriverError> {
+        let mut explored = Explored { regions: Vec::new(), skipped: Vec::new(), remarks: Vec::new() };
+        let mut kernels = Vec::new();
+        for function in self.kernels()? {
+            explored.remarks.extend(function.remarks.into_iter().map(|r| (function.name.clone(), r)));
+            let count = function.regions.len();
+            if let (Some(number), Some(name)) = (self.settings.region, &self.settings.function)
+                && number >= count
+            {
+                return Err(DriverError::NoRegion { function: name.clone(), count, number });
+            }
+            for (number, (kernel, location)) in function.regions.into_iter().enumerate() {
+                if self.settings.region.is_none_or(|r| r == number) {
+                    kernels.push((function.name.clone(), number, kernel, location));
+                }
+            }
+        }
+        self.settings.require_parameters(kernels.iter().map(|(_, _, k, _)| &**k))?;
+        for (function, number, kernel, location) in kernels {
+            match self.explore_kernel(&label(&function, number), &kernel) {
+                Ok((problem, exploration)) => explored.regions.push(ExploredRegion {
+                    function,
+                    number,
+                    location,
+                    kernel,
+                    params: problem.params,
+                    dependences: problem.dependences,
+                    exploration,
+                }),
+                Err(DriverError::Analysis { region, source }) => {
+                    explored.skipped.push((region, source.to_string()));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(explored)
+    }
+
+    /// Searches one kernel.
+    pub fn explore_kernel(
+        &self,
+        label: &str,
+        kernel: &Arc<Kernel>,
+    ) -> Result<(Problem, Exploration), DriverError> {
+        let models = self.settings.models()?;
+        let problem = self
+            .settings
+            .problem(kernel, &models)
+            .map_err(|source| DriverError::Analysis { region: label.to_string(), source })?;
+        let moves = RegistryMoves { registry: self.registry, options: self.settings.moves.clone() };
+        let tell = |s: &Statistics| {
+            if let Some(progress) = self.progress {
+                progress(label, s);
+            }
+        };
+        let explorer = Explorer {
+            problem: problem.clone(),
+            moves: &moves,
+            cost: &*models.cost,
+            limits: self.settings.limits,
+            strategy: self.settings.strategy,
+            progress: Some(&tell),
+        };
+        let exploration = explorer.explore();
+        Ok((problem, exploration))
+    }
+
+    /// What a recipe makes of a kernel, and whether it may.
+    pub fn apply(&self, label: &str, kernel: &Arc<Kernel>, recipe: &Recipe) -> Result<Chosen, DriverError> {
+        let region = label.to_string();
+        let root = loop_tree::canonical(kernel, &kernel.original);
+        let root = recipe
+            .replay(kernel, &root)
+            .map_err(|source| DriverError::Replay { region: region.clone(), source })?;
+        let models = self.settings.models()?;
+        let problem = self
+            .settings
+            .problem(kernel, &models)
+            .map_err(|source| DriverError::Analysis { region: region.clone(), source })?;
+        let oracle = Oracle::with_dependences(kernel.clone(), problem.dependences, problem.oracle)
+            .map_err(|source| DriverError::Analysis { region: region.clone(), source })?;
+        match oracle.judge(&root) {
+            Verdict::Always => Ok(Chosen::new(root, Vec::new(), &oracle)),
+            Verdict::Under(conditions) => Ok(Chosen::new(root, conditions, &oracle)),
+            Verdict::Never(witness) => Err(DriverError::Illegal { region, witness: Box::new(witness) }),
+        }
+    }
+
+    /// Arguments with which the function of a region can be called so that its regions run at their parameters; the other
+    /// regions of the function take the default values.
+    pub fn argument_specs(
+        &self,
+        region: &ExploredRegion,
+    ) -> Result<Result<Vec<ArgumentSpec>, NotCallable>, DriverError> {
+        let context = Context::new();
+        let mut module = context.parse(self.input, self.name)?;
+        lift::canonicalise(&mut module)?;
+        let Some(function) = module.function(&region.function) else {
+            return Err(DriverError::NoFunction {
+                name: region.function.to_string(),
+                module: self.name.to_string(),
+                available: String::new(),
+            });
+        };
+        let lifted = lift::lift_function(&module, function);
+        let values: Vec<Vec<i64>> = lifted
+            .regions
+            .iter()
+            .map(|r| parameter_values(&r.kernel, &self.settings.params, self.settings.default_param))
+            .collect();
+        let list: Vec<_> = lifted.regions.iter().zip(values.iter().map(|v| &v[..])).collect();
+        Ok(argument_specs(&list))
+    }
+
+    /// The one region that is selected.
+    ///
+    /// # Errors
+    /// Where none or several are.
+    pub fn only_region(&self) -> Result<(Arc<str>, usize, Arc<Kernel>), DriverError> {
+        let mut found = Vec::new();
+        for function in self.kernels()? {
+            for (number, (kernel, _)) in function.regions.into_iter().enumerate() {
+                if self.settings.region.is_none_or(|r| r == number) {
+                    found.push((function.name.clone(), number, kernel));
+                }
+            }
+        }
+        match <[_; 1]>::try_from(found) {
+            Ok([only]) => Ok(only),
+            Err(found) => Err(DriverError::NotOneRegion {
+                regions: found.iter().map(|(f, n, _)| label(f, *n)).collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+
+    /// A chosen tree of a kernel that does not come from IR, as a module with one function.
+    pub fn emit_kernel(&self, kernel: &Kernel, chosen: &Chosen) -> Result<String, DriverError> {
+        let context = Context::new();
+        let name = kernel.name.to_string();
+        let module =
+            emit_function(&context, &name, kernel, &chosen.root, &chosen.conditions, &chosen.parallel)
+                .map_err(|source| DriverError::Emit { region: name.clone(), source })?;
+        module.verify()?;
+        Ok(module.to_string())
+    }
+
+    /// A variant of an explored region, with what emission has to know.
+    pub fn choose(&self, region: &ExploredRegion, variant: &Variant) -> Result<Chosen, DriverError> {
+        let oracle =
+            Oracle::with_dependences(region.kernel.clone(), region.dependences.clone(), self.settings.oracle)
+                .map_err(|source| DriverError::Analysis { region: region.label(), source })?;
+        Ok(Chosen::new(variant.root.clone(), variant.conditions.clone(), &oracle))
+    }
+
+    /// The module with the chosen variants, by function and region number, in place. All else stays as it is.
+    pub fn emit(&self, chosen: &BTreeMap<(Arc<str>, usize), Chosen>) -> Result<EmittedModule, DriverError> {
+        let context = Context::new();
+        let mut module = context.parse(self.input, self.name)?;
+        module.verify()?;
+        let mut functions: Vec<Arc<str>> = chosen.keys().map(|(f, _)| f.clone()).collect();
+        functions.dedup();
+        // Functions that do not change are not even canonicalised.
+        for name in &functions {
+            lift::canonicalise_function(&mut module, name)?;
+        }
+        let mut conditions = Vec::new();
+        for name in &functions {
+            let Some(function) = module.function(name) else { continue };
+            let lifted = lift::lift_function(&module, function);
+            for (number, region) in lifted.regions.iter().enumerate() {
+                let Some(chosen) = chosen.get(&(name.clone(), number)) else { continue };
+                let label = label(name, number);
+                let emitted =
+                    emit_region(&module, region, &chosen.root, &chosen.conditions, &chosen.parallel)
+                        .map_err(|source| DriverError::Emit { region: label.clone(), source })?;
+                conditions.push((label, emitted.conditions));
+            }
+        }
+        module.verify()?;
+        Ok(EmittedModule { text: module.to_string(), bitcode: module.to_bitcode(), conditions })
+    }
+}
+
+/// A function's kernels, without the IR.
+#[derive(Clone, Debug)]
+pub struct LiftedKernels {
+    /// The function.
+    pub name: Arc<str>,
+    /// The whole function.
+    pub whole: Arc<Kernel>,
+    /// Its regions, with their places in the source.
+    pub regions: Vec<(Arc<Kernel>, Option<SourceLocation>)>,
+    /// What was not understood.
+    pub remarks: Vec<Remark>,
+}
+
+/// A module with variants in place.
+#[derive(Clone, Debug)]
+pub struct EmittedModule {
+    /// As text.
+    pub text: String,
+    /// As bitcode.
+    pub bitcode: Vec<u8>,
+    /// The conditions checked at run time, by region.
+    pub conditions: Vec<(String, Vec<RuntimeCondition>)>,
+}

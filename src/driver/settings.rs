@@ -1,0 +1,184 @@
+//! Which analyses, which model, which bounds; by name where a user chooses.
+
+use crate::explore::{Limits, Problem, Strategy};
+use analyses::{AnalysisError, OracleOptions};
+use cost_model::CostModel;
+use loop_tree::{Kernel, ParamId, RuntimeCondition, ScalarType};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use transforms::MoveOptions;
+
+/// How a session works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Values of parameters by name, for ranking.
+    pub params: BTreeMap<String, i64>,
+    /// Value of the other parameters, where the kernel's conditions allow it.
+    pub default_param: i64,
+    /// Target by name; `native` is this machine.
+    pub target: String,
+    /// Cost model by name: `analytic` or `instructions`.
+    pub cost_model: String,
+    /// Dependence analysis by name.
+    pub dependences: String,
+    /// How the oracle works.
+    pub oracle: OracleOptions,
+    /// Bounds of the search.
+    pub limits: Limits,
+    /// Order of the search.
+    pub strategy: Strategy,
+    /// Which moves are tried.
+    pub moves: MoveOptions,
+    /// Only this function.
+    pub function: Option<String>,
+    /// Only this region of the function.
+    pub region: Option<usize>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            params: BTreeMap::new(),
+            default_param: 1000,
+            target: "native".to_string(),
+            cost_model: "analytic".to_string(),
+            dependences: "polyhedral".to_string(),
+            oracle: OracleOptions::default(),
+            limits: Limits::default(),
+            strategy: Strategy::default(),
+            moves: MoveOptions::default(),
+            function: None,
+            region: None,
+        }
+    }
+}
+
+/// A name that nothing has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// No model has this name.
+    #[error("there is no {kind} called `{name}`; there are: {available}")]
+    Unknown {
+        /// What was looked for.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// The names that exist.
+        available: String,
+    },
+    /// No kernel has this parameter.
+    #[error("no region has a parameter `{name}`; there are: {available}")]
+    Parameter {
+        /// The name.
+        name: String,
+        /// The parameters that exist.
+        available: String,
+    },
+}
+
+/// The models of a session.
+pub struct Models {
+    /// What ranks.
+    pub cost: Box<dyn CostModel>,
+    /// What finds dependences.
+    pub dependences: Box<dyn analyses::Dependences>,
+}
+
+impl Settings {
+    /// The models by their names.
+    pub fn models(&self) -> Result<Models, ModelError> {
+        let target = match self.target.as_str() {
+            "native" => cost_model::detect_host(),
+            name => cost_model::targets::by_name(name).ok_or_else(|| ModelError::Unknown {
+                kind: "target",
+                name: name.to_string(),
+                available: format!("native, {}", cost_model::targets::NAMES.join(", ")),
+            })?,
+        };
+        let cost: Box<dyn CostModel> = match self.cost_model.as_str() {
+            "analytic" => Box::new(cost_model::AnalyticModel::new(target)),
+            "instructions" => Box::new(cost_model::InstructionCount),
+            name => {
+                return Err(ModelError::Unknown {
+                    kind: "cost model",
+                    name: name.to_string(),
+                    available: "analytic, instructions".to_string(),
+                });
+            }
+        };
+        let dependences =
+            analyses::dependences_by_name(&self.dependences).ok_or_else(|| ModelError::Unknown {
+                kind: "dependence analysis",
+                name: self.dependences.clone(),
+                available: "none, flat, polyhedral".to_string(),
+            })?;
+        Ok(Models { cost, dependences })
+    }
+
+    /// What is searched for a kernel.
+    pub fn problem(&self, kernel: &Arc<Kernel>, models: &Models) -> Result<Problem, AnalysisError> {
+        let dependences = Arc::new(models.dependences.dependences(kernel)?);
+        let params = parameter_values(kernel, &self.params, self.default_param);
+        Ok(Problem { kernel: kernel.clone(), params, dependences, oracle: self.oracle })
+    }
+
+    /// Whether the function is asked for.
+    pub fn wants_function(&self, name: &str) -> bool {
+        self.function.as_ref().is_none_or(|f| f == name)
+    }
+
+    /// Every parameter given must be known somewhere.
+    pub fn require_parameters<'k>(
+        &self,
+        kernels: impl Iterator<Item = &'k Kernel>,
+    ) -> Result<(), ModelError> {
+        let mut available: Vec<String> =
+            kernels.flat_map(|k| k.params.iter().map(|p| p.name.to_string())).collect();
+        available.sort();
+        available.dedup();
+        match self.params.keys().find(|name| !available.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(ModelError::Parameter {
+                name: name.clone(),
+                available: if available.is_empty() { "none".to_string() } else { available.join(", ") },
+            }),
+        }
+    }
+}
+
+/// A value for each parameter: the given one, else the default brought into the range that single-parameter constraints
+/// of the kernel and the width of its type allow.
+pub fn parameter_values(kernel: &Kernel, given: &BTreeMap<String, i64>, default: i64) -> Vec<i64> {
+    let assumed = kernel.assumptions.iter().filter_map(|c| match c {
+        RuntimeCondition::Parameter(c) => Some(c),
+        RuntimeCondition::NoOverlap(..) => None,
+    });
+    let constraints: Vec<_> = kernel.context.iter().chain(assumed).collect();
+    kernel
+        .params
+        .iter()
+        .enumerate()
+        .map(|(index, param)| {
+            if let Some(value) = given.get(&*param.name) {
+                return *value;
+            }
+            let id = ParamId::new(index);
+            let (mut least, mut greatest) = match param.ty {
+                ScalarType::I1 => (0, 1),
+                ScalarType::I8 => (i8::MIN.into(), i8::MAX.into()),
+                ScalarType::I16 => (i16::MIN.into(), i16::MAX.into()),
+                _ => (i64::MIN, i64::MAX),
+            };
+            for constraint in &constraints {
+                let e = &constraint.expression;
+                let bound = e.constant_term();
+                match (e.terms().len(), e.param_coefficient(id)) {
+                    (1, c) if c > 0 => least = least.max(bound.div_euclid(c).saturating_neg()),
+                    (1, c) if c < 0 => greatest = greatest.min(bound.div_euclid(c.saturating_neg())),
+                    _ => {}
+                }
+            }
+            default.min(greatest).max(least)
+        })
+        .collect()
+}

@@ -1,0 +1,81 @@
+//! The search: moves are enumerated, applied, deduplicated, judged and ranked.
+//!
+//! - A *variant* is kernel + tree + recipe + conditions + cost. The identity is always one.
+//! - Variants met twice are found by the hash of their canonical tree.
+//! - Work is spread over threads level by level and collected in the order of enumeration, so that the result does not
+//!   depend on the number of threads. Bounds are counts, never clocks.
+
+mod expand;
+mod strategy;
+mod variant;
+
+pub use expand::{MoveSource, RegistryMoves};
+pub use strategy::Strategy;
+pub use variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant};
+
+use analyses::{DependenceSet, OracleOptions};
+use cost_model::CostModel;
+use expand::Engine;
+use loop_tree::Kernel;
+use std::sync::Arc;
+
+/// What is searched: a kernel at representative parameter values.
+#[derive(Clone)]
+pub struct Problem {
+    /// The kernel; the search starts from its original tree.
+    pub kernel: Arc<Kernel>,
+    /// Values of the parameters, by `ParamId`.
+    pub params: Vec<i64>,
+    /// All dependences of the kernel.
+    pub dependences: Arc<DependenceSet>,
+    /// How the oracle works.
+    pub oracle: OracleOptions,
+}
+
+/// Bounds of a search, all of them counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Steps in a recipe.
+    pub depth: usize,
+    /// Variants that go on from one depth to the next.
+    pub beam: usize,
+    /// Distinct variants judged.
+    pub variants: usize,
+    /// Nodes of a variant's tree; larger ones are refused.
+    pub nodes: u32,
+    /// Refused variants remembered.
+    pub refused: usize,
+    /// Threads; 0: one per core.
+    pub threads: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { depth: 5, beam: 12, variants: 2500, nodes: 120, refused: 200, threads: 0 }
+    }
+}
+
+/// A search, ready to run.
+pub struct Explorer<'a> {
+    /// What is searched.
+    pub problem: Problem,
+    /// Where moves come from.
+    pub moves: &'a dyn MoveSource,
+    /// What ranks variants.
+    pub cost: &'a dyn CostModel,
+    /// How far it goes.
+    pub limits: Limits,
+    /// In which order.
+    pub strategy: Strategy,
+    /// Called now and then from the thread that runs the search.
+    pub progress: Option<&'a dyn Fn(&Statistics)>,
+}
+
+impl Explorer<'_> {
+    /// Runs the search. The result holds the original as one of its variants.
+    pub fn explore(&self) -> Exploration {
+        let mut engine = Engine::new(self);
+        let stop = self.strategy.run(&mut engine);
+        engine.finish(stop)
+    }
+}

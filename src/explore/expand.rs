@@ -1,0 +1,284 @@
+//! One level of a search: from some variants to all their successors.
+
+use super::variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant};
+use super::{Explorer, Problem};
+use analyses::{AnalysisError, Oracle, Verdict, Witness};
+use cost_model::CostModel;
+use loop_tree::{Green, RuntimeCondition};
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use transforms::{Context, MoveOptions, Recipe, Registry, Step};
+
+/// Where moves come from.
+pub trait MoveSource: Sync {
+    /// Steps that could be tried on a tree, in a fixed order.
+    fn moves(&self, context: &Context<'_>) -> Vec<Step>;
+}
+
+/// The moves of a registry of transformations.
+pub struct RegistryMoves<'a> {
+    /// Transformations.
+    pub registry: &'a Registry,
+    /// Which sizes, factors and shifts.
+    pub options: MoveOptions,
+}
+
+impl MoveSource for RegistryMoves<'_> {
+    fn moves(&self, context: &Context<'_>) -> Vec<Step> {
+        transforms::moves(context, self.registry, &self.options)
+    }
+}
+
+/// What a worker thread finds out about a tree.
+enum Judged {
+    Legal(Vec<RuntimeCondition>, cost_model::Cost),
+    Illegal(Box<Witness>),
+}
+
+/// A tree to be judged, with how it was made.
+struct Candidate {
+    root: Green,
+    recipe: Recipe,
+}
+
+/// Which successors a level of the search looks at.
+pub struct Admit<'f> {
+    /// Before the step is applied.
+    pub step: &'f (dyn Fn(&Step) -> bool + Sync),
+    /// After it: the tree it was applied to, and the new one.
+    pub change: &'f (dyn Fn(&Green, &Green) -> bool + Sync),
+}
+
+impl Admit<'_> {
+    /// All successors.
+    pub const ALL: Admit<'static> = Admit { step: &|_| true, change: &|_, _| true };
+}
+
+/// What worker threads share.
+#[derive(Clone, Copy)]
+struct Worker<'e> {
+    problem: &'e Problem,
+    moves: &'e dyn MoveSource,
+    cost: &'e dyn CostModel,
+    search: u64,
+}
+
+/// State of one search.
+pub struct Engine<'e, 'a> {
+    explorer: &'e Explorer<'a>,
+    worker: Worker<'e>,
+    pool: Option<rayon::ThreadPool>,
+    seen: FxHashSet<u128>,
+    variants: Vec<Variant>,
+    refused: Vec<Refused>,
+    statistics: Statistics,
+}
+
+thread_local! {
+    /// The oracle of this thread, with the search it belongs to: oracles cannot cross threads.
+    static ORACLE: RefCell<Option<(u64, Result<Oracle, Witness>)>> = const { RefCell::new(None) };
+}
+static SEARCHES: AtomicU64 = AtomicU64::new(0);
+
+impl<'e, 'a> Engine<'e, 'a> {
+    pub(super) fn new(explorer: &'e Explorer<'a>) -> Self {
+        let threads = explorer.limits.threads;
+        let mut engine = Engine {
+            explorer,
+            worker: Worker {
+                problem: &explorer.problem,
+                moves: explorer.moves,
+                cost: explorer.cost,
+                search: SEARCHES.fetch_add(1, Ordering::Relaxed),
+            },
+            // Without threads of its own the search runs on the caller's.
+            pool: rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+            seen: FxHashSet::default(),
+            variants: Vec::new(),
+            refused: Vec::new(),
+            statistics: Statistics::default(),
+        };
+        let kernel = &explorer.problem.kernel;
+        let root = loop_tree::canonical(kernel, &kernel.original);
+        engine.seen.insert(root.structural_hash());
+        let params = &explorer.problem.params;
+        let versioned = explorer.cost.cost(kernel, &root, params);
+        let cost = explorer.cost.cost_of_original(kernel, params);
+        engine.variants.push(Variant {
+            root: root.clone(),
+            recipe: Recipe::default(),
+            conditions: vec![],
+            cost,
+        });
+        // The same order, but with what one check has established: the compiler need not reckon with overlap.
+        let recipe = Recipe(vec![Step::new(transforms::Version)]);
+        engine.variants.push(Variant { root, recipe, conditions: vec![], cost: versioned });
+        engine
+    }
+
+    /// The original.
+    pub fn original(&self) -> &Variant {
+        &self.variants[0]
+    }
+
+    /// Whether the bound on variants is reached.
+    pub fn is_full(&self) -> bool {
+        self.statistics.judged >= self.explorer.limits.variants
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> super::Limits {
+        self.explorer.limits
+    }
+
+    /// The legal successors, by one admitted step, of the variants given; only trees not met before.
+    pub fn expand(&mut self, from: &[Variant], admit: &Admit<'_>) -> Vec<Variant> {
+        let worker = self.worker;
+        // Apply: cheap, in parallel per variant; the outcome keeps the order of enumeration.
+        type Applied = (usize, Step, Result<Green, transforms::Refusal>);
+        let applied: Vec<Applied> = in_pool(self.pool.as_ref(), || {
+            from.par_iter()
+                .enumerate()
+                .flat_map_iter(|(at, variant)| {
+                    let context = Context { kernel: &worker.problem.kernel, root: &variant.root };
+                    worker
+                        .moves
+                        .moves(&context)
+                        .into_iter()
+                        .filter(|step| (admit.step)(step))
+                        .map(|step| {
+                            let result = step.apply(&context).map(|rewrite| rewrite.root);
+                            (at, step, result)
+                        })
+                        .filter(|(.., result)| {
+                            result.as_ref().map_or(true, |root| (admit.change)(&variant.root, root))
+                        })
+                        .collect::<Vec<_>>()
+                })
+                .collect()
+        });
+        self.statistics.moves += applied.len();
+        let mut candidates = Vec::new();
+        for (at, step, result) in applied {
+            match result {
+                Err(refusal) => {
+                    self.statistics.not_applicable += 1;
+                    self.refuse(|| from[at].recipe.with(step.clone()), Reason::Refusal(refusal));
+                }
+                Ok(root) => {
+                    if !self.seen.insert(root.structural_hash()) {
+                        self.statistics.duplicates += 1;
+                    } else if root.summary().nodes <= self.explorer.limits.nodes {
+                        candidates.push(Candidate { root, recipe: from[at].recipe.with(step.clone()) });
+                    }
+                }
+            }
+        }
+        let room = self.explorer.limits.variants.saturating_sub(self.statistics.judged);
+        candidates.truncate(room);
+        self.judge(candidates)
+    }
+
+    /// Judges and ranks in parallel, in batches so that progress can be told.
+    fn judge(&mut self, candidates: Vec<Candidate>) -> Vec<Variant> {
+        const BATCH: usize = 256;
+        let mut legal = Vec::new();
+        let mut rest = candidates.into_iter();
+        loop {
+            let batch: Vec<Candidate> = rest.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                return legal;
+            }
+            let worker = self.worker;
+            let judged: Vec<Judged> =
+                in_pool(self.pool.as_ref(), || batch.par_iter().map(|c| worker.judge(&c.root)).collect());
+            for (candidate, judged) in batch.into_iter().zip(judged) {
+                self.statistics.judged += 1;
+                match judged {
+                    Judged::Illegal(witness) => self.refuse(|| candidate.recipe, Reason::Illegal(witness)),
+                    Judged::Legal(conditions, cost) => {
+                        self.statistics.legal += 1;
+                        let variant =
+                            Variant { root: candidate.root, recipe: candidate.recipe, conditions, cost };
+                        self.variants.push(variant.clone());
+                        legal.push(variant);
+                    }
+                }
+            }
+            if let Some(progress) = self.explorer.progress {
+                progress(&self.statistics);
+            }
+        }
+    }
+
+    fn refuse(&mut self, recipe: impl FnOnce() -> Recipe, reason: Reason) {
+        if self.refused.len() < self.explorer.limits.refused {
+            self.refused.push(Refused { recipe: recipe(), reason });
+        }
+    }
+
+    pub(super) fn finish(mut self, stop: StopReason) -> Exploration {
+        let original = self.variants[0].cost.clone();
+        // Stable: equal costs keep the order of enumeration, short recipes first.
+        self.variants.sort_by(Variant::by_cost);
+        Exploration {
+            variants: std::mem::take(&mut self.variants),
+            original,
+            refused: std::mem::take(&mut self.refused),
+            statistics: self.statistics,
+            stop,
+        }
+    }
+}
+
+impl Worker<'_> {
+    fn judge(&self, root: &Green) -> Judged {
+        let problem = self.problem;
+        let verdict = ORACLE.with_borrow_mut(|slot| {
+            if !matches!(slot, Some((search, _)) if *search == self.search) {
+                *slot = Some((self.search, new_oracle(problem).map_err(into_witness)));
+            }
+            match slot {
+                Some((_, Ok(oracle))) => oracle.judge(root),
+                Some((_, Err(witness))) => Verdict::Never(witness.clone()),
+                None => Verdict::Never(Witness::Quota),
+            }
+        });
+        let conditions = match verdict {
+            Verdict::Always => Vec::new(),
+            Verdict::Under(conditions) => conditions,
+            Verdict::Never(witness) => return Judged::Illegal(Box::new(witness)),
+        };
+        Judged::Legal(conditions, self.cost.cost(&problem.kernel, root, &problem.params))
+    }
+}
+
+fn in_pool<R: Send>(pool: Option<&rayon::ThreadPool>, f: impl FnOnce() -> R + Send) -> R {
+    match pool {
+        Some(pool) => pool.install(f),
+        None => f(),
+    }
+}
+
+fn new_oracle(problem: &Problem) -> Result<Oracle, AnalysisError> {
+    Oracle::with_dependences(problem.kernel.clone(), problem.dependences.clone(), problem.oracle)
+}
+
+/// Without an oracle every variant is refused.
+fn into_witness(error: AnalysisError) -> Witness {
+    match error {
+        AnalysisError::Isl(error) => Witness::Isl(error),
+        AnalysisError::Unsupported(what) => Witness::Unsupported(what),
+        AnalysisError::Inexact(what) => Witness::Inexact(what),
+        _ => Witness::Quota,
+    }
+}
+
+impl Drop for Engine<'_, '_> {
+    fn drop(&mut self) {
+        // The caller's thread outlives the search; its oracle need not.
+        ORACLE.with_borrow_mut(|slot| *slot = None);
+    }
+}

@@ -1,0 +1,188 @@
+//! In which order the space is searched.
+
+use super::expand::{Admit, Engine};
+use super::variant::{StopReason, Variant};
+use loop_tree::{Green, Node, Path, Red};
+use std::collections::BTreeMap;
+use transforms::Step;
+
+/// How the next variants to expand are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Strategy {
+    /// Every sequence of moves up to the depth.
+    Exhaustive,
+    /// The cheapest few of each depth, and the cheapest of each kind of last step, go on.
+    Beam,
+    /// Specific before general: structure (fuse, distribute), order (interchange, skew), locality (tile), registers
+    /// (unroll and jam), one nest of a sequence after the other, with a beam within each phase.
+    #[default]
+    Guided,
+}
+
+/// One phase of the guided search.
+struct Phase {
+    steps: &'static [&'static str],
+    depth: usize,
+}
+
+const STRUCTURE: Phase = Phase { steps: &["distribute", "fuse"], depth: 2 };
+const PHASES: [Phase; 3] = [
+    Phase { steps: &["distribute", "interchange", "permute", "skew", "reverse"], depth: 3 },
+    Phase { steps: &["tile", "strip_mine"], depth: 1 },
+    Phase { steps: &["unroll_and_jam", "unroll"], depth: 2 },
+];
+
+impl Strategy {
+    pub(super) fn run(self, engine: &mut Engine<'_, '_>) -> StopReason {
+        match self {
+            Strategy::Exhaustive => exhaustive(engine),
+            Strategy::Beam => {
+                let start = engine.original().clone();
+                let depth = engine.limits().depth;
+                beam(engine, vec![start], depth, &Admit::ALL);
+            }
+            Strategy::Guided => guided(engine),
+        }
+        if engine.is_full() { StopReason::VariantLimit } else { StopReason::Exhausted }
+    }
+}
+
+fn exhaustive(engine: &mut Engine<'_, '_>) {
+    let mut frontier = vec![engine.original().clone()];
+    for _ in 0..engine.limits().depth {
+        if engine.is_full() || frontier.is_empty() {
+            return;
+        }
+        frontier = engine.expand(&frontier, &Admit::ALL);
+    }
+}
+
+/// Returns the variants that were on the beam at any depth, the given ones included, cheapest first.
+fn beam(engine: &mut Engine<'_, '_>, start: Vec<Variant>, depth: usize, admit: &Admit<'_>) -> Vec<Variant> {
+    let width = engine.limits().beam;
+    let mut kept = start.clone();
+    let mut frontier = start;
+    for _ in 0..depth {
+        if engine.is_full() || frontier.is_empty() {
+            break;
+        }
+        frontier = select(engine.expand(&frontier, admit), width);
+        kept.extend(frontier.iter().cloned());
+    }
+    select(kept, width)
+}
+
+/// The cheapest `width` variants, and the cheapest after each kind of last step: an enabling step (distribute, skew)
+/// seldom pays by itself.
+fn select(mut variants: Vec<Variant>, width: usize) -> Vec<Variant> {
+    variants.sort_by(Variant::by_cost);
+    let mut per_kind: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut rank = 0;
+    variants.retain(|v| {
+        rank += 1;
+        let seen = per_kind.entry(v.recipe.0.last().map_or("", |s| s.name())).or_default();
+        *seen += 1;
+        rank <= width || *seen <= 2
+    });
+    variants
+}
+
+fn guided(engine: &mut Engine<'_, '_>) {
+    let start = engine.original().clone();
+    // Structure of the whole; then each nest by itself.
+    let structures = if components(&start.root).len() > 1 {
+        let steps = |s: &Step| STRUCTURE.steps.contains(&s.name());
+        let admit = Admit { step: &steps, change: &|_, _| true };
+        let mut found = beam(engine, vec![start.clone()], STRUCTURE.depth, &admit);
+        found.truncate(3);
+        if !found.iter().any(|v| v.recipe.0.is_empty()) {
+            found.push(start);
+        }
+        found
+    } else {
+        vec![start]
+    };
+    for structure in structures {
+        let mut best = structure;
+        // Last first: steps on a nest leave the paths of earlier ones as they are.
+        for nest in components(&best.root).into_iter().rev() {
+            if engine.is_full() {
+                return;
+            }
+            best = improve(engine, best, &nest);
+        }
+    }
+}
+
+/// The cheapest variant found by changing only one nest.
+fn improve(engine: &mut Engine<'_, '_>, start: Variant, nest: &Component) -> Variant {
+    let steps_before = start.recipe.0.len();
+    let limit = engine.limits().depth;
+    let mut front = vec![start];
+    for phase in &PHASES {
+        let steps = |s: &Step| phase.steps.contains(&s.name());
+        let change = |old: &Green, new: &Green| nest.is_all_that_changed(old, new);
+        let used = front.iter().map(|v| v.recipe.0.len() - steps_before).min().unwrap_or(0);
+        let depth = phase.depth.min(limit.saturating_sub(used));
+        front = beam(engine, front, depth, &Admit { step: &steps, change: &change });
+    }
+    front.swap_remove(0)
+}
+
+/// A nest that is searched by itself: consecutive children of a sequence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Component {
+    /// The sequence.
+    parent: Path,
+    /// Children in front of the nest.
+    before: usize,
+    /// Children behind it.
+    after: usize,
+}
+
+impl Component {
+    /// Whether two trees differ at most in this nest, which may have become several children.
+    fn is_all_that_changed(&self, old: &Green, new: &Green) -> bool {
+        if self.before + self.after == 0 && self.parent == Path::root() {
+            return true;
+        }
+        let (Some(was), Some(is)) = (Red::at(old, &self.parent), Red::at(new, &self.parent)) else {
+            return false;
+        };
+        if was.replace_with(is.green().clone()) != *new {
+            return false;
+        }
+        if self.before + self.after == 0 {
+            return true;
+        }
+        let (Node::Seq(a), Node::Seq(b)) = (was.green().node(), is.green().node()) else { return false };
+        let (m, n) = (a.len(), b.len());
+        n >= self.before + self.after
+            && (0..self.before).all(|i| a.get(i) == b.get(i))
+            && (1..=self.after).all(|i| a.get(m - i) == b.get(n - i))
+    }
+}
+
+/// The nests that are searched one by one: the children, with loops inside, of the outermost sequence that has several
+/// such children; the whole tree where there is none.
+fn components(root: &Green) -> Vec<Component> {
+    let (mut node, mut path) = (root, Path::root());
+    loop {
+        let loops: Vec<usize> =
+            node.children().enumerate().filter(|(_, c)| c.summary().loop_depth > 0).map(|(i, _)| i).collect();
+        if matches!(node.node(), Node::Seq(_)) && loops.len() > 1 {
+            let count = node.child_count();
+            return loops
+                .into_iter()
+                .map(|i| Component { parent: path.clone(), before: i, after: count - 1 - i })
+                .collect();
+        }
+        match loops.first().and_then(|i| Some((*i, node.child(*i)?))) {
+            Some((index, child)) => {
+                path = path.child(index);
+                node = child;
+            }
+            None => return vec![Component { parent: Path::root(), before: 0, after: 0 }],
+        }
+    }
+}

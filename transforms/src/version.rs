@@ -1,0 +1,58 @@
+//! Version: the same order, run where one check has established what the compiler would otherwise not know.
+//! Elsewhere: loop versioning (LLVM), code versioning for aliases.
+//!
+//! ```lt before
+//! for i in 0..N { A[i] = B[i] }
+//! ```
+//! ```lt after
+//! for i in 0..N { A[i] = B[i] }
+//! ```
+//! Changes nothing in the tree: what it stands for is that the tree is emitted at all, with alias scopes and parallel
+//! loops, behind the run-time check, beside the original code. Applies to every tree.
+
+use crate::{Arguments, Context, MoveOptions, RecipeError, Refusal, Transform};
+use loop_tree::Green;
+use std::fmt;
+
+/// Emits the tree as it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Version;
+
+impl Transform for Version {
+    fn name(&self) -> &'static str {
+        "version"
+    }
+
+    fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
+        Ok(cx.root.clone())
+    }
+}
+
+impl Version {
+    pub(crate) fn parse(arguments: Arguments) -> Result<Self, RecipeError> {
+        arguments.finish()?;
+        Ok(Version)
+    }
+
+    /// None: the search has it from the start.
+    pub(crate) fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+        Vec::new()
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("version()")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::*;
+
+    #[test]
+    fn keeps_the_tree() {
+        let k = kernel(&[("S", "i")]);
+        check(&k, "for i in 0..N { S }", "version()", "for i in 0..N { S }");
+    }
+}
