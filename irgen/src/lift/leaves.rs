@@ -55,6 +55,13 @@ pub(super) struct Carried<'m> {
     pub(super) test_first: bool,
 }
 
+/// A phi where the two ways of a condition around loops meet: the section at the end of each way, and its value.
+#[derive(Clone, Copy)]
+pub(super) struct Merge<'m> {
+    pub(super) yes: (usize, Value<'m>),
+    pub(super) no: (usize, Value<'m>),
+}
+
 /// How a value is obtained in a section.
 pub(super) enum Leaf<'m> {
     Const(Constant),
@@ -96,6 +103,7 @@ pub(super) struct Data<'v, 'a, 'm> {
     pub(super) slots: Vec<Slot<'m>>,
     pub(super) slot_of: FxHashMap<Value<'m>, usize>,
     pub(super) carried: FxHashMap<Inst<'m>, Carried<'m>>,
+    pub(super) merges: FxHashMap<Inst<'m>, Merge<'m>>,
     /// The keys of `carried` in the order of the text.
     pub(super) phis: Vec<Inst<'m>>,
     /// Carried values that stand for an array element.
@@ -146,6 +154,17 @@ impl<'m> Data<'_, '_, 'm> {
                 ));
             }
             return Ok(Leaf::Slot(self.carried_slot(inst, c, ty)));
+        }
+        if let Some(m) = self.merges.get(&inst).copied() {
+            if let Some(&slot) = self.slot_of.get(&v) {
+                return Ok(Leaf::Slot(slot));
+            }
+            let slot = self.add_slot(v, ty, None);
+            self.slots[slot].written = true;
+            for (at, value) in [m.yes, m.no] {
+                self.add_root(at, Root::Set { slot, value });
+            }
+            return Ok(Leaf::Slot(slot));
         }
         let Some(&home) = self.section_of.get(&inst) else {
             return Err(refuse(Some(inst), "value", "a value from outside of the described code"));

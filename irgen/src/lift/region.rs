@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::alias::alias_classes;
 use super::context::{Context, Counter, Place};
-use super::leaves::{Carried, Data, Refusal, Root, Section, refuse};
+use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, refuse};
 use super::memory::{Site, describe, scalar_type};
 use super::names::Names;
 use super::poly::Poly;
@@ -38,10 +38,9 @@ pub(super) struct Draft<'m> {
 
 enum Node {
     Section(usize),
-    /// The facts say the same, where one conjunction does.
+    /// Where one of the conjunctions holds.
     Guard {
-        condition: Condition,
-        facts: Option<Vec<Fact>>,
+        disjuncts: Vec<Vec<Fact>>,
         place: Place,
         body: Vec<Node>,
     },
@@ -113,6 +112,7 @@ pub(super) fn draft<'m>(
         slot_of: FxHashMap::default(),
         carried: FxHashMap::default(),
         phis: Vec::new(),
+        merges: FxHashMap::default(),
         elements: FxHashMap::default(),
         apart: Vec::new(),
         fresh: Vec::new(),
@@ -289,45 +289,67 @@ impl<'m> Builder<'_, '_, 'm> {
     }
 
     fn branch(&mut self, b: &Branch<'m>, place: &Place, nodes: &mut Vec<Node>) -> Result<(), Refusal<'m>> {
+        let cfg = self.data.cx.values.cfg;
         let inst = b.condition.as_inst();
         let unknown = || refuse(inst, "condition", "loops run under a condition that is not affine");
+        let merged = cfg.blocks[b.join].phis();
+        let mut ends = Vec::new();
         for (positive, items) in [(true, &b.yes), (false, &b.no)] {
-            if items.is_empty() {
+            if items.is_empty() && merged.is_empty() {
                 continue;
             }
-            let mut formula = self.data.cx.values.formula(b.condition, positive).ok_or_else(unknown)?;
+            let formula = self.data.cx.values.formula(b.condition, positive).ok_or_else(unknown)?;
             for need in &formula.needs {
                 if !self.data.cx.need(place, need) {
                     return Err(unknown());
                 }
             }
-            // Disjuncts that cannot hold here, as one half of `i != 0`.
-            formula.disjuncts.retain(|d| {
-                !d.iter().any(|f| {
-                    f.poly.scale(-1).and_then(|p| p.offset(-1)).is_some_and(|p| self.data.cx.holds(place, &p))
-                })
-            });
+            let disjuncts = self.possible(place, formula.disjuncts);
+            for f in disjuncts.iter().flatten() {
+                self.data.cx.constraint(f).ok_or_else(unknown)?;
+            }
             let mut inner = place.clone();
-            if let [only] = &formula.disjuncts[..] {
+            if let [only] = &disjuncts[..] {
                 inner.facts.extend(only.iter().cloned());
             }
-            let mut disjuncts = Vec::new();
-            for d in &formula.disjuncts {
-                let mut all = Vec::new();
-                for f in d {
-                    all.push(self.data.cx.constraint(f).ok_or_else(unknown)?);
+            let mut body = self.flatten(items, &inner, None)?;
+            if !merged.is_empty() {
+                // Where this way ends, its values of the phis are set.
+                let end = self.section(Section { place: inner, ..Section::default() });
+                body.push(Node::Section(end));
+                let mut blocks = Vec::new();
+                inside(items, cfg, &mut blocks);
+                if items.is_empty() {
+                    blocks.push(b.block);
                 }
-                disjuncts.push(all);
+                ends.push((end, blocks));
             }
-            let children = self.flatten(items, &inner, None)?;
-            let facts = match &formula.disjuncts[..] {
-                [only] => Some(only.clone()),
-                _ => None,
+            nodes.push(Node::Guard { disjuncts, place: place.clone(), body });
+        }
+        for phi in merged {
+            let value = |at: usize| {
+                let (end, blocks): &(usize, Vec<usize>) = ends.get(at)?;
+                let mut from =
+                    phi.incoming().into_iter().filter(|(_, f)| blocks.iter().any(|&x| cfg.blocks[x] == *f));
+                let (first, none) = (from.next()?, from.next());
+                none.is_none().then_some((*end, first.0))
             };
-            let condition = Condition { disjuncts }.simplified();
-            nodes.push(Node::Guard { condition, facts, place: place.clone(), body: children });
+            if phi.incoming().len() == 2
+                && let (Some(yes), Some(no)) = (value(0), value(1))
+            {
+                self.data.merges.insert(phi, Merge { yes, no });
+            }
         }
         Ok(())
+    }
+
+    /// The disjuncts that may hold at a place: not both halves of `i != 0` where `i` is never negative.
+    fn possible(&self, place: &Place, mut disjuncts: Vec<Vec<Fact>>) -> Vec<Vec<Fact>> {
+        let never = |f: &Fact| {
+            f.poly.scale(-1).and_then(|p| p.offset(-1)).is_some_and(|p| self.data.cx.holds(place, &p))
+        };
+        disjuncts.retain(|d| !d.iter().any(never));
+        disjuncts
     }
 
     /// Whether facts hold wherever one of the loops directly inside runs: the condition then says nothing of them.
@@ -473,19 +495,28 @@ impl<'m> Builder<'_, '_, 'm> {
                 Node::Section(s) => {
                     children.extend(leaves[*s].iter().map(|id| Green::stmt(*id, dims[id.index()].clone())));
                 }
-                Node::Guard { condition, facts, place, body } => {
+                Node::Guard { disjuncts, place, body } => {
                     let only_loops = body.iter().all(|n| match n {
                         Node::Section(s) => leaves[*s].is_empty(),
                         Node::Loop(..) => true,
                         Node::Guard { .. } => false,
                     });
-                    let needless = facts.as_ref().is_some_and(|f| self.is_implied(body, place, f));
+                    // What is checked at run time may have decided more.
+                    let disjuncts = self.possible(place, disjuncts.clone());
+                    let needless = matches!(&disjuncts[..], [f] if self.is_implied(body, place, f));
                     let inner = self.tree(body, leaves, dims)?;
-                    children.push(if only_loops && needless {
-                        inner
-                    } else {
-                        Green::guard(condition.clone(), inner)
-                    });
+                    if only_loops && needless {
+                        children.push(inner);
+                        continue;
+                    }
+                    let mut condition = Condition { disjuncts: Vec::new() };
+                    for d in &disjuncts {
+                        let all: Option<Vec<_>> = d.iter().map(|f| self.data.cx.constraint(f)).collect();
+                        let all =
+                            all.ok_or_else(|| refuse(None, "condition", "a condition that is not affine"))?;
+                        condition.disjuncts.push(all);
+                    }
+                    children.push(Green::guard(condition.simplified(), inner));
                 }
                 Node::Loop(l, inner) => {
                     let unknown = || refuse(None, "trip-count", "bounds that are not affine");

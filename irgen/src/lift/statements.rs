@@ -508,6 +508,12 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         let unknown = || refuse(Some(phi), "control", "values meet in a way that is not understood");
         let block = cfg.home(phi).ok_or_else(unknown)?;
         let incoming = phi.incoming();
+        // All ways here must be in sight.
+        let section = &self.data.sections[self.section];
+        let seen = |b: &usize| section.blocks.contains(b) && Some(*b) != section.test;
+        if !seen(&cfg.idom[block]) || !cfg.preds[block].iter().all(seen) {
+            return Err(unknown());
+        }
         let mut arrive = |this: &mut Self, from: usize| {
             let (v, _) = incoming.iter().find(|(_, b)| *b == cfg.blocks[from]).ok_or_else(unknown)?;
             Ok(Way::Value(this.value(*v)?))

@@ -151,3 +151,32 @@ fn functions_that_ask_for_it_are_left_alone() {
     assert!(regions.is_empty());
     assert_eq!(remarks, ["attribute"]);
 }
+
+#[test]
+fn a_value_merged_behind_a_guarded_loop_is_set_on_both_ways() {
+    // As `-O1` writes `s = 7; for (i = 0; i < n; i++) s ^= a[i];`.
+    let (regions, _) = lift(
+        "define i64 @f(ptr %a, i64 %n) {
+        entry:
+          %g = icmp sgt i64 %n, 0
+          br i1 %g, label %loop, label %done
+        loop:
+          %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+          %s = phi i64 [ 7, %entry ], [ %t, %loop ]
+          %p = getelementptr inbounds i64, ptr %a, i64 %i
+          %x = load i64, ptr %p
+          %t = xor i64 %s, %x
+          %next = add nuw nsw i64 %i, 1
+          %more = icmp slt i64 %next, %n
+          br i1 %more, label %loop, label %done
+        done:
+          %r = phi i64 [ 7, %entry ], [ %t, %loop ]
+          ret i64 %r
+        }",
+    );
+    let [text] = &regions[..] else { panic!("{regions:?}") };
+    let parts = ["scalar r: i64 out", "if n >= 1 {", "if n <= 0 {", ": r = 7", "for i in 0..n {"];
+    for part in parts {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+}
