@@ -3,14 +3,15 @@
 //!
 //! `cargo run --example own_transformation`
 
-use looptree::analyses::{Dependences, OracleOptions, Polyhedral};
-use looptree::cost_model::{Cost, CostModel};
+use looptree::analyses::OracleOptions;
+use looptree::analyses::dependences::{Dependences, Polyhedral};
+use looptree::cost_model::{Cost, CostModel, Term};
 use looptree::explore::{Explorer, Limits, Problem, RegistryMoves, Strategy};
 use looptree::transforms::{Context, LoopRef, MoveOptions, Refusal, Registration, Registry, Step, Transform};
 use looptree::tree::{
-    Access, AccessId, AccessKind, Affine, AliasClass, Array, BinaryOp, Green, Kernel, LoopHeader, Node, Op,
-    OpFlags, OpId, OpKind, Param, ParamId, ScalarType, Statement, StmtFlags, StmtId, Storage, VarId,
-    Variable, text,
+    Access, AccessId, AccessKind, Affine, AliasClass, Array, BinaryOp, Bounds, Green, Kernel, LoopHeader,
+    LoopKind, Node, Op, OpFlags, OpId, OpKind, Param, ParamId, ScalarType, Statement, StmtFlags, StmtId,
+    Storage, VarId, Variable, text,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -87,8 +88,11 @@ impl Transform for Pair {
         let at = |k: i64| lower + &Affine::var(t).scale(2).offset(k);
         let copy = |k| Green::bind(site.header.var, at(k), site.body.clone());
         let pairs = Green::for_loop(LoopHeader::range(t, 0, half.clone()), Green::seq([copy(0), copy(1)]));
-        let rest = LoopHeader::range(site.header.var, lower + &half.scale(2), upper.clone());
-        let rest = Green::for_loop(rest, site.body.clone());
+        // From the greater of both: without `lower` the oracle refuses, with N = -1 as witness, where the rest would run.
+        let start = vec![lower.clone(), lower + &half.scale(2)];
+        let bounds = Bounds::Affine { lower: start, upper: vec![upper.clone()] };
+        let header = LoopHeader { var: site.header.var, bounds, step: 1, kind: LoopKind::Sequential };
+        let rest = Green::for_loop(header, site.body.clone());
         cx.replace(&site.path, Green::seq([pairs, rest]))
     }
 }
@@ -112,7 +116,7 @@ impl CostModel for Jumps {
                 _ => node.children().map(|c| walk(kernel, c, innermost)).sum(),
             }
         }
-        Cost::new("jumps", walk(kernel, root, None))
+        Cost::of(vec![Term::new("jumps", walk(kernel, root, None), "subscripts that jump")])
     }
 }
 

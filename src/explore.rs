@@ -51,7 +51,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 5, beam: 12, variants: 2500, nodes: 120, refused: 200, threads: 0 }
+        Limits { depth: 5, beam: 12, variants: 700, nodes: 120, refused: 200, threads: 0 }
     }
 }
 
