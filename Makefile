@@ -1,9 +1,9 @@
 # Two commands to start with: `make explore` and `make test`. Both install what is missing first (scripts/setup.sh).
 CARGO ?= cargo
 KERNEL ?= bench/kernels/gemm_ijk.c
-MINUTES ?= 10
+MINUTES ?= 60
 
-.PHONY: explore test setup build lint bench compare bless clean
+.PHONY: explore test setup build lint bench compare bless soak clean
 
 setup:
 	@sh scripts/setup.sh
@@ -35,6 +35,10 @@ bench: setup
 ## Rewrite expected outputs of the file tests; read the diff before committing.
 bless: setup
 	BLESS=1 INSTA_UPDATE=always $(CARGO) test --workspace
+
+## Random programs against the original, and the oracle against enumeration, for so many minutes: `make soak MINUTES=60`.
+soak: setup
+	$(CARGO) run --release -p proof -- soak --minutes $(MINUTES)
 
 clean:
 	$(CARGO) clean

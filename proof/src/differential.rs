@@ -8,8 +8,10 @@ mod calls;
 mod check;
 pub mod isolate;
 mod plan;
+mod show;
 
 pub use batch::{Batch, BatchError, Level};
 pub use calls::{Calls, RunFunction};
 pub use check::{Mismatch, Tally, check, shrink_mismatch};
-pub use plan::PlanTally;
+pub use plan::{Choice, PlanTally, PlannedRegion, plan_module};
+pub use show::show;

@@ -2,6 +2,7 @@
 //!
 //! - [`c_programs`]: random affine and nearly affine C functions without undefined behaviour, which shrink.
 //! - [`differential`]: these through lifting and emission, bit for bit against the original.
+//! - [`hostile`]: arbitrary bytes into everything that reads.
 //! - [`soak`]: all of it, for as long as wanted.
 //! - [`kernels`]: random kernels as `.lt` text, which shrink.
 //! - [`brute_force`]: legality by enumeration, without integer sets; [`legality`]: the oracle against it.
@@ -9,6 +10,7 @@
 pub mod brute_force;
 pub mod c_programs;
 pub mod differential;
+pub mod hostile;
 pub mod kernels;
 pub mod legality;
 pub mod soak;

@@ -48,6 +48,17 @@ enum Command {
         #[arg(long, default_value = "proof/failures")]
         failures: PathBuf,
     },
+    /// Emits the original order of every region of `test_0` of a C file, as for a failing case, and prints kernel and IR.
+    Emit {
+        /// The file.
+        file: PathBuf,
+        /// Passes before lifting, such as `default<O1>`.
+        #[arg(long, default_value = "")]
+        before: String,
+        /// Recipe text.
+        #[arg(long, default_value = "")]
+        recipe: String,
+    },
     /// Prints the C program of a seed.
     Show {
         /// The seed.
@@ -69,6 +80,16 @@ fn main() -> ExitCode {
             println!("{}", report.summary());
             if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
+        Command::Emit { file, before, recipe } => match proof::differential::show(&file, &before, &recipe) {
+            Ok(text) => {
+                print!("{text}");
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        },
         Command::Show { seed, affine } => {
             let profile = if affine { Profile::affine() } else { Profile::default() };
             match generate(seed, &profile) {

@@ -61,9 +61,21 @@ pub fn plan(
     rng: &mut Rng,
     tally: &mut PlanTally,
 ) -> Vec<Vec<PlannedRegion>> {
+    let names: Vec<String> = (0..functions).map(|number| format!("test_{number}")).collect();
+    plan_module(module, &names, count, rng, tally)
+}
+
+/// The same for functions of any name.
+pub fn plan_module(
+    module: &Module<'_>,
+    names: &[String],
+    count: usize,
+    rng: &mut Rng,
+    tally: &mut PlanTally,
+) -> Vec<Vec<PlannedRegion>> {
     let mut result = Vec::new();
-    for number in 0..functions {
-        let Some(function) = module.function(&format!("test_{number}")) else {
+    for name in names {
+        let Some(function) = module.function(name) else {
             result.push(vec![]);
             continue;
         };

@@ -1,0 +1,64 @@
+//! What lifting and emission make of a file, for people who look at a failing case.
+
+use super::batch::{BatchError, front_end};
+use analyses::dependences::Polyhedral;
+use analyses::{Oracle, OracleOptions, Verdict};
+use irgen::emit::emit_region;
+use irgen::lift::{canonicalise, lift_function};
+use irgen::llvm::Context;
+use loop_tree::text::print_kernel;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+use transforms::{Recipe, Registry};
+
+/// Applies a recipe to every region of `test_0` of a C file; kernels, verdicts and the module as text.
+pub fn show(file: &Path, before: &str, recipe: &str) -> Result<String, BatchError> {
+    let source = std::fs::read_to_string(file)?;
+    let context = Context::new();
+    let mut module = context.parse(&front_end(&source, 0)?, "shown")?;
+    if !before.is_empty() {
+        module.run_passes(before, None)?;
+    }
+    canonicalise(&mut module)?;
+    let mut out = String::new();
+    let Some(function) = module.function("test_0") else {
+        return Err(BatchError::Clang("there is no function test_0".to_owned()));
+    };
+    let _ = writeln!(out, "; ---- canonical\n{module}");
+    let lifted = lift_function(&module, function);
+    for remark in &lifted.remarks {
+        let _ = writeln!(out, "; remark {}: {}", remark.code, remark.message);
+    }
+    for region in &lifted.regions {
+        let _ = writeln!(out, "; ---- region\n{}", print_kernel(&region.kernel));
+        let root = Recipe::parse(recipe, &Registry::standard())
+            .map_err(|e| e.to_string())
+            .and_then(|r| r.replay(&region.kernel, &region.kernel.original).map_err(|e| e.to_string()));
+        let root = match root {
+            Ok(root) => root,
+            Err(error) => {
+                let _ = writeln!(out, "; recipe: {error}");
+                continue;
+            }
+        };
+        let oracle = Oracle::new(region.kernel.clone(), &Polyhedral::default(), OracleOptions::default());
+        let (verdict, parallel) = match &oracle {
+            Ok(oracle) => {
+                let facts = oracle.loop_facts(&root).into_iter();
+                (oracle.judge(&root), facts.filter(|(_, f)| f.parallel).map(|(path, _)| path).collect())
+            }
+            Err(error) => {
+                let _ = writeln!(out, "; oracle: {error}");
+                (Verdict::Always, BTreeSet::new())
+            }
+        };
+        let _ = writeln!(out, "; verdict {verdict:?}, parallel {parallel:?}");
+        let Some(conditions) = verdict.conditions() else { continue };
+        if let Err(error) = emit_region(&module, region, &root, conditions, &parallel) {
+            let _ = writeln!(out, "; emission: {error}");
+        }
+    }
+    let _ = writeln!(out, "; ---- emitted\n{module}");
+    Ok(out)
+}

@@ -1,0 +1,157 @@
+//! Arbitrary bytes into everything that reads: nothing may panic or run away. Errors are fine.
+//!
+//! The functions are the entry points of the coverage-guided targets in `fuzz/`; the tests here run them on stable Rust,
+//! on mutations of the same corpus.
+
+use crate::differential::plan_module;
+use analyses::dependences::Polyhedral;
+use analyses::{Oracle, OracleOptions};
+use fastrand::Rng;
+use irgen::lift::canonicalise;
+use irgen::llvm::Context as LlvmContext;
+use loop_tree::text;
+use transforms::{Context, MoveOptions, Recipe, Registry, moves};
+
+/// Longest input taken: what grows with the input is bounded by this.
+pub const MAX_BYTES: usize = 16 << 10;
+
+fn text_of(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().filter(|t| t.len() <= MAX_BYTES)
+}
+
+/// The `.lt` text form: what parses also prints, to text that parses to the same.
+pub fn lt(bytes: &[u8]) {
+    let Some(input) = text_of(bytes) else { return };
+    let Ok(program) = text::parse(input) else { return };
+    let printed = text::print(&program);
+    match text::parse(&printed) {
+        Ok(again) => assert_eq!(text::print(&again), printed, "printing is not a fixpoint"),
+        Err(error) => panic!("printed text does not parse: {error}\n{printed}"),
+    }
+}
+
+/// Recipe text: what parses also prints, to text that parses to the same; replay on a small kernel does not panic.
+pub fn recipe(bytes: &[u8]) {
+    let Some(input) = text_of(bytes) else { return };
+    let registry = Registry::standard();
+    let Ok(recipe) = Recipe::parse(input, &registry) else { return };
+    assert_eq!(Recipe::parse(&recipe.to_string(), &registry), Ok(recipe.clone()));
+    if let Ok(program) = text::parse(KERNEL) {
+        let steps = Recipe(recipe.0.into_iter().take(6).collect());
+        let _ = steps.replay(&program.kernel, &program.kernel.original);
+    }
+}
+
+/// IR, as text: parse, canonicalise, lift every function, and judge some variants.
+pub fn ir(bytes: &[u8]) {
+    let Some(input) = text_of(bytes) else { return };
+    let context = LlvmContext::new();
+    let Ok(mut module) = context.parse(input.as_bytes(), "hostile") else { return };
+    if module.verify().is_err() || canonicalise(&mut module).is_err() {
+        return;
+    }
+    let names: Vec<String> = module.functions().iter().filter(|f| !f.is_declaration()).map(|f| f.name()).collect();
+    plan_module(&module, &names, 2, &mut Rng::with_seed(1), &mut Default::default());
+}
+
+/// Text into the whole search: every move of every kind, judged, one step deep.
+pub fn explore(bytes: &[u8]) {
+    let Some(input) = text_of(bytes) else { return };
+    let Ok(program) = text::parse(input) else { return };
+    let kernel = &program.kernel;
+    if kernel.original.summary().nodes > 200 {
+        return;
+    }
+    let options = OracleOptions { quota: 20_000, ..OracleOptions::default() };
+    let Ok(oracle) = Oracle::new(kernel.clone(), &Polyhedral::default(), options) else { return };
+    let cx = Context { kernel, root: program.tree() };
+    for step in moves(&cx, &Registry::standard(), &MoveOptions::default()).into_iter().take(60) {
+        if let Ok(rewrite) = step.apply(&cx)
+            && rewrite.root.summary().nodes < 1000
+        {
+            let _ = oracle.judge(&rewrite.root);
+        }
+    }
+}
+
+const KERNEL: &str = "nest @k[N] {
+  array A: f64[?, N]
+  for i in 0..N { for j in i..N { S0: A[i, j] = A[i, j] + 1.0 } }
+  for k in 0..N { S1: A[k, 0] = 2.0 }
+}
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn corpus(name: &str) -> Vec<Vec<u8>> {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name);
+        let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|e| e.unwrap().path()).collect();
+        files.sort();
+        files.into_iter().map(|f| std::fs::read(f).unwrap()).collect()
+    }
+
+    /// Random edits: bytes changed, removed, doubled, and pieces of other files put in.
+    fn mutated(rng: &mut Rng, all: &[Vec<u8>]) -> Vec<u8> {
+        let mut bytes = all[rng.usize(0..all.len())].clone();
+        for _ in 0..rng.usize(0..6) {
+            if bytes.is_empty() {
+                break;
+            }
+            let at = rng.usize(0..bytes.len());
+            let end = (at + rng.usize(1..12)).min(bytes.len());
+            match rng.u32(0..6) {
+                0 => bytes[at] = rng.u8(32..127),
+                1 => drop(bytes.drain(at..end)),
+                2 => {
+                    let piece = bytes[at..end].to_vec();
+                    bytes.splice(at..at, piece);
+                }
+                3 => {
+                    let number = ["0", "-1", "9223372036854775807", "4294967296", "1000000"][rng.usize(0..5)];
+                    bytes.splice(at..at, number.bytes());
+                }
+                4 => bytes.truncate(at),
+                _ => {
+                    let other = &all[rng.usize(0..all.len())];
+                    let from = rng.usize(0..other.len().max(1)).min(other.len());
+                    let to = (from + rng.usize(1..40)).min(other.len());
+                    bytes.splice(at..at, other[from..to].iter().copied());
+                }
+            }
+        }
+        bytes
+    }
+
+    fn run(name: &str, count: usize, target: impl Fn(&[u8])) {
+        let all = corpus(name);
+        assert!(!all.is_empty());
+        let mut rng = Rng::with_seed(0x10_0b);
+        all.iter().for_each(|file| target(file));
+        for _ in 0..count {
+            target(&mutated(&mut rng, &all));
+        }
+    }
+
+    #[test]
+    fn text_form() {
+        run("lt", 2000, lt);
+    }
+
+    #[test]
+    fn recipes() {
+        run("recipe", 2000, recipe);
+    }
+
+    #[test]
+    fn llvm_ir() {
+        run("ir", 150, ir);
+    }
+
+    #[test]
+    fn search() {
+        run("lt", 60, explore);
+    }
+}
