@@ -41,8 +41,8 @@ pub struct Limits {
     pub beam: usize,
     /// Distinct variants judged.
     pub variants: usize,
-    /// Nodes of a variant's tree; larger ones are refused.
-    pub nodes: u32,
+    /// Statement leaves of a variant's tree, where the original has fewer: larger ones are not tried.
+    pub leaves: u32,
     /// Refused variants remembered.
     pub refused: usize,
     /// Threads; 0: one per core.
@@ -51,7 +51,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 5, beam: 12, variants: 700, nodes: 120, refused: 200, threads: 0 }
+        Limits { depth: 6, beam: 6, variants: 1200, leaves: 36, refused: 200, threads: 0 }
     }
 }
 

@@ -137,8 +137,8 @@ pub struct OptArguments {
     /// Search.
     #[command(flatten)]
     pub search: SearchArguments,
-    /// Predicted gain below which the original code is kept: 1.1 asks for ten percent.
-    #[arg(long, default_value_t = 1.1)]
+    /// Predicted gain below which the original code is kept: 1.2 asks for twenty percent.
+    #[arg(long, default_value_t = looptree::driver::MIN_GAIN)]
     pub min_gain: f64,
     /// Print remarks: what was done, what was not and why.
     #[arg(long)]

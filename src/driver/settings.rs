@@ -43,10 +43,11 @@ impl Default for Settings {
             target: "native".to_string(),
             cost_model: "analytic".to_string(),
             dependences: "polyhedral".to_string(),
-            oracle: OracleOptions::default(),
+            // A search asks thousands of questions; one that is harder than this is not worth its answer.
+            oracle: OracleOptions { quota: 5000 },
             limits: Limits::default(),
             strategy: Strategy::default(),
-            moves: MoveOptions::default(),
+            moves: MoveOptions { tile_sizes: vec![32, 64, 128], ..MoveOptions::default() },
             function: None,
             region: None,
         }

@@ -74,6 +74,8 @@ pub struct Engine<'e, 'a> {
     variants: Vec<Variant>,
     refused: Vec<Refused>,
     statistics: Statistics,
+    /// Variants that may be judged before the phase at hand ends; at most the limit.
+    ceiling: usize,
 }
 
 thread_local! {
@@ -99,6 +101,7 @@ impl<'e, 'a> Engine<'e, 'a> {
             variants: Vec::new(),
             refused: Vec::new(),
             statistics: Statistics::default(),
+            ceiling: explorer.limits.variants,
         };
         let kernel = &explorer.problem.kernel;
         let root = loop_tree::canonical(kernel, &kernel.original);
@@ -123,9 +126,15 @@ impl<'e, 'a> Engine<'e, 'a> {
         &self.variants[0]
     }
 
-    /// Whether the bound on variants is reached.
+    /// Whether the bound on variants is reached, of the phase at hand or of the whole.
     pub fn is_full(&self) -> bool {
-        self.statistics.judged >= self.explorer.limits.variants
+        self.statistics.judged >= self.ceiling
+    }
+
+    /// Lets the phase that begins judge one of `shares` equal parts of what is left.
+    pub fn begin_phase(&mut self, shares: usize) {
+        let left = self.explorer.limits.variants.saturating_sub(self.statistics.judged);
+        self.ceiling = self.statistics.judged + left / shares.max(1);
     }
 
     /// The limits.
@@ -161,6 +170,7 @@ impl<'e, 'a> Engine<'e, 'a> {
         });
         self.statistics.moves += applied.len();
         let mut candidates = Vec::new();
+        let most = self.explorer.limits.leaves.max(self.original().root.summary().leaves.saturating_mul(2));
         for (at, step, result) in applied {
             match result {
                 Err(refusal) => {
@@ -170,13 +180,13 @@ impl<'e, 'a> Engine<'e, 'a> {
                 Ok(root) => {
                     if !self.seen.insert(root.structural_hash()) {
                         self.statistics.duplicates += 1;
-                    } else if root.summary().nodes <= self.explorer.limits.nodes {
+                    } else if root.summary().leaves <= most {
                         candidates.push(Candidate { root, recipe: from[at].recipe.with(step.clone()) });
                     }
                 }
             }
         }
-        let room = self.explorer.limits.variants.saturating_sub(self.statistics.judged);
+        let room = self.ceiling.saturating_sub(self.statistics.judged);
         candidates.truncate(room);
         self.judge(candidates)
     }

@@ -13,8 +13,9 @@ pub enum Strategy {
     Exhaustive,
     /// The cheapest few of each depth, and the cheapest of each kind of last step, go on.
     Beam,
-    /// Specific before general: structure (fuse, distribute), order (interchange, skew), locality (tile), registers
-    /// (unroll and jam), one nest of a sequence after the other, with a beam within each phase.
+    /// Specific before general: structure (fuse, distribute), order (interchange), locality (tile), registers
+    /// (unroll and jam), one nest of a sequence after the other, with a beam within each phase. Reversal, skewing and
+    /// the like are left out: they seldom pay by themselves, and the other strategies have them.
     #[default]
     Guided,
 }
@@ -27,9 +28,9 @@ struct Phase {
 
 const STRUCTURE: Phase = Phase { steps: &["distribute", "fuse"], depth: 2 };
 const PHASES: [Phase; 3] = [
-    Phase { steps: &["distribute", "interchange", "permute", "skew", "reverse"], depth: 3 },
-    Phase { steps: &["tile", "strip_mine"], depth: 1 },
-    Phase { steps: &["unroll_and_jam", "unroll"], depth: 2 },
+    Phase { steps: &["distribute", "interchange", "permute"], depth: 3 },
+    Phase { steps: &["tile"], depth: 1 },
+    Phase { steps: &["unroll_and_jam"], depth: 2 },
 ];
 
 impl Strategy {
@@ -43,6 +44,7 @@ impl Strategy {
             }
             Strategy::Guided => guided(engine),
         }
+        engine.begin_phase(1);
         if engine.is_full() { StopReason::VariantLimit } else { StopReason::Exhausted }
     }
 }
@@ -90,25 +92,24 @@ fn select(mut variants: Vec<Variant>, width: usize) -> Vec<Variant> {
 fn guided(engine: &mut Engine<'_, '_>) {
     let start = engine.original().clone();
     // Structure of the whole; then each nest by itself.
-    let structures = if components(&start.root).len() > 1 {
+    let mut structures = vec![start.clone()];
+    if components(&start.root).len() > 1 {
+        engine.begin_phase(5);
         let steps = |s: &Step| STRUCTURE.steps.contains(&s.name());
         let admit = Admit { step: &steps, change: &|_, _| true };
-        let mut found = beam(engine, vec![start.clone()], STRUCTURE.depth, &admit);
-        found.truncate(3);
-        if !found.iter().any(|v| v.recipe.0.is_empty()) {
-            found.push(start);
-        }
-        found
-    } else {
-        vec![start]
-    };
-    for structure in structures {
-        let mut best = structure;
+        let found = beam(engine, vec![start.clone()], STRUCTURE.depth, &admit);
+        // Worth a search of its own only if it is better by itself.
+        let better = |v: &Variant| v.cost.cycles < 0.95 * start.cost.cycles;
+        structures.extend(found.into_iter().filter(better).take(1));
+    }
+    for (done, structure) in structures.iter().enumerate() {
+        let mut best = structure.clone();
+        let nests = components(&best.root);
+        let mut left = (structures.len() - done - 1) * nests.len() + nests.len();
         // Last first: steps on a nest leave the paths of earlier ones as they are.
-        for nest in components(&best.root).into_iter().rev() {
-            if engine.is_full() {
-                return;
-            }
+        for nest in nests.into_iter().rev() {
+            engine.begin_phase(left);
+            left -= 1;
             best = improve(engine, best, &nest);
         }
     }
@@ -125,6 +126,7 @@ fn improve(engine: &mut Engine<'_, '_>, start: Variant, nest: &Component) -> Var
         let used = front.iter().map(|v| v.recipe.0.len() - steps_before).min().unwrap_or(0);
         let depth = phase.depth.min(limit.saturating_sub(used));
         front = beam(engine, front, depth, &Admit { step: &steps, change: &change });
+        front.truncate(engine.limits().beam);
     }
     front.swap_remove(0)
 }
