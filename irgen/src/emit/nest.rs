@@ -4,7 +4,11 @@ use super::arith::Known;
 use super::ranges::Range;
 use super::{EmitError, Emitter, Place};
 use crate::llvm::{HintValue, IntPredicate, LoopHint};
-use loop_tree::{Bounds, Green, GuardCondition, LoopHeader, LoopKind, Node};
+use loop_tree::{
+    AccessKind, Affine, ArrayId, Bounds, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, VarId,
+    occurrences,
+};
+use std::collections::BTreeMap;
 
 impl<'m> Emitter<'m, '_> {
     /// Emits the tree at the builder's place and leaves the builder behind it.
@@ -100,7 +104,8 @@ impl<'m> Emitter<'m, '_> {
         self.builder.cond_br(again, inside, after)?;
         self.builder.position_at_end(inside)?;
 
-        let parallel = header.kind != LoopKind::Sequential || self.parallel.contains(&self.path);
+        let parallel = (header.kind != LoopKind::Sequential || self.parallel.contains(&self.path))
+            && keeps_order_within_iterations(self.kernel, header.var, body);
         let group = parallel.then(|| self.module.access_group());
         self.groups.extend(group);
         let counted = Known { value: counter.value(), range };
@@ -131,4 +136,46 @@ impl<'m> Emitter<'m, '_> {
 
 fn flag(name: &str) -> LoopHint {
     LoopHint { name: name.into(), value: HintValue::Flag }
+}
+
+/// Whether LLVM's vectoriser may be told that iterations are independent, as far as one iteration is concerned.
+///
+/// For loops so annotated LLVM 22 computes no dependences at all, and then moves members of interleaved groups (accesses
+/// with a constant stride other than one) across accesses of the same element in the same iteration. Accesses of unit
+/// stride are never grouped. So an array that is written, and accessed more than once in the body, must be accessed with
+/// unit stride throughout.
+fn keeps_order_within_iterations(kernel: &Kernel, var: VarId, body: &Green) -> bool {
+    /// Accesses of one array.
+    #[derive(Default)]
+    struct Seen {
+        count: usize,
+        written: bool,
+        strided: bool,
+    }
+    let mut arrays: BTreeMap<ArrayId, Seen> = BTreeMap::new();
+    for occurrence in occurrences(body) {
+        for access in &kernel.statement(occurrence.statement).accesses {
+            let unit = access.subscripts.as_ref().is_some_and(|subscripts| {
+                let coefficient = |e: &Affine| {
+                    let e = occurrence.resolve_at(e, occurrence.around.len());
+                    let direct = e.coefficient(var);
+                    // Inside of a floor division it is no constant stride.
+                    let rest = &e - &Affine::var(var).scale(direct);
+                    (!rest.uses(var)).then_some(direct)
+                };
+                match subscripts.split_last() {
+                    None => true,
+                    Some((last, outer)) => {
+                        matches!(coefficient(last), Some(1 | -1))
+                            && outer.iter().all(|e| coefficient(e) == Some(0))
+                    }
+                }
+            });
+            let seen = arrays.entry(access.array).or_default();
+            seen.count += 1;
+            seen.written |= access.kind != AccessKind::Read;
+            seen.strided |= !unit;
+        }
+    }
+    arrays.values().all(|a| !a.written || a.count < 2 || !a.strided)
 }

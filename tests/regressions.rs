@@ -1,0 +1,46 @@
+//! Every bug found in what is emitted stays found.
+
+use looptree::driver::{Session, Settings, compile_c};
+use looptree::measure::{CallSetup, MeasureOptions, measure_ir};
+use looptree::transforms::{Recipe, Registry};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Applies a recipe to the only region of a function and compares results with the original, bit for bit.
+#[track_caller]
+fn same_bits(file: &str, function: &str, params: &[(&str, i64)], recipe: &str) {
+    let flags = ["-march=native", "-ffp-contract=off"].map(String::from);
+    let bitcode = compile_c(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file), &flags).expect("it compiles");
+    let settings = Settings {
+        params: params.iter().map(|(n, v)| ((*n).to_string(), *v)).collect(),
+        function: Some(function.to_string()),
+        limits: looptree::explore::Limits { depth: 0, ..Default::default() },
+        ..Settings::default()
+    };
+    let registry = Registry::standard();
+    let session =
+        Session { input: &bitcode, name: file, settings: &settings, registry: &registry, progress: None };
+    let explored = session.explore().expect("it is lifted");
+    let region = &explored.regions[0];
+    let recipe = Recipe::parse(recipe, &registry).expect("a recipe");
+    let chosen = session.apply(&region.label(), &region.kernel, &recipe).expect("it is legal");
+    let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
+    let emitted = session.emit(&choices).expect("it is emitted");
+    let arguments = session.argument_specs(region).expect("it is lifted").expect("it can be called");
+    let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
+    measure_ir(&bitcode, function, &[("variant", &emitted.bitcode)], &CallSetup { arguments, seed: 7 }, &options)
+        .expect("equal bits");
+}
+
+/// LLVM's vectoriser moves members of interleaved groups across accesses of the same element in one iteration where a loop
+/// says that its iterations are independent.
+#[test]
+fn interleaved_real_and_imaginary_parts() {
+    same_bits(
+        "bench/kernels/complex_matmul.c",
+        "kernel_complex_matmul",
+        &[("n", 100)],
+        "distribute(@0; 2); interchange(@0.1); distribute(@); tile(@1, @1.0; 4, 4; full); \
+         unroll_and_jam(@1.0.0.0.0; 4); unroll_and_jam(@1.0.0.0; 2)",
+    );
+}
