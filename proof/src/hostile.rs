@@ -50,7 +50,8 @@ pub fn ir(bytes: &[u8]) {
     if module.verify().is_err() || canonicalise(&mut module).is_err() {
         return;
     }
-    let names: Vec<String> = module.functions().iter().filter(|f| !f.is_declaration()).map(|f| f.name()).collect();
+    let names: Vec<String> =
+        module.functions().iter().filter(|f| !f.is_declaration()).map(|f| f.name()).collect();
     plan_module(&module, &names, 2, &mut Rng::with_seed(1), &mut Default::default());
 }
 
@@ -62,7 +63,7 @@ pub fn explore(bytes: &[u8]) {
     if kernel.original.summary().nodes > 200 {
         return;
     }
-    let options = OracleOptions { quota: 20_000, ..OracleOptions::default() };
+    let options = OracleOptions { quota: 20_000 };
     let Ok(oracle) = Oracle::new(kernel.clone(), &Polyhedral::default(), options) else { return };
     let cx = Context { kernel, root: program.tree() };
     for step in moves(&cx, &Registry::standard(), &MoveOptions::default()).into_iter().take(60) {

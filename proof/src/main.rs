@@ -59,6 +59,17 @@ enum Command {
         #[arg(long, default_value = "")]
         recipe: String,
     },
+    /// Runs one function alone, at all levels, with many placings of its arrays.
+    Function {
+        /// The seed.
+        seed: u64,
+        /// Affine only.
+        #[arg(long)]
+        affine: bool,
+        /// Placings.
+        #[arg(long, default_value_t = 20)]
+        tries: u64,
+    },
     /// Prints the C program of a seed.
     Show {
         /// The seed.
@@ -90,6 +101,20 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Command::Function { seed, affine, tries } => {
+            let profile = if affine { Profile::affine() } else { Profile::default() };
+            let Some(function) = generate(seed, &profile) else {
+                eprintln!("seed {seed} gives no program");
+                return ExitCode::FAILURE;
+            };
+            match soak::function(&function, tries) {
+                None => ExitCode::SUCCESS,
+                Some(text) => {
+                    print!("{text}");
+                    ExitCode::FAILURE
+                }
+            }
+        }
         Command::Show { seed, affine } => {
             let profile = if affine { Profile::affine() } else { Profile::default() };
             match generate(seed, &profile) {

@@ -5,7 +5,7 @@ mod worker;
 
 pub use report::Report;
 pub(crate) use report::add_counts;
-pub use worker::{one, work};
+pub use worker::{function, one, work};
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;

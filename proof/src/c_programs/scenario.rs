@@ -69,16 +69,16 @@ fn scenario(fitted: &Fitted, run: usize, overlap: Option<(usize, usize)>, rng: &
         let size = function.arrays[at].element.size() as i64;
         (low * size, (high + 1 - low) * size, size)
     };
-    // An overlapping array may stick out on both sides.
+    // The moved array may stick out on both sides; nothing else lies there, so that `restrict` is kept.
     let slack = overlap.map_or(0, |(_, moved)| (bytes(moved).1 + GAP) / 64 * 64 + 64);
-    end += slack;
     for at in 0..function.arrays.len() {
-        starts.push(end);
+        let around = if Some(at) == overlap.map(|o| o.0) { slack } else { 0 };
+        starts.push(end + around);
         if function.arrays[at].layout != Layout::Local && Some(at) != overlap.map(|o| o.1) {
-            end = (end + bytes(at).1 + GAP + 63) / 64 * 64;
+            end = (end + 2 * around + bytes(at).1 + GAP + 63) / 64 * 64;
         }
     }
-    end += slack + GAP;
+    end += GAP;
     if let Some((fixed, moved)) = overlap {
         let ((_, length, _), (_, own, size)) = (bytes(fixed), bytes(moved));
         let elements = (length.max(own) / size).max(1);

@@ -4,7 +4,7 @@ use super::calls::{Calls, Compiled};
 use super::isolate::Outcome;
 use crate::c_programs::scenario::{Scenario, scenarios};
 use crate::c_programs::{Fitted, text};
-use irgen::llvm::{Context, Jit, LlvmError, Module, OptLevel};
+use irgen::llvm::{CodeModel, Context, Jit, LlvmError, Module, OptLevel, TargetMachine};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -49,7 +49,7 @@ impl Batch {
         for (number, fitted) in functions.iter().enumerate() {
             source.push_str(&text::function(fitted, number));
         }
-        let scenarios = functions.iter().zip(0u64..).map(|(f, n)| scenarios(f, seed ^ n, 2)).collect();
+        let scenarios = functions.iter().map(|f| scenarios(f, seed, 2)).collect();
         Ok(Batch { bitcode: front_end(&source, seed)?, functions, scenarios })
     }
 
@@ -79,7 +79,8 @@ impl Batch {
         };
         let context = Context::new();
         let mut module = self.module(&context, Level::Raw)?;
-        module.run_passes("default<O3>", None)?;
+        let target = TargetMachine::host(OptLevel::Default, CodeModel::Jit)?;
+        module.run_passes("default<O3>", Some(&target))?;
         Ok((plain, execute(&module, self.functions.len(), OptLevel::Default, &calls)?))
     }
 }

@@ -13,6 +13,7 @@ use irgen::llvm::{Builder, CodeModel, Context, LlvmError, Module, OptLevel, Targ
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::time::Instant;
 
 /// Counts of a run.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
@@ -35,6 +36,8 @@ pub struct Tally {
     pub not_emitted: BTreeMap<String, u64>,
     /// About lifting and the oracle.
     pub plan: PlanTally,
+    /// Where the time goes, in microseconds.
+    pub times: BTreeMap<String, u64>,
 }
 
 impl Tally {
@@ -55,6 +58,14 @@ impl Tally {
         self.plan.never += other.plan.never;
         add_counts(&mut self.plan.failed, &other.plan.failed);
         add_counts(&mut self.plan.remarks, &other.plan.remarks);
+        add_counts(&mut self.times, &other.times);
+    }
+
+    fn time<T>(&mut self, phase: &str, work: impl FnOnce(&mut Self) -> T) -> T {
+        let start = Instant::now();
+        let result = work(self);
+        *self.times.entry(phase.to_owned()).or_default() += start.elapsed().as_micros() as u64;
+        result
     }
 }
 
@@ -82,7 +93,7 @@ pub fn check(
     seed: u64,
     tally: &mut Tally,
 ) -> Result<Vec<Mismatch>, BatchError> {
-    let (plain, optimised) = batch.reference()?;
+    let (plain, optimised) = tally.time("original", |_| batch.reference())?;
     let calls = batch.calls();
     let owners: Vec<usize> = calls.list().map(|(number, _)| number).collect();
     let mut unstable = vec![false; batch.functions.len()];
@@ -101,7 +112,9 @@ pub fn check(
     let planned = {
         let context = Context::new();
         let module = context.parse(&canonical, "canonical")?;
-        plan(&module, batch.functions.len(), count, &mut Rng::with_seed(seed), &mut tally.plan)
+        tally.time("oracle", |t| {
+            plan(&module, batch.functions.len(), count, &mut Rng::with_seed(seed), &mut t.plan)
+        })
     };
     let mut mismatches = Vec::new();
     let most = planned.iter().flatten().map(|r| r.choices.len()).max().unwrap_or(0);
@@ -113,7 +126,7 @@ pub fn check(
             if unstable[function] {
                 continue;
             }
-            match emit(&module, function, regions, number) {
+            match tally.time("emit", |_| emit(&module, function, regions, number)) {
                 Ok(Emission::Nothing) => {}
                 Ok(Emission::Replaced { reordered }) => {
                     kept[function] = true;
@@ -148,9 +161,10 @@ pub fn check(
         let pipeline = PIPELINES[number % PIPELINES.len()];
         if let Some(pipeline) = pipeline {
             let target = TargetMachine::host(OptLevel::Default, CodeModel::Jit)?;
-            module.run_passes(pipeline, Some(&target))?;
+            tally.time("optimise", |_| module.run_passes(pipeline, Some(&target)))?;
         }
-        let outcomes = execute(&module, batch.functions.len(), OptLevel::None, &calls)?;
+        let outcomes = tally
+            .time("compile and run", |_| execute(&module, batch.functions.len(), OptLevel::None, &calls))?;
         let mut reported = vec![false; batch.functions.len()];
         for (at, ((outcome, expected), owner)) in outcomes.iter().zip(&plain).zip(&owners).enumerate() {
             if !kept[*owner] {

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use transforms::{Context, Recipe, Registry};
 
+/// Less than usual: many simple questions are worth more here than a hard one.
+const QUOTA: u64 = 200_000;
+
 /// What replaces a region.
 #[derive(Clone, Debug)]
 pub struct Choice {
@@ -93,7 +96,9 @@ pub fn plan_module(
 
 fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTally) -> PlannedRegion {
     let mut choices = Vec::new();
-    let oracle = match Oracle::new(kernel.clone(), &Polyhedral::default(), OracleOptions::default()) {
+    let options = OracleOptions { quota: QUOTA };
+    let dependences = Polyhedral { quota: QUOTA, ..Polyhedral::default() };
+    let oracle = match Oracle::new(kernel.clone(), &dependences, options) {
         Ok(oracle) => oracle,
         Err(error) => {
             let cause: String = error.to_string().chars().take(60).collect();

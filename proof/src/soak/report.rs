@@ -90,6 +90,9 @@ impl Report {
                 let _ = writeln!(out, "{:<48} {n}", format!("{title}: {cause}"));
             }
         }
+        for (phase, micros) in &p.times {
+            let _ = writeln!(out, "{:<48} {:.1}", format!("seconds: {phase}"), *micros as f64 / 1e6);
+        }
         let _ = writeln!(out, "{:<48} {}", "failures", self.failures.len());
         for failure in &self.failures {
             let _ = writeln!(out, "  {failure}");

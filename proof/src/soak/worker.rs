@@ -74,3 +74,17 @@ pub fn one(seed: u64, failures: &Path) -> Report {
     }
     report
 }
+
+/// Runs one function with `tries` placings of its arrays. What is wrong first, shrunk.
+pub fn function(fitted: &Fitted, tries: u64) -> Option<String> {
+    for seed in 0..tries {
+        let Ok(batch) = Batch::new(vec![fitted.clone()], seed) else { continue };
+        for level in [Level::Raw, Level::O1, Level::O2] {
+            let found = check(&batch, level, VARIANTS, seed, &mut Default::default());
+            if found.is_ok_and(|list| !list.is_empty()) {
+                return Some(shrink_mismatch(fitted, level, seed).unwrap_or_default());
+            }
+        }
+    }
+    None
+}
