@@ -69,8 +69,7 @@ pub fn run(options: &Options) -> ExitCode {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        for number in 0..workers.len() {
-            let Some(worker) = &mut workers[number] else { continue };
+        for worker in workers.iter_mut().flatten() {
             if worker.heard.elapsed() > SEED_LIMIT {
                 total.failures.push(format!("seed {}: no end after {SEED_LIMIT:?}", worker.seed));
                 worker.heard = Instant::now();

@@ -102,10 +102,10 @@ fn extent(function: &Function, array: &Array, runs: &[&Ranges]) -> Result<Extent
     let rank = rank_in_c(array);
     let local = array.layout == Layout::Local;
     let (mut offsets, mut inner) = (vec![0; rank], Vec::new());
-    for dim in usize::from(!local)..rank {
+    for (dim, offset) in offsets.iter_mut().enumerate().skip(usize::from(!local)) {
         let touched = || runs.iter().enumerate().filter_map(|(run, r)| r.0[dim].map(|range| (run, range)));
         let low = touched().map(|(_, (low, _))| low).min().unwrap_or(0);
-        offsets[dim] = -low;
+        *offset = -low;
         let needed = touched().map(|(run, (_, high))| {
             let param = match array.layout {
                 Layout::Variable { param } => function.params[param].values[run],
@@ -119,8 +119,8 @@ fn extent(function: &Function, array: &Array, runs: &[&Ranges]) -> Result<Extent
             let least = function.params[param].values.iter().take(runs.len()).min().copied().unwrap_or(0);
             constant = constant.max(1 - least);
         }
-        inner.push(constant.max(if matches!(array.layout, Layout::Variable { .. }) { constant } else { 1 }));
-        if offsets[dim].abs() > ELEMENTS || constant.abs() > ELEMENTS {
+        inner.push(if matches!(array.layout, Layout::Variable { .. }) { constant } else { constant.max(1) });
+        if offset.abs() > ELEMENTS || constant.abs() > ELEMENTS {
             return Err(Misfit::Large);
         }
     }

@@ -43,7 +43,7 @@ pub fn generate(seed: u64, profile: &Profile) -> Option<Fitted> {
     let mut rng = Rng::with_seed(seed);
     (0..50).find_map(|_| {
         let function = Generator::new(&mut rng, profile).function();
-        fit(function).ok().filter(|f| does_something(f))
+        fit(function).ok().filter(does_something)
     })
 }
 
@@ -444,7 +444,7 @@ impl<'a> Generator<'a> {
     }
 
     fn leaf(&mut self, ty: Element) -> Value {
-        let value = match self.rng.u32(0..100) {
+        match self.rng.u32(0..100) {
             0..70 => {
                 let a = self.rng.usize(0..self.arrays.len());
                 let integer: Vec<usize> =
@@ -459,16 +459,15 @@ impl<'a> Generator<'a> {
                         Value::Indirect(a, g.subscript(), Box::new(inner))
                     });
                 }
-                return self.converted(ty, self.arrays[a].element, |g| Value::Element(a, g.subscripts(a)));
+                self.converted(ty, self.arrays[a].element, |g| Value::Element(a, g.subscripts(a)))
             }
             70..80 if !self.scalars.is_empty() => {
                 let s = self.rng.usize(0..self.scalars.len());
-                return self.converted(ty, self.scalars[s].ty, |_| Value::Scalar(s));
+                self.converted(ty, self.scalars[s].ty, |_| Value::Scalar(s))
             }
             80..88 => Value::Index(ty, self.subscript()),
             _ => Value::Constant(ty, self.rng.i64(-6..=12)),
-        };
-        value
+        }
     }
 
     fn converted(&mut self, ty: Element, from: Element, make: impl FnOnce(&mut Self) -> Value) -> Value {

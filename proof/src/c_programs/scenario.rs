@@ -117,11 +117,11 @@ pub fn fill_value(region: usize, at: usize, ty: Element) -> u64 {
     h ^= h >> 29;
     let small = ((h >> 16) % 41) as i64 - 15;
     match ty {
-        Element::Int(t) if h % 31 == 0 => (h >> 8) & (u64::MAX >> (64 - t.bits())),
+        Element::Int(t) if h.is_multiple_of(31) => (h >> 8) & (u64::MAX >> (64 - t.bits())),
         Element::Int(t) => small as u64 & (u64::MAX >> (64 - t.bits())),
-        Element::F32 if h % 61 == 0 => u64::from((-0.0f32).to_bits()),
+        Element::F32 if h.is_multiple_of(61) => u64::from((-0.0f32).to_bits()),
         Element::F32 => u64::from((small as f32 * 0.25).to_bits()),
-        Element::F64 if h % 61 == 0 => (-0.0f64).to_bits(),
+        Element::F64 if h.is_multiple_of(61) => (-0.0f64).to_bits(),
         Element::F64 => (small as f64 * 0.25).to_bits(),
     }
 }

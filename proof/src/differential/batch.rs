@@ -132,10 +132,10 @@ pub(super) fn front_end(source: &str, seed: u64) -> Result<Vec<u8>, BatchError> 
     let output = directory.path().join("random.bc");
     let mut command = Command::new("clang-22");
     command.args(["-w", "-O3", "-Xclang", "-disable-llvm-passes", "-ffp-contract=off", "-emit-llvm", "-c"]);
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         command.arg("-fno-math-errno");
     }
-    if seed % 5 == 0 {
+    if seed.is_multiple_of(5) {
         command.arg("-g");
     }
     command.args(["-x", "c", "-", "-o"]).arg(&output);

@@ -291,7 +291,7 @@ mod tests {
         let first: u64 = number("PROOF_FIRST").unwrap_or(0);
         let batches: u64 = number("PROOF_BATCHES").unwrap_or(1);
         for at in first..first + batches {
-            let profile = if at % 2 == 0 { Profile::affine() } else { Profile::default() };
+            let profile = if at.is_multiple_of(2) { Profile::affine() } else { Profile::default() };
             let functions: Vec<Fitted> = (0..40).filter_map(|s| generate(at * 40 + s, &profile)).collect();
             let batch = Batch::new(functions, at).unwrap();
             let level = [Level::Raw, Level::O1, Level::O2][at as usize % 3];

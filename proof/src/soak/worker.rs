@@ -49,7 +49,7 @@ pub fn one(seed: u64, failures: &Path) -> Report {
             file(&mut report, format!("oracle-{kernel}.lt"), unsound.to_string());
         }
     }
-    let profile = if seed % 3 == 0 { Profile::affine() } else { Profile::default() };
+    let profile = if seed.is_multiple_of(3) { Profile::affine() } else { Profile::default() };
     let numbers = seed * FUNCTIONS..(seed + 1) * FUNCTIONS;
     let functions: Vec<Fitted> = numbers.filter_map(|s| generate(s, &profile)).collect();
     let level = [Level::Raw, Level::O1, Level::O2][(seed / 3 % 3) as usize];
