@@ -28,8 +28,14 @@ fn same_bits(file: &str, function: &str, params: &[(&str, i64)], recipe: &str) {
     let emitted = session.emit(&choices).expect("it is emitted");
     let arguments = session.argument_specs(region).expect("it is lifted").expect("it can be called");
     let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
-    measure_ir(&bitcode, function, &[("variant", &emitted.bitcode)], &CallSetup { arguments, seed: 7 }, &options)
-        .expect("equal bits");
+    measure_ir(
+        &bitcode,
+        function,
+        &[("variant", &emitted.bitcode)],
+        &CallSetup { arguments, seed: 7 },
+        &options,
+    )
+    .expect("equal bits");
 }
 
 /// LLVM's vectoriser moves members of interleaved groups across accesses of the same element in one iteration where a loop

@@ -20,6 +20,7 @@ pub mod targets;
 mod throughput;
 mod traffic;
 mod trip_counts;
+mod unroll;
 
 pub use explain::{Cost, Explanation, Term};
 pub use instruction_count::InstructionCount;

@@ -49,6 +49,7 @@ impl AnalyticModel {
     }
 
     fn predict(&self, kernel: &Kernel, root: &Green, params: &[i64], may_alias: bool) -> Cost {
+        let root = &crate::unroll::unroll_short(root);
         let program = lower(kernel, root, params);
         let moved = traffic(&program, &*self.target);
         let mut terms = Vec::new();

@@ -80,6 +80,12 @@ pub(crate) fn iteration(body: &Body, target: &dyn Target, packing: Packing) -> I
         access(stride, &mut loads);
     }
     for stride in &body.stores {
+        // A group of stores with gaps cannot be written as whole vectors: lane by lane.
+        let whole = |gap: f64| body.stores.iter().filter(|s| **s == Stride::Near(gap)).count() as f64 >= gap;
+        let stride = match stride {
+            Stride::Near(gap) if !whole(*gap) => &Stride::Far,
+            other => other,
+        };
         access(stride, &mut stores);
     }
     if lanes > 1 {

@@ -126,6 +126,11 @@ impl<'e, 'a> Engine<'e, 'a> {
         &self.variants[0]
     }
 
+    /// The kernel.
+    pub fn kernel(&self) -> std::sync::Arc<loop_tree::Kernel> {
+        self.explorer.problem.kernel.clone()
+    }
+
     /// Whether the bound on variants is reached, of the phase at hand or of the whole.
     pub fn is_full(&self) -> bool {
         self.statistics.judged >= self.ceiling

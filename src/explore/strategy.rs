@@ -2,7 +2,7 @@
 
 use super::expand::{Admit, Engine};
 use super::variant::{StopReason, Variant};
-use loop_tree::{Green, Node, Path, Red};
+use loop_tree::{Affine, Green, Kernel, Node, Path, Red, VarId, occurrences};
 use std::collections::BTreeMap;
 use transforms::Step;
 
@@ -24,13 +24,15 @@ pub enum Strategy {
 struct Phase {
     steps: &'static [&'static str],
     depth: usize,
+    /// Which nests it is for.
+    suits: fn(&Traits) -> bool,
 }
 
-const STRUCTURE: Phase = Phase { steps: &["distribute", "fuse"], depth: 2 };
+const STRUCTURE: Phase = Phase { steps: &["distribute", "fuse"], depth: 2, suits: |_| true };
 const PHASES: [Phase; 3] = [
-    Phase { steps: &["distribute", "interchange", "permute"], depth: 3 },
-    Phase { steps: &["tile"], depth: 1 },
-    Phase { steps: &["unroll_and_jam"], depth: 2 },
+    Phase { steps: &["distribute", "interchange", "permute"], depth: 3, suits: |_| true },
+    Phase { steps: &["tile"], depth: 1, suits: |t| t.reuse || t.columns },
+    Phase { steps: &["unroll_and_jam"], depth: 2, suits: |t| t.reuse },
 ];
 
 impl Strategy {
@@ -120,7 +122,8 @@ fn improve(engine: &mut Engine<'_, '_>, start: Variant, nest: &Component) -> Var
     let steps_before = start.recipe.0.len();
     let limit = engine.limits().depth;
     let mut front = vec![start];
-    for phase in &PHASES {
+    let traits = Traits::of(&engine.kernel(), &front[0].root, nest);
+    for phase in PHASES.iter().filter(|p| (p.suits)(&traits)) {
         let steps = |s: &Step| phase.steps.contains(&s.name());
         let change = |old: &Green, new: &Green| nest.is_all_that_changed(old, new);
         let used = front.iter().map(|v| v.recipe.0.len() - steps_before).min().unwrap_or(0);
@@ -186,5 +189,52 @@ fn components(root: &Green) -> Vec<Component> {
             }
             None => return vec![Component { parent: Path::root(), before: 0, after: 0 }],
         }
+    }
+}
+
+/// What makes blocking worth trying. A nest that touches each element in a few neighbouring iterations only, such as one
+/// sweep of a stencil, gains nothing from it, and loses long streams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Traits {
+    /// Some element is touched again in the iterations of a loop that its subscripts do not use.
+    reuse: bool,
+    /// Some array is walked along another dimension than the last by a loop that another array is walked along its last
+    /// dimension by.
+    columns: bool,
+}
+
+impl Traits {
+    fn of(kernel: &Kernel, root: &Green, nest: &Component) -> Traits {
+        let mut traits = Traits::default();
+        let Some(parent) = Red::at(root, &nest.parent) else { return traits };
+        let parts: Vec<&Green> = match parent.green().node() {
+            Node::Seq(children) => {
+                children.iter().take(children.len() - nest.after).skip(nest.before).collect()
+            }
+            _ => vec![parent.green()],
+        };
+        for part in parts {
+            for occurrence in occurrences(part) {
+                let loops: Vec<VarId> = occurrence.loops().map(|h| h.var).collect();
+                let (mut last, mut outer) = (Vec::new(), Vec::new());
+                for access in &kernel.statement(occurrence.statement).accesses {
+                    let Some(subscripts) = &access.subscripts else { continue };
+                    let Some((innermost, rest)) = subscripts.split_last() else { continue };
+                    let uses =
+                        |e: &Affine, v: VarId| occurrence.resolve_at(e, occurrence.around.len()).uses(v);
+                    for v in &loops {
+                        let (in_last, in_rest) = (uses(innermost, *v), rest.iter().any(|e| uses(e, *v)));
+                        traits.reuse |= !in_last && !in_rest;
+                        if in_last {
+                            last.push(*v);
+                        } else if in_rest {
+                            outer.push(*v);
+                        }
+                    }
+                }
+                traits.columns |= last.iter().any(|v| outer.contains(v));
+            }
+        }
+        traits
     }
 }
