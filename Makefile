@@ -13,7 +13,7 @@ build: setup
 
 ## Explore a bundled C kernel with measured times: `make explore KERNEL=path.c`.
 explore: build
-	$(CARGO) run --quiet --release -- explore $(KERNEL) --measure -- -march=native
+	$(CARGO) run --quiet --release --bin looptree -- explore $(KERNEL) --function kernel_$(basename $(notdir $(KERNEL))) --measure -- -march=native
 
 ## All tests.
 test: setup

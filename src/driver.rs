@@ -168,6 +168,9 @@ impl Chosen {
     }
 }
 
+/// Told which region is searched, and how far the search is.
+pub type Progress<'a> = &'a dyn Fn(&str, &Statistics);
+
 /// One module and how to treat it.
 pub struct Session<'a> {
     /// IR or bitcode.
@@ -179,7 +182,7 @@ pub struct Session<'a> {
     /// Transformations.
     pub registry: &'a Registry,
     /// Told what is going on.
-    pub progress: Option<&'a dyn Fn(&str, &Statistics)>,
+    pub progress: Option<Progress<'a>>,
 }
 
 /// Regions with what the search found; plain data.

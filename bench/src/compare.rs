@@ -2,7 +2,7 @@
 
 use crate::{programs, timing};
 use anyhow::{Context, Result};
-use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use looptree::driver::{self, Chosen, Explored, Session, Settings};
 use looptree::transforms::Registry;
 use serde::Serialize;
@@ -196,7 +196,10 @@ fn ratio_text(ratio: Option<f64>) -> String {
 
 fn print(report: &Report) {
     let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED);
+    table
+        .load_preset(UTF8_FULL_CONDENSED)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(160);
     table.set_header(["kernel", "clang -O3", "best predicted", "said", "best measured", "opt", "recipe"]);
     for column in 1..=5 {
         if let Some(column) = table.column_mut(column) {
