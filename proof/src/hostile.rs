@@ -63,7 +63,7 @@ pub fn explore(bytes: &[u8]) {
     if kernel.original.summary().nodes > 200 {
         return;
     }
-    let options = OracleOptions { quota: 20_000 };
+    let options = OracleOptions { quota: 20_000, ..OracleOptions::default() };
     let Ok(oracle) = Oracle::new(kernel.clone(), &Polyhedral::default(), options) else { return };
     let cx = Context { kernel, root: program.tree() };
     for step in moves(&cx, &Registry::standard(), &MoveOptions::default()).into_iter().take(60) {

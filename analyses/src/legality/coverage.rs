@@ -7,8 +7,8 @@ use super::witness::{BrokenCoverage, Problem, StatementRef};
 use super::{Fault, inverse};
 use crate::isl;
 use crate::places::Place;
-use crate::system::{Inexact, Row, Solver, System, refutes};
-use loop_tree::{Affine, ArrayId, Constraint, Kernel, StmtId, VarId};
+use crate::system::{Inexact, Row, Solver, System};
+use loop_tree::{Affine, ArrayId, Constraint, Kernel, Relation, StmtId, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,8 @@ pub(super) type Answer = Result<Option<Arc<BrokenCoverage>>, Fault>;
 
 #[derive(Default)]
 pub(super) struct Memo {
-    known: FxHashMap<(StmtId, Vec<u128>), Answer>,
+    /// Answers with the work that they took, which is charged again.
+    known: FxHashMap<(StmtId, Vec<u128>), (Answer, u64)>,
 }
 
 /// Answers kept before the memo is emptied.
@@ -49,14 +50,18 @@ impl Coverage<'_> {
         if key.1 == shapes(original) {
             return Ok(None);
         }
-        if let Some(answer) = memo.known.get(&key) {
+        if let Some((answer, work)) = memo.known.get(&key) {
+            self.solver.charge(*work)?;
             return answer.clone();
         }
+        let budget = self.solver.budget();
         let answer = self.compute(id, original, new);
-        if memo.known.len() >= MAX_KNOWN {
-            memo.known.clear();
+        if self.solver.budget() > 0 {
+            if memo.known.len() >= MAX_KNOWN {
+                memo.known.clear();
+            }
+            memo.known.insert(key, (answer.clone(), budget - self.solver.budget()));
         }
-        memo.known.insert(key, answer.clone());
         answer
     }
 
@@ -118,6 +123,9 @@ impl Coverage<'_> {
         // No instance twice.
         for (i, a) in images.iter().enumerate() {
             for b in &images[i + 1..] {
+                if disjoint(&a.constraints, &b.constraints) {
+                    continue;
+                }
                 let mut both = domain.clone();
                 for c in a.constraints.iter().chain(&b.constraints) {
                     both.require(c, &dims)?;
@@ -154,7 +162,7 @@ impl Coverage<'_> {
             if difference.as_constant() == Some(0) {
                 continue;
             }
-            let same = Constraint { expression: difference, relation: loop_tree::Relation::Zero };
+            let same = Constraint { expression: difference, relation: Relation::Zero };
             if self.counterexample(&domain, &same, &time)?.is_some() {
                 return Ok(Verified::Unknown);
             }
@@ -181,7 +189,7 @@ impl Coverage<'_> {
             let back = e.substitute(&|v| inverse.get(v.index()).cloned());
             let difference = &back - &Affine::var(VarId::new(k));
             if difference.as_constant() != Some(0) {
-                list.push(Constraint { expression: difference, relation: loop_tree::Relation::Zero });
+                list.push(Constraint { expression: difference, relation: Relation::Zero });
             }
         }
         list.extend(given.iter().map(|c| c.substitute(&|v| inverse.get(v.index()).cloned())));
@@ -220,10 +228,24 @@ impl Coverage<'_> {
                 None => Cases::None,
             });
         };
-        for c in &first.constraints {
-            if c.as_constant() == Some(true) || given.contains(c) {
-                continue;
-            }
+        let needed: Vec<&Constraint> = first
+            .constraints
+            .iter()
+            .filter(|c| c.as_constant() != Some(true) && !given.contains(c))
+            .collect();
+        // An image apart from the domain leaves it whole.
+        let mut both = domain.clone();
+        for c in &needed {
+            both.require(c, dims)?;
+        }
+        *cases += 1;
+        if *cases > MAX_CASES {
+            return Ok(Cases::TooMany);
+        }
+        if self.solver.refutes(&both)? {
+            return self.uncovered(domain, dims, given, rest, cases);
+        }
+        for c in needed {
             for negation in c.negated() {
                 *cases += 1;
                 if *cases > MAX_CASES {
@@ -231,7 +253,7 @@ impl Coverage<'_> {
                 }
                 let mut case = domain.clone();
                 case.require(&negation, dims)?;
-                if refutes(&case) {
+                if self.solver.refutes(&case)? {
                     continue;
                 }
                 match self.uncovered(case, dims, given, rest, cases)? {
@@ -353,6 +375,32 @@ impl Coverage<'_> {
             instance: dims.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect(),
         }
     }
+}
+
+/// Whether two conjunctions contradict each other visibly: an expression has two values in them, or a lower bound above
+/// its upper bound. `false` means unknown. So it is with the copies of an unrolled loop, of which there can be many.
+fn disjoint(a: &[Constraint], b: &[Constraint]) -> bool {
+    a.iter().any(|x| {
+        b.iter().any(|y| {
+            let gap = |sum: Affine| sum.is_exact().then(|| sum.as_constant()).flatten();
+            let opposite = || gap(&x.expression + &y.expression);
+            let same = || gap(&x.expression - &y.expression);
+            match (x.relation, y.relation) {
+                // x >= 0 and y >= 0, but x + y < 0.
+                (Relation::NonNegative, Relation::NonNegative) => opposite().is_some_and(|g| g < 0),
+                (Relation::Zero, Relation::Zero) => {
+                    opposite().is_some_and(|g| g != 0) || same().is_some_and(|g| g != 0)
+                }
+                // y >= 0 where x = 0: y + x < 0 or y - x < 0.
+                (Relation::Zero, Relation::NonNegative) => {
+                    opposite().is_some_and(|g| g < 0) || same().is_some_and(|g| g > 0)
+                }
+                (Relation::NonNegative, Relation::Zero) => {
+                    opposite().is_some_and(|g| g < 0) || same().is_some_and(|g| g < 0)
+                }
+            }
+        })
+    })
 }
 
 enum Verified {

@@ -33,11 +33,17 @@ use std::sync::Arc;
 pub struct OracleOptions {
     /// isl operations per question; about 50 ns each. Out of quota is a refusal.
     pub quota: u64,
+    /// Work per tree in units of about 50 ns, counted and not timed; beyond it a tree is refused. Answers that are known
+    /// from earlier trees count as if they were not, so that the verdict does not depend on them.
+    pub work: u64,
 }
+
+/// Work that few trees need: 10 s if nothing about them is known.
+const DEFAULT_WORK: u64 = 200_000_000;
 
 impl Default for OracleOptions {
     fn default() -> Self {
-        OracleOptions { quota: DEFAULT_QUOTA }
+        OracleOptions { quota: DEFAULT_QUOTA, work: DEFAULT_WORK }
     }
 }
 
@@ -119,6 +125,8 @@ pub struct Oracle {
     set: Arc<DependenceSet>,
     context: System,
     solver: Solver,
+    /// Budget per tree.
+    work: u64,
     checks: Vec<order::Check>,
     /// Numbers of the checks with this source and target.
     by_pair: BTreeMap<(StmtId, StmtId), Vec<usize>>,
@@ -157,8 +165,17 @@ impl Oracle {
             by_pair.entry((check.source, check.target)).or_default().push(index);
         }
         let solver = Solver::new(options.quota)?;
-        let oracle =
-            Oracle { kernel, set, context, solver, checks, by_pair, original, memo: RefCell::default() };
+        let oracle = Oracle {
+            kernel,
+            set,
+            context,
+            solver,
+            work: options.work,
+            checks,
+            by_pair,
+            original,
+            memo: RefCell::default(),
+        };
         oracle.orders().trust(&mut oracle.memo.borrow_mut().orders, &oracle.original);
         Ok(oracle)
     }
@@ -192,6 +209,7 @@ impl Oracle {
     }
 
     fn judge_places(&self, places: &[Place]) -> Result<BTreeSet<RuntimeCondition>, Witness> {
+        self.solver.set_budget(self.work);
         let mut memo = self.memo.borrow_mut();
         let mut by_statement: Vec<Vec<&Place>> = vec![Vec::new(); self.kernel.statements.len()];
         for place in places {
@@ -271,6 +289,7 @@ impl Oracle {
     pub fn loop_facts(&self, root: &Green) -> BTreeMap<Path, LoopFacts> {
         let Ok(places) = places(&self.kernel, root) else { return BTreeMap::new() };
         let Ok(conditions) = self.judge_places(&places) else { return BTreeMap::new() };
+        self.solver.set_budget(self.work);
         let mut facts: BTreeMap<Path, LoopFacts> = BTreeMap::new();
         let mut memo = self.memo.borrow_mut();
         let mut unknown: BTreeSet<Path> = BTreeSet::new();

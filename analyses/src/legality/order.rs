@@ -9,10 +9,11 @@ use super::Fault;
 use super::witness::{BrokenDependence, StatementRef};
 use crate::dependences::DependenceSet;
 use crate::places::Place;
-use crate::system::{Inexact, Row, Solver, System};
+use crate::system::{Inexact, Row, Solver, System, equalities_contradict};
 use loop_tree::{Kernel, RuntimeCondition, StmtId};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// One conjunction to be kept, of all dependences that have it.
@@ -87,11 +88,17 @@ pub(super) type Answer = Result<Option<Arc<BrokenDependence>>, Fault>;
 
 #[derive(Default)]
 pub(super) struct Memo {
-    known: FxHashMap<Key, Answer>,
+    /// Answers with the work that they took: it is charged again, so that what fits into a budget does not depend on
+    /// what was asked before.
+    known: FxHashMap<Key, (Answer, u64)>,
+    /// The last pair, which is asked about for several checks.
+    pair: Option<((u128, u128), Rc<Pair>)>,
 }
 
 /// Answers kept before the memo is emptied.
 const MAX_KNOWN: usize = 1 << 20;
+/// Work of building the systems of one question.
+const BUILDING: u64 = 40;
 
 pub(super) struct Orders<'o> {
     pub kernel: &'o Kernel,
@@ -111,7 +118,7 @@ impl Orders<'_> {
                     // Places of one shape execute the same instances; then nothing is known by definition.
                     let unique = |p: &Place| places.iter().filter(|q| q.shape == p.shape).count() == 1;
                     if unique(a) && unique(b) {
-                        memo.known.insert(key, Ok(None));
+                        memo.known.insert(key, (Ok(None), 0));
                     }
                 }
             }
@@ -121,26 +128,48 @@ impl Orders<'_> {
     /// An example for the question about check number `index`, or none.
     pub fn ask(&self, memo: &mut Memo, index: usize, a: &Place, b: &Place, question: Question) -> Answer {
         let key = key(index, a, b, question);
-        if let Some(answer) = memo.known.get(&key) {
+        if let Some((answer, work)) = memo.known.get(&key) {
+            self.solver.charge(*work)?;
             return answer.clone();
         }
-        let answer = self.compute(&self.checks[index], a, b, question);
-        if memo.known.len() >= MAX_KNOWN {
-            memo.known.clear();
+        let budget = self.solver.budget();
+        self.solver.charge(BUILDING)?;
+        let shapes = (a.shape, b.shape);
+        let pair = match &memo.pair {
+            Some((known, pair)) if *known == shapes => pair.clone(),
+            _ => {
+                let pair = Rc::new(Pair::new(self.context, self.kernel.params.len(), a, b)?);
+                memo.pair = Some((shapes, pair.clone()));
+                pair
+            }
+        };
+        let answer = self.compute(&self.checks[index], &pair, a.shared(b), question);
+        if self.solver.budget() > 0 {
+            if memo.known.len() >= MAX_KNOWN {
+                memo.known.clear();
+            }
+            memo.known.insert(key, (answer.clone(), budget - self.solver.budget()));
         }
-        memo.known.insert(key, answer.clone());
         answer
     }
 
-    fn compute(&self, check: &Check, a: &Place, b: &Place, question: Question) -> Answer {
-        let pair = Pair::new(self.context, self.kernel.params.len(), a, b)?;
-        let (shared, order) = a.shared(b);
+    fn compute(
+        &self,
+        check: &Check,
+        pair: &Pair,
+        (shared, order): (usize, Ordering),
+        question: Question,
+    ) -> Answer {
         for base in &pair.domains {
             let mut base = base.clone();
             let mut columns: Vec<Row> = (0..self.kernel.params.len()).map(Row::column).collect();
             columns.extend(pair.source.iter().cloned());
             columns.extend(pair.target.iter().cloned());
             base.include(&check.core, &columns)?;
+            // Copies of unrolled loops: their instances differ modulo the factor.
+            if equalities_contradict(&base) {
+                continue;
+            }
             let difference = |k: usize| pair.time_b[k].clone().minus(&pair.time_a[k]);
             match question {
                 Question::Carried(level, later) => {
@@ -150,7 +179,7 @@ impl Orders<'_> {
                     let d = difference(level)?;
                     base.require_nonnegative(if later { d } else { d.negated()? }.offset(-1)?);
                     if let Some(point) = self.solver.find_point(&base)? {
-                        return Ok(Some(self.example(check, &pair, &point)));
+                        return Ok(Some(self.example(check, pair, &point)));
                     }
                 }
                 Question::Reversed => {
@@ -158,7 +187,7 @@ impl Orders<'_> {
                         let mut reversed = base.clone();
                         reversed.require_nonnegative(difference(k)?.negated()?.offset(-1)?);
                         if let Some(point) = self.solver.find_point(&reversed)? {
-                            return Ok(Some(self.example(check, &pair, &point)));
+                            return Ok(Some(self.example(check, pair, &point)));
                         }
                         base.require_zero(difference(k)?);
                     }
@@ -167,7 +196,7 @@ impl Orders<'_> {
                     if order == Ordering::Greater
                         && let Some(point) = self.solver.find_point(&base)?
                     {
-                        return Ok(Some(self.example(check, &pair, &point)));
+                        return Ok(Some(self.example(check, pair, &point)));
                     }
                 }
             }

@@ -11,6 +11,7 @@
 mod refute;
 mod solve;
 
+pub(crate) use refute::equalities_contradict;
 pub use refute::refutes;
 pub(crate) use solve::set as isl_set;
 pub use solve::{Bound, Solver};

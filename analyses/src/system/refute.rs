@@ -15,7 +15,18 @@ type Line = (SmallVec<[i64; 10]>, i64);
 
 /// Whether the system provably has no solution. `false` means unknown.
 pub fn refutes(system: &System) -> bool {
-    matches!(attempt(system), Err(Refuted))
+    refutes_counting(system, &mut 0)
+}
+
+/// As [`refutes`]; adds a measure of the work to `work`, one for about 50 ns. It depends on the system only.
+pub(super) fn refutes_counting(system: &System, work: &mut u64) -> bool {
+    matches!(attempt(system, work), Err(Refuted))
+}
+
+/// Whether the equalities alone have no solution: a proof much cheaper than [`refutes`].
+pub(crate) fn equalities_contradict(system: &System) -> bool {
+    let width = system.columns();
+    solve_equalities(width, &mut Rows::new(width, system.zero()), None).is_err()
 }
 
 /// A contradiction was derived.
@@ -50,15 +61,26 @@ impl Rows {
     }
 }
 
-fn attempt(system: &System) -> Result<(), Refuted> {
+fn attempt(system: &System, work: &mut u64) -> Result<(), Refuted> {
     let width = system.columns();
     let mut equal = Rows::new(width, system.zero());
     let mut rows = Rows::new(width, system.nonnegative());
-    for row in equal.iter_mut() {
-        normal(row, true)?;
-    }
+    let count = system.zero().len() + system.nonnegative().len();
+    *work = work.saturating_add((count * (4 + system.zero().len()) / 4) as u64);
     for row in rows.iter_mut() {
         normal(row, false)?;
+    }
+    solve_equalities(width, &mut equal, Some(&mut rows))?;
+    for part in parts(&rows) {
+        eliminate(part, work)?;
+    }
+    Ok(())
+}
+
+/// Eliminates the equalities, from the other rows too.
+fn solve_equalities(width: usize, equal: &mut Rows, mut rows: Option<&mut Rows>) -> Result<(), Refuted> {
+    for row in equal.iter_mut() {
+        normal(row, true)?;
     }
     // Equalities with a unit coefficient first: they lose no integer solutions.
     loop {
@@ -67,7 +89,7 @@ fn attempt(system: &System) -> Result<(), Refuted> {
             coefficients.map(|(v, c)| (c.unsigned_abs(), v)).min()
         };
         let best = equal.iter().enumerate().filter_map(|(i, row)| least(row).map(|l| (l, i))).min();
-        let Some(((_, var), pick)) = best else { break };
+        let Some(((_, var), pick)) = best else { return Ok(()) };
         let at = pick * equal.stride;
         let e: SmallVec<[i64; 32]> = equal.data[at..at + equal.stride].into();
         equal.data[at..at + equal.stride].fill(0);
@@ -75,15 +97,11 @@ fn attempt(system: &System) -> Result<(), Refuted> {
             substitute(row, &e, var);
             normal(row, true)?;
         }
-        for row in rows.iter_mut().filter(|r| r[var] != 0) {
+        for row in rows.iter_mut().flat_map(|rows| rows.iter_mut()).filter(|r| r[var] != 0) {
             substitute(row, &e, var);
             normal(row, false)?;
         }
     }
-    for part in parts(&rows) {
-        eliminate(part)?;
-    }
-    Ok(())
 }
 
 /// The rows in groups that share no columns, each over columns of its own. The group of the last row comes first: what
@@ -136,10 +154,11 @@ fn parts(rows: &Rows) -> Vec<Vec<Line>> {
     result
 }
 
-fn eliminate(mut rows: Vec<Line>) -> Result<(), Refuted> {
+fn eliminate(mut rows: Vec<Line>, work: &mut u64) -> Result<(), Refuted> {
     let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
     let mut known: FxHashMap<SmallVec<[i64; 10]>, usize> = FxHashMap::default();
     loop {
+        *work = work.saturating_add(rows.len() as u64);
         // The tightest of rows with equal coefficients.
         known.clear();
         let mut tight: Vec<Line> = Vec::with_capacity(rows.len());

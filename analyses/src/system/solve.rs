@@ -1,6 +1,7 @@
 //! Exact answers about systems, from isl and under a quota.
 
-use super::{Row, System, refutes};
+use super::refute::refutes_counting;
+use super::{Row, System};
 use crate::isl;
 use std::cell::Cell;
 
@@ -20,12 +21,51 @@ pub struct Solver {
     ctx: isl::Ctx,
     quota: u64,
     calls: Cell<u64>,
+    /// What is left of the budget, in units of about 50 ns; of systems without a budget, always all.
+    left: Cell<u64>,
 }
+
+/// What a question to isl takes from the budget at most; it takes no more than its quota. The operations that isl really
+/// needs depend on what its context did before, and answers must not.
+const ISL_QUESTION: u64 = 1000;
 
 impl Solver {
     /// A solver that spends at most `quota` isl operations per question.
     pub fn new(quota: u64) -> Result<Self, isl::IslError> {
-        Ok(Solver { ctx: isl::Ctx::new()?, quota, calls: Cell::new(0) })
+        Ok(Solver { ctx: isl::Ctx::new()?, quota, calls: Cell::new(0), left: Cell::new(u64::MAX) })
+    }
+
+    /// From now on, questions may take so much work together; those beyond it are answered with
+    /// [`Quota`](isl::IslError::Quota). The work depends on the questions only.
+    pub fn set_budget(&self, work: u64) {
+        self.left.set(work);
+    }
+
+    /// What is left of the budget.
+    pub fn budget(&self) -> u64 {
+        self.left.get()
+    }
+
+    /// Takes work from the budget; an error when it is spent.
+    pub fn charge(&self, work: u64) -> Result<(), isl::IslError> {
+        match self.left.get().checked_sub(work) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => {
+                self.left.set(0);
+                Err(isl::IslError::Quota { ops: work })
+            }
+        }
+    }
+
+    /// Whether the system provably has no solution, at the cost of the budget.
+    pub fn refutes(&self, system: &System) -> Result<bool, isl::IslError> {
+        let mut work = 1;
+        let refuted = refutes_counting(system, &mut work);
+        self.charge(work)?;
+        Ok(refuted)
     }
 
     /// The isl context.
@@ -43,13 +83,14 @@ impl Solver {
         &self,
         f: impl FnOnce(&isl::Ctx) -> Result<R, isl::IslError>,
     ) -> Result<R, isl::IslError> {
+        self.charge(ISL_QUESTION.min(self.quota))?;
         self.calls.set(self.calls.get() + 1);
         self.ctx.with_quota(self.quota, f)
     }
 
     /// A point of the system, one value per column; `None` if there is none.
     pub fn find_point(&self, system: &System) -> Result<Option<Vec<i64>>, isl::IslError> {
-        if refutes(system) {
+        if self.refutes(system)? {
             return Ok(None);
         }
         self.within_quota(|ctx| {

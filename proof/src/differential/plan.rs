@@ -96,7 +96,7 @@ pub fn plan_module(
 
 fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTally) -> PlannedRegion {
     let mut choices = Vec::new();
-    let options = OracleOptions { quota: QUOTA };
+    let options = OracleOptions { quota: QUOTA, ..OracleOptions::default() };
     let dependences = Polyhedral { quota: QUOTA, ..Polyhedral::default() };
     let oracle = match Oracle::new(kernel.clone(), &dependences, options) {
         Ok(oracle) => oracle,
