@@ -200,7 +200,10 @@ impl<'m> Builder<'_, '_, 'm> {
             self.section(Section { blocks: p.blocks.clone(), test, place: place.clone(), roots: Vec::new() });
         let insts: Vec<Inst<'m>> = p.blocks.iter().flat_map(|&b| cfg.insts[b].iter().copied()).collect();
         for (n, inst) in insts.into_iter().enumerate() {
-            self.data.section_of.insert(inst, at);
+            // Only then is what defines a value on every way to its uses in the tree, as it is in the IR.
+            if self.data.section_of.insert(inst, at).is_some() {
+                return Err(refuse(Some(inst), "control", "code that is reached in several ways"));
+            }
             self.data.order.insert(inst, n + 1);
             let effects = inst.effects();
             if effects.contains(Effects::MARKER) {

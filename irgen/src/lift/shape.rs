@@ -21,7 +21,7 @@ pub(super) struct Piece {
     pub(super) blocks: Vec<usize>,
 }
 
-/// Two ways that meet again.
+/// Two ways that meet again and share no block before: each block has one place in the tree.
 pub(super) struct Branch<'m> {
     pub(super) block: usize,
     pub(super) condition: Value<'m>,
@@ -138,8 +138,18 @@ impl<'m> Walker<'_, '_, 'm> {
                     let condition = terminator.condition().ok_or("a branch has no condition")?;
                     let blocks = self.between(b, join);
                     let loop_free = blocks.iter().all(|&x| cfg.loop_of[x] == around);
-                    if loop_free && !self.is_guard(b, join, condition, &blocks) {
+                    let shared = self.is_shared(yes, no, join);
+                    if loop_free && (shared || !self.is_guard(join, condition, &blocks)) {
                         blocks.iter().for_each(|&x| push_block(&mut items, x));
+                    } else if shared {
+                        // Walking both ways would describe the shared code twice, each time as if it were all: values
+                        // that pass between the copies would be read where they are not written.
+                        let inner = self.loops_among(around, |h| blocks.binary_search(&h).is_ok());
+                        items.push(Item::Tangle(
+                            inner,
+                            "the two ways of a condition around loops share code",
+                            b,
+                        ));
                     } else {
                         let yes = self.walk(yes, Some(join), around)?;
                         let no = self.walk(no, Some(join), around)?;
@@ -167,6 +177,17 @@ impl<'m> Walker<'_, '_, 'm> {
         chain(a).into_iter().find(|x| others.contains(x))
     }
 
+    /// Whether two ways share code before they reach `join`.
+    fn is_shared(&self, yes: usize, no: usize, join: usize) -> bool {
+        if yes == join || no == join {
+            return false;
+        }
+        let (mut left, mut right) = (self.between(yes, join), self.between(no, join));
+        left.push(yes);
+        right.push(no);
+        left.iter().any(|x| right.contains(x))
+    }
+
     /// Blocks on the ways from `b` to `join`, without both, ascending.
     fn between(&self, b: usize, join: usize) -> Vec<usize> {
         let (mut found, mut work) = (Vec::new(), self.cfg.succs[b].clone());
@@ -181,15 +202,14 @@ impl<'m> Walker<'_, '_, 'm> {
     }
 
     /// Whether a branch without loops is better a condition in the tree than inside of a statement: it is affine, no
-    /// value is merged behind it, and no code is shared between its ways.
-    fn is_guard(&mut self, b: usize, join: usize, condition: Value<'m>, blocks: &[usize]) -> bool {
+    /// value is merged behind it or passes into it.
+    fn is_guard(&mut self, join: usize, condition: Value<'m>, blocks: &[usize]) -> bool {
         let cfg = self.cfg;
         if !cfg.blocks[join].phis().is_empty() || blocks.iter().any(|&x| !cfg.blocks[x].phis().is_empty()) {
             return false;
         }
-        let private = blocks.iter().all(|&x| cfg.preds[x].len() == 1 || !cfg.succs[b].contains(&x));
         // A value computed in front and used inside would have to pass through a scalar.
-        let around = cfg.loop_of[b];
+        let around = blocks.first().and_then(|&x| cfg.loop_of[x]);
         let passes = |v: Value<'m>| {
             v.as_inst().is_some_and(|i| {
                 let data = i.opcode() == Opcode::Load || i.ty().is_float();
@@ -197,7 +217,7 @@ impl<'m> Walker<'_, '_, 'm> {
             })
         };
         let used = blocks.iter().flat_map(|&x| &cfg.insts[x]).flat_map(|i| i.operands());
-        if !private || used.into_iter().any(passes) {
+        if used.into_iter().any(passes) {
             return false;
         }
         let Some(formula) = self.values.formula(condition, true) else { return false };
@@ -239,8 +259,14 @@ impl<'m> Walker<'_, '_, 'm> {
 
     /// Shapes of the loops directly inside of one, or of the function.
     fn loops_inside(&mut self, parent: Option<usize>) -> Vec<Item<'m>> {
+        self.loops_among(parent, |_| true)
+    }
+
+    /// As [`Walker::loops_inside`], of the loops with certain headers.
+    fn loops_among(&mut self, parent: Option<usize>, among: impl Fn(usize) -> bool) -> Vec<Item<'m>> {
+        let loops = &self.cfg.loops;
         let children: Vec<usize> =
-            (0..self.cfg.loops.len()).filter(|&c| self.cfg.loops[c].parent == parent).collect();
+            (0..loops.len()).filter(|&c| loops[c].parent == parent && among(loops[c].header)).collect();
         children
             .into_iter()
             .map(|c| match self.cycle(c) {

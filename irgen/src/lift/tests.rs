@@ -180,3 +180,75 @@ fn a_value_merged_behind_a_guarded_loop_is_set_on_both_ways() {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
 }
+
+#[test]
+fn a_loop_that_both_ways_of_a_condition_reach_is_described_once() {
+    // As `-O2` threads `if (n >= 2) *b = 1; if (n >= 1) for (i = n; i > 0; i--) *b = *a;`.
+    let (regions, remarks) = lift(
+        "define void @f(i32 %n, ptr %a, ptr %b) {
+        entry:
+          %two = icmp sgt i32 %n, 1
+          br i1 %two, label %first, label %other
+        first:
+          store i64 1, ptr %b
+          br label %front
+        other:
+          %one = icmp eq i32 %n, 1
+          br i1 %one, label %front, label %done
+        front:
+          br label %loop
+        loop:
+          %i = phi i32 [ %next, %loop ], [ %n, %front ]
+          %x = load i64, ptr %a
+          store i64 %x, ptr %b
+          %next = add nsw i32 %i, -1
+          %more = icmp sgt i32 %i, 1
+          br i1 %more, label %loop, label %done
+        done:
+          ret void
+        }",
+    );
+    assert!(remarks.contains(&"control"), "{remarks:?}");
+    assert_eq!(regions.len(), 1);
+    for text in &regions {
+        assert!(text.matches("for ").count() == 1 && !text.contains("b[0] = 1"), "{text}");
+    }
+}
+
+#[test]
+fn code_without_loops_that_both_ways_of_a_condition_reach_is_described_once() {
+    let (regions, _) = lift(
+        "define void @f(ptr noalias %a, ptr noalias %b, i32 %n) {
+        entry:
+          br label %head
+        head:
+          %i = phi i32 [ 0, %entry ], [ %next, %end ]
+          %c = icmp slt i32 %i, %n
+          br i1 %c, label %body, label %done
+        body:
+          %x = sext i32 %i to i64
+          %p = getelementptr inbounds double, ptr %a, i64 %x
+          %q = getelementptr inbounds double, ptr %b, i64 %x
+          %two = icmp sgt i32 %i, 10
+          br i1 %two, label %first, label %other
+        first:
+          store double 1.0, ptr %p
+          br label %shared
+        other:
+          %one = icmp sgt i32 %i, 5
+          br i1 %one, label %shared, label %end
+        shared:
+          %v = load double, ptr %p
+          %w = fadd double %v, 2.0
+          store double %w, ptr %q
+          br label %end
+        end:
+          %next = add nsw i32 %i, 1
+          br label %head
+        done:
+          ret void
+        }",
+    );
+    let [text] = &regions[..] else { panic!("{regions:?}") };
+    assert_eq!(text.matches("2.0").count(), 1, "{text}");
+}
