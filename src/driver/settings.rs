@@ -44,7 +44,7 @@ impl Default for Settings {
             cost_model: "analytic".to_string(),
             dependences: "polyhedral".to_string(),
             // A search asks thousands of questions; one that is harder than this is not worth its answer.
-            oracle: OracleOptions { quota: 5000, ..OracleOptions::default() },
+            oracle: OracleOptions { quota: 1000, work: 300_000 },
             limits: Limits::default(),
             strategy: Strategy::default(),
             moves: MoveOptions { tile_sizes: vec![32, 64, 128], ..MoveOptions::default() },
