@@ -120,8 +120,10 @@ fn a_parameter_that_is_unknown() {
 #[test]
 fn quota_exceeded_is_said_and_nothing_is_claimed() {
     let files = Files::new();
-    let c = files.with("a.c", LOOP);
-    let output = looptree(&["explore", &c, "--quota", "10", "--why-not"]);
+    let nest = "void f(int n, double a[n][n]) {\n for (int i = 1; i < n; i++)\n  for (int j = 1; j < i; j++)\n   \
+                a[i][j] = a[i - 1][j - 1] + a[j][i];\n}\n";
+    let c = files.with("a.c", nest);
+    let output = looptree(&["explore", &c, "--quota", "1", "--why-not"]);
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("quota"), "{text}");

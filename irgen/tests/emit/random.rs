@@ -3,7 +3,7 @@
 use super::harness::{Buffer, Compiled};
 use loop_tree::arbitrary::{Choices, kernel, same_order};
 use loop_tree::interp::{Layout, Memory, RunOptions, run};
-use loop_tree::{ArrayId, Green, Kernel, Storage, text};
+use loop_tree::{ArrayId, Green, Kernel, ScalarType, Storage, text};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,11 +29,22 @@ pub fn agree(
     for a in ids() {
         let array = kernel.array(a);
         let seen = matches!(array.storage, Storage::Memory | Storage::LiveOut);
-        if seen && buffers[a.index()].content() != memory.array_bytes(a) {
+        if seen && !same(array.element, buffers[a.index()].content(), memory.array_bytes(a)) {
             return Err(format!("{} differs\n{}", array.name, text::print_kernel(kernel)));
         }
     }
     Ok(true)
+}
+
+/// Equal bytes; any two NaNs are equal, as LLVM leaves their sign and payload open.
+fn same(element: ScalarType, a: &[u8], b: &[u8]) -> bool {
+    let nan = |bytes: &[u8]| match (element, bytes) {
+        (ScalarType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).is_nan(),
+        (ScalarType::F64, bytes) => <[u8; 8]>::try_from(bytes).is_ok_and(|b| f64::from_le_bytes(b).is_nan()),
+        _ => false,
+    };
+    let size = element.size() as usize;
+    a.len() == b.len() && a.chunks(size).zip(b.chunks(size)).all(|(x, y)| x == y || nan(x) && nan(y))
 }
 
 proptest! {
