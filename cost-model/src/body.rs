@@ -118,6 +118,7 @@ pub(crate) fn body(
     for leaf in leaves {
         scan.leaf(&program.leaves[*leaf]);
     }
+    scan.rows_of_strided_stores();
     scan.finish()
 }
 
@@ -132,6 +133,20 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    /// Strided stores to several rows of one array, as jamming an outer loop makes them: whether the rows overlap is not
+    /// known to the compiler, and where strides are not one it is not told either.
+    fn rows_of_strided_stores(&mut self) {
+        let unit = self.result.widest.map_or(8.0, |t| f64::from(t.size()));
+        let several = self.families.iter().any(|f| {
+            let least = f.stored.iter().copied().fold(f64::INFINITY, f64::min);
+            let greatest = f.stored.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            f.stride.abs() > unit && greatest - least >= f.stride.abs()
+        });
+        if several {
+            self.result.vectorisable = false;
+        }
+    }
+
     fn family(&self, touch: &crate::lower::Touch) -> Option<usize> {
         let address = touch.address.as_ref()?;
         self.families.iter().position(|f| f.array == touch.array && f.terms == address.terms)
