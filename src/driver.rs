@@ -11,7 +11,7 @@ pub use settings::{ModelError, Models, Settings, parameter_values};
 
 use crate::explore::{Exploration, Explorer, Problem, RegistryMoves, Statistics, Variant};
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
-use analyses::{AnalysisError, DependenceSet, Oracle, Verdict};
+use analyses::{AnalysisError, DependenceSet, Oracle, OracleOptions, Verdict};
 use irgen::emit::{EmitError, checked_conditions, emit_function, emit_region};
 use irgen::lift::{self, Remark};
 use irgen::llvm::{Context, LlvmError, Module};
@@ -329,7 +329,12 @@ impl Session<'_> {
             .settings
             .problem(kernel, &models)
             .map_err(|source| DriverError::Analysis { region: region.clone(), source })?;
-        let oracle = Oracle::with_dependences(kernel.clone(), problem.dependences, problem.oracle)
+        // One tree that somebody asks for deserves more patience than one of a search.
+        let options = OracleOptions {
+            quota: problem.oracle.quota.max(OracleOptions::default().quota),
+            work: problem.oracle.work.max(OracleOptions::default().work),
+        };
+        let oracle = Oracle::with_dependences(kernel.clone(), problem.dependences, options)
             .map_err(|source| DriverError::Analysis { region: region.clone(), source })?;
         match oracle.judge(&root) {
             Verdict::Always => Ok(Chosen::new(root, Vec::new(), &oracle)),
