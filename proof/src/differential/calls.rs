@@ -46,7 +46,7 @@ impl<'a> Calls<'a> {
         self.list.iter().map(|(number, s, _)| (*number, *s))
     }
 
-    /// Makes all calls in a child process. Each value is a hash of memory, result and side effects, with [`TAKEN`] apart;
+    /// Makes all calls in a child process. Each value is a hash of memory, result and side effects, with `TAKEN` apart;
     /// functions that are not there give 0.
     pub fn run(&self, functions: &[Option<Compiled>]) -> std::io::Result<Vec<Outcome>> {
         let words = self.largest.div_ceil(64) * 8 + 8;
