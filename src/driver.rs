@@ -1,6 +1,6 @@
 //! Whole modules: lift, explore each region, emit what was chosen.
 //!
-//! [`Session::explore`] searches every region and keeps plain data; [`Explored::emit`] makes the module in which each region
+//! [`Session::explore`] searches every region and keeps plain data; [`Session::emit`] makes the module in which each region
 //! is replaced by a chosen variant. Functions in which nothing changes stay as they were in the input, byte for byte.
 
 mod clang;
