@@ -4,7 +4,7 @@ mod report;
 mod worker;
 
 pub use report::Report;
-pub(crate) use report::add_counts;
+pub(crate) use report::{add_counts, processor_micros};
 pub use worker::{function, one, work};
 
 use std::io::{BufRead, BufReader};

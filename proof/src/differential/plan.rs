@@ -1,8 +1,9 @@
 //! Which variants of each region are tried: random recipes that the oracle allows.
 
 use crate::legality::{random_step, small_moves};
+use crate::soak::{add_counts, processor_micros};
 use analyses::dependences::Polyhedral;
-use analyses::{Oracle, OracleOptions, Verdict};
+use analyses::{Oracle, OracleOptions, Verdict, Witness};
 use fastrand::Rng;
 use irgen::lift::lift_function;
 use irgen::llvm::Module;
@@ -12,8 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use transforms::{Context, Recipe, Registry};
 
-/// Less than usual: many simple questions are worth more here than a hard one.
-const QUOTA: u64 = 200_000;
+/// Less than usual: many simple questions are worth more here than a hard one. Units of about 50 ns, per question and
+/// per tree.
+const QUOTA: u64 = 10_000;
+const WORK: u64 = 200_000;
+/// Nodes of a tree beyond which a region has fewer variants: judging them takes longer than running them.
+const MAX_NODES: u32 = 60;
+/// Of so many variants one says which loops are parallel.
+const FACTS_EVERY: usize = 4;
+/// Trees without an answer within the quota, after which a region has enough variants.
+const MAX_UNKNOWN: u32 = 2;
 
 /// What replaces a region.
 #[derive(Clone, Debug)]
@@ -52,8 +61,34 @@ pub struct PlanTally {
     pub never: u64,
     /// Regions without an oracle, by cause.
     pub failed: BTreeMap<String, u64>,
+    /// Refused because no answer was found within the quota; counted in `never`, too.
+    pub unknown: u64,
     /// What lifting did not understand, by code.
     pub remarks: BTreeMap<String, u64>,
+    /// Where the time goes, in microseconds.
+    pub times: BTreeMap<String, u64>,
+}
+
+impl PlanTally {
+    /// Adds the counts of another one.
+    pub fn add(&mut self, other: &PlanTally) {
+        self.lifted += other.lifted;
+        self.regions += other.regions;
+        self.always += other.always;
+        self.under += other.under;
+        self.never += other.never;
+        self.unknown += other.unknown;
+        add_counts(&mut self.failed, &other.failed);
+        add_counts(&mut self.remarks, &other.remarks);
+        add_counts(&mut self.times, &other.times);
+    }
+
+    fn time<T>(&mut self, phase: &str, work: impl FnOnce() -> T) -> T {
+        let start = processor_micros();
+        let result = work();
+        *self.times.entry(phase.to_owned()).or_default() += processor_micros().saturating_sub(start);
+        result
+    }
 }
 
 /// Lifts `test_<number>` for all numbers and collects variants of each region, at most `count`.
@@ -82,7 +117,7 @@ pub fn plan_module(
             result.push(vec![]);
             continue;
         };
-        let lifted = lift_function(module, function);
+        let lifted = tally.time("lift", || lift_function(module, function));
         for remark in &lifted.remarks {
             *tally.remarks.entry(remark.code.to_owned()).or_default() += 1;
         }
@@ -96,9 +131,10 @@ pub fn plan_module(
 
 fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTally) -> PlannedRegion {
     let mut choices = Vec::new();
-    let options = OracleOptions { quota: QUOTA, ..OracleOptions::default() };
+    let options = OracleOptions { quota: QUOTA, work: WORK };
     let dependences = Polyhedral { quota: QUOTA, ..Polyhedral::default() };
-    let oracle = match Oracle::new(kernel.clone(), &dependences, options) {
+    let oracle = tally.time("dependences", || Oracle::new(kernel.clone(), &dependences, options));
+    let oracle = match oracle {
         Ok(oracle) => oracle,
         Err(error) => {
             let cause: String = error.to_string().chars().take(60).collect();
@@ -107,42 +143,55 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
         }
     };
     let mut seen = BTreeSet::new();
-    let mut consider = |root: &Green, recipe: &Recipe, choices: &mut Vec<Choice>| {
-        if !seen.insert(root.structural_hash()) {
-            return true;
-        }
-        let verdict = oracle.judge(root);
-        match &verdict {
-            Verdict::Always => tally.always += 1,
-            Verdict::Under(_) => tally.under += 1,
-            Verdict::Never(_) => tally.never += 1,
-        }
-        let Some(conditions) = verdict.conditions() else { return false };
-        let facts = oracle.loop_facts(root);
-        let parallel = facts.into_iter().filter(|(_, f)| f.parallel).map(|(path, _)| path).collect();
-        let (root, recipe) = (root.clone(), recipe.clone());
-        choices.push(Choice { root, conditions: conditions.to_vec(), parallel, recipe });
-        true
-    };
-    consider(&kernel.original, &Recipe::default(), &mut choices);
+    let mut unknown = 0;
     let (registry, options) = (Registry::standard(), small_moves());
-    for _ in 0..count {
-        if choices.len() >= count {
-            break;
-        }
+    'tries: for attempt in 0..=count {
         let (mut root, mut recipe) = (kernel.original.clone(), Recipe::default());
-        for _ in 0..rng.usize(1..=3) {
-            let cx = Context { kernel, root: &root };
-            let Some(step) = random_step(&cx, &registry, &options, rng) else { break };
-            let Ok(rewrite) = step.apply(&cx) else { continue };
-            if rewrite.root.summary().nodes > 150 {
-                break;
+        for _ in 0..if attempt == 0 { 1 } else { rng.usize(1..=3) } {
+            // The first one is the original order.
+            if attempt > 0 {
+                let cx = Context { kernel, root: &root };
+                let step = tally.time("moves", || random_step(&cx, &registry, &options, rng));
+                let Some(step) = step else { break };
+                let Ok(rewrite) = step.apply(&cx) else { continue };
+                if rewrite.root.summary().nodes > MAX_NODES {
+                    break;
+                }
+                root = rewrite.root;
+                recipe = recipe.with(step);
             }
-            root = rewrite.root;
-            recipe = recipe.with(step);
-            // An illegal tree may become a legal one.
-            if !consider(&root, &recipe, &mut choices) && rng.bool() {
-                break;
+            if !seen.insert(root.structural_hash()) {
+                continue;
+            }
+            let verdict = tally.time("judge", || oracle.judge(&root));
+            match &verdict {
+                Verdict::Always => tally.always += 1,
+                Verdict::Under(_) => tally.under += 1,
+                Verdict::Never(_) => tally.never += 1,
+            }
+            if let Verdict::Never(Witness::Quota) = &verdict {
+                (unknown, tally.unknown) = (unknown + 1, tally.unknown + 1);
+                if unknown >= MAX_UNKNOWN {
+                    break 'tries;
+                }
+            }
+            let Some(conditions) = verdict.conditions() else {
+                // An illegal tree may become a legal one.
+                if rng.bool() {
+                    break;
+                }
+                continue;
+            };
+            // Asking about all loops costs more than the verdict, so that not every variant says what is parallel.
+            let facts = match choices.len() % FACTS_EVERY {
+                0 => tally.time("loop facts", || oracle.loop_facts(&root)),
+                _ => BTreeMap::new(),
+            };
+            let parallel = facts.into_iter().filter(|(_, f)| f.parallel).map(|(path, _)| path).collect();
+            let conditions = conditions.to_vec();
+            choices.push(Choice { root: root.clone(), conditions, parallel, recipe: recipe.clone() });
+            if choices.len() >= count {
+                break 'tries;
             }
         }
     }
