@@ -43,8 +43,10 @@ struct Row {
     original: f64,
     /// Original over best predicted.
     predicted_best: Option<f64>,
-    /// What the model said that ratio would be.
+    /// What the model said of the kernel's own regions together: cycles of the originals over those of what was chosen.
     prediction: f64,
+    /// The program with the best predicted variants is, byte for byte, the original program: any ratio is noise.
+    same_program: bool,
     /// Original over the best of the top variants, as measured.
     measured_best: Option<f64>,
     /// Seconds for lifting, searching and emitting.
@@ -64,7 +66,9 @@ struct Report {
     rows: Vec<Row>,
     geometric_mean_predicted: f64,
     geometric_mean_measured: f64,
+    /// Over the programs that differ from the original.
     worst_predicted: f64,
+    programs_changed: usize,
     slowest_optimize: f64,
 }
 
@@ -80,6 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
             original: 0.0,
             predicted_best: None,
             prediction: 1.0,
+            same_program: false,
             measured_best: None,
             optimize: 0.0,
             recipe: Vec::new(),
@@ -95,12 +100,14 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         rows.push(row);
     }
     let predicted = || rows.iter().filter_map(|r| r.predicted_best);
+    let changed = || rows.iter().filter(|r| !r.same_program && r.failure.is_none());
     let report = Report {
         flags: arguments.flags.clone(),
         rounds: arguments.rounds,
         geometric_mean_predicted: timing::geometric_mean(predicted()),
         geometric_mean_measured: timing::geometric_mean(rows.iter().filter_map(|r| r.measured_best)),
-        worst_predicted: predicted().fold(f64::INFINITY, f64::min),
+        worst_predicted: changed().filter_map(|r| r.predicted_best).fold(f64::INFINITY, f64::min),
+        programs_changed: changed().count(),
         slowest_optimize: rows.iter().map(|r| r.optimize).fold(0.0, f64::max),
         rows,
     };
@@ -126,7 +133,7 @@ fn row(file: &Path, arguments: &Arguments) -> Result<Row> {
     let best = choices(&session, &explored, None, 0)?;
     let emitted = session.emit(&best)?;
     let optimize = start.elapsed().as_secs_f64();
-    let main = explored.costliest();
+    let main = main_region(&explored, &name);
     let variant = |rank: usize| main.and_then(|m| explored.regions[m].exploration.variants.get(rank));
 
     // Candidate 0 is the best predicted; the others differ in the region that costs most.
@@ -148,14 +155,13 @@ fn row(file: &Path, arguments: &Arguments) -> Result<Row> {
     let seconds = timing::interleaved(&executables, arguments.rounds)?;
     let ratios: Vec<f64> = seconds[1..].iter().map(|s| timing::ratio(&seconds[0], s)).collect();
     let measured = ratios.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+    let prediction = prediction(&explored, &best, &name);
     Ok(Row {
         kernel: name,
         original: timing::median(&seconds[0]),
         predicted_best: ratios.first().copied(),
-        prediction: main.map_or(1.0, |m| {
-            let exploration = &explored.regions[m].exploration;
-            exploration.ratio(exploration.best())
-        }),
+        prediction,
+        same_program: std::fs::read(&executables[0])? == std::fs::read(&executables[1])?,
         measured_best: measured.map(|(_, r)| r),
         optimize,
         recipe: explored
@@ -167,6 +173,32 @@ fn row(file: &Path, arguments: &Arguments) -> Result<Row> {
         measured_recipe: measured.and_then(|(rank, _)| variant(rank)).map(|v| v.recipe.to_string()),
         failure: None,
     })
+}
+
+/// The function that a kernel's file is about.
+fn is_kernel(function: &str, name: &str) -> bool {
+    function.strip_prefix("kernel_") == Some(name)
+}
+
+/// The region that costs most, of the kernel's own function where that has any.
+fn main_region(explored: &Explored, name: &str) -> Option<usize> {
+    let cost = |r: usize| explored.regions[r].exploration.original.cycles;
+    let own = (0..explored.regions.len()).filter(|r| is_kernel(&explored.regions[*r].function, name));
+    own.max_by(|a, b| cost(*a).total_cmp(&cost(*b)).then(b.cmp(a))).or_else(|| explored.costliest())
+}
+
+/// Predicted cycles of the originals of the kernel's own regions, over those of what was chosen for them.
+fn prediction(explored: &Explored, chosen: &BTreeMap<(Arc<str>, usize), Chosen>, name: &str) -> f64 {
+    let (mut before, mut after) = (0.0, 0.0);
+    for region in explored.regions.iter().filter(|r| is_kernel(&r.function, name)) {
+        let exploration = &region.exploration;
+        before += exploration.original.cycles;
+        after += match chosen.contains_key(&(region.function.clone(), region.number)) {
+            true => exploration.best().cost.cycles,
+            false => exploration.original.cycles,
+        };
+    }
+    if after > 0.0 { before / after } else { 1.0 }
 }
 
 /// The best variant of each region where it is worth it; for the region `varied`, the one of that rank.
@@ -210,7 +242,10 @@ fn print(report: &Report) {
         table.add_row([
             r.kernel.clone(),
             format!("{:.3} s", r.original),
-            ratio_text(r.predicted_best),
+            match r.same_program {
+                true => "same".to_string(),
+                false => ratio_text(r.predicted_best),
+            },
             format!("{:.2}x", r.prediction),
             ratio_text(r.measured_best),
             format!("{:.1} s", r.optimize),
@@ -219,10 +254,12 @@ fn print(report: &Report) {
     }
     println!("{table}");
     println!(
-        "geometric mean: {:.2}x best predicted, {:.2}x best measured of the top; worst best predicted {:.2}x; slowest \
-         optimization {:.1} s",
+        "geometric mean of all: {:.2}x best predicted, {:.2}x best measured of the top; {} of {} programs changed, the worst \
+         of them {:.2}x; slowest optimization {:.1} s",
         report.geometric_mean_predicted,
         report.geometric_mean_measured,
+        report.programs_changed,
+        report.rows.len(),
         report.worst_predicted,
         report.slowest_optimize
     );

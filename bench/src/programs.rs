@@ -30,12 +30,13 @@ pub fn name(file: &Path) -> String {
     file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())
 }
 
-/// Compiles C or IR to a program.
+/// Compiles C or IR to a program, without names, so that equal code gives equal files.
 pub fn compile(input: &Path, output: &Path, flags: &[String]) -> Result<()> {
     let mut command = Command::new(clang());
     command.arg("-O3").args(flags);
     // Flags for the preprocessor mean nothing where the input is IR.
-    command.arg("-Wno-unused-command-line-argument").arg(input).arg("-o").arg(output).arg("-lm");
+    command.arg("-Wno-unused-command-line-argument").args(["-s", "-Wl,--build-id=none"]);
+    command.arg(input).arg("-o").arg(output).arg("-lm");
     let out = command.output().with_context(|| format!("cannot run {}", clang()))?;
     if !out.status.success() {
         bail!("{} does not compile:\n{}", input.display(), String::from_utf8_lossy(&out.stderr));

@@ -1,11 +1,13 @@
 //! Interleaved runs: machines drift, so candidates take turns and are compared as ratios.
 
 use anyhow::{Context, Result, bail};
+use std::io::Read;
 use std::path::PathBuf;
-use std::process::Command;
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use wait4::Wait4;
 
-/// Seconds of each run of each program: `result[program][run]`. Programs take turns; the order is reversed every
+/// Seconds of processor time (user and system) of each run of each program: `result[program][run]`. Programs have one
+/// thread; what else the machine does is not counted, save for what it takes of caches. Programs take turns; the order is reversed every
 /// other round. All must print the same.
 pub fn interleaved(programs: &[PathBuf], rounds: usize) -> Result<Vec<Vec<f64>>> {
     let mut seconds = vec![Vec::with_capacity(rounds); programs.len()];
@@ -17,21 +19,24 @@ pub fn interleaved(programs: &[PathBuf], rounds: usize) -> Result<Vec<Vec<f64>>>
         }
         for at in order {
             let program = &programs[at];
-            let start = Instant::now();
-            let out = Command::new(program)
-                .output()
-                .with_context(|| format!("cannot run {}", program.display()))?;
-            seconds[at].push(start.elapsed().as_secs_f64());
-            if !out.status.success() {
-                bail!("{} fails: {}", program.display(), out.status);
+            let cannot = || format!("cannot run {}", program.display());
+            let mut child = Command::new(program).stdout(Stdio::piped()).spawn().with_context(cannot)?;
+            let mut printed = Vec::new();
+            if let Some(pipe) = &mut child.stdout {
+                pipe.read_to_end(&mut printed).with_context(cannot)?;
+            }
+            let end = child.wait4().with_context(cannot)?;
+            seconds[at].push((end.rusage.utime + end.rusage.stime).as_secs_f64());
+            if !end.status.success() {
+                bail!("{} fails: {}", program.display(), end.status);
             }
             match &expected {
-                None => expected = Some(out.stdout),
-                Some(e) if *e == out.stdout => {}
+                None => expected = Some(printed),
+                Some(e) if *e == printed => {}
                 Some(e) => bail!(
                     "{} prints {:?}, the first program printed {:?}",
                     program.display(),
-                    String::from_utf8_lossy(&out.stdout),
+                    String::from_utf8_lossy(&printed),
                     String::from_utf8_lossy(e)
                 ),
             }

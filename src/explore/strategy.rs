@@ -28,7 +28,8 @@ struct Phase {
     suits: fn(&Traits) -> bool,
 }
 
-const STRUCTURE: Phase = Phase { steps: &["distribute", "fuse"], depth: 2, suits: |_| true };
+/// The depth is for chains: each two nests that become one take a step for the outer loops and one for the inner ones.
+const STRUCTURE: Phase = Phase { steps: &["distribute", "fuse"], depth: 8, suits: |_| true };
 const PHASES: [Phase; 3] = [
     Phase { steps: &["distribute", "interchange", "permute"], depth: 3, suits: |_| true },
     Phase { steps: &["tile"], depth: 1, suits: |t| t.reuse || t.columns },
@@ -96,7 +97,7 @@ fn guided(engine: &mut Engine<'_, '_>) {
     // Structure of the whole; then each nest by itself.
     let mut structures = vec![start.clone()];
     if components(&start.root).len() > 1 {
-        engine.begin_phase(5);
+        engine.begin_phase(2);
         let steps = |s: &Step| STRUCTURE.steps.contains(&s.name());
         let admit = Admit { step: &steps, change: &|_, _| true };
         let found = beam(engine, vec![start.clone()], STRUCTURE.depth, &admit);
