@@ -36,7 +36,7 @@ struct Extent {
 /// function: a buffer has room for what these touch.
 ///
 /// # Errors
-/// Where a parameter is not an argument of the function, or an array neither an argument nor a global, and where arguments
+/// Where a parameter is not an argument of the function, or an array neither an argument nor a variable, and where arguments
 /// remain whose value is not known.
 pub fn argument_specs(regions: &[(&Region<'_>, &[i64])]) -> Result<Vec<ArgumentSpec>, NotCallable> {
     let Some((first, _)) = regions.first() else { return Err(NotCallable::new("there is no region")) };
@@ -63,11 +63,15 @@ pub fn argument_specs(regions: &[(&Region<'_>, &[i64])]) -> Result<Vec<ArgumentS
         for (index, binding) in region.arrays.iter().enumerate() {
             let array = region.kernel.array(ArrayId::new(index));
             let ArrayBinding::Memory { base, offset, .. } = binding else { continue };
-            if base.as_global().is_some() {
+            let local = base.as_inst().is_some_and(|i| i.opcode() == Opcode::Alloca);
+            if local || base.as_global().is_some() {
                 continue;
             }
             let Some(argument) = base.as_argument() else {
-                return Err(NotCallable::new(format!("{} is neither an argument nor a global", array.name)));
+                return Err(NotCallable::new(format!(
+                    "{} is neither an argument nor a variable",
+                    array.name
+                )));
             };
             let range = touched(&region.kernel, ArrayId::new(index), params).ok_or_else(|| {
                 NotCallable::new(format!("which elements of {} are touched is not known", array.name))

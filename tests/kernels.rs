@@ -1,0 +1,318 @@
+//! Every variant of every kernel in `bench/kernels` computes what the original computes, bit for bit.
+//!
+//! Each kernel has a test of its own, which takes some of its variants with up to two steps, and one that is ignored and
+//! takes all: `cargo test --release --test kernels -- --ignored`. Tile sizes, factors and sizes of arrays are small and do
+//! not divide each other, so that full and partial tiles, remainders and empty loops all occur. What is run is the new
+//! code and not the original behind the check: the original leaves a mark there.
+
+use loop_tree::Kernel;
+use looptree::driver::{DriverError, ExploredRegion, Session, Settings, compile_c};
+use looptree::explore::{Explorer, Limits, MoveSource, RegistryMoves, StopReason, Strategy, Variant};
+use looptree::measure::{ArgumentSpec, CallSetup, MeasureOptions, measure_ir};
+use looptree::transforms::{Context, MoveOptions, Registry, Step};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// All variants of a kernel, or some.
+#[derive(Clone, Copy, PartialEq)]
+enum Extent {
+    /// At most so many modules at each setting of the sizes.
+    Some(usize),
+    /// Every variant of depth two.
+    All,
+}
+
+/// Kernels that have loops which are not lifted, and the codes of the remarks that say why.
+const NOT_LIFTED: &[(&str, &[&str])] = &[
+    // Rows of `w / 2` elements, and that `2 * x + 1` is below `w` wherever `x` is below `w / 2`.
+    ("downsample", &["subscript", "subscript", "subscript"]),
+    // Between its nests it calls a function of the same file, which is not inlined.
+    ("harris", &["call"]),
+    // `count[label[i]]`: the element is read from memory.
+    ("kmeans_assign", &["subscript", "subscript"]),
+];
+
+/// Where the sizes are arguments.
+#[derive(Clone, Copy)]
+enum Sizes {
+    /// Odd, no two of them equal.
+    Odd,
+    /// All of them.
+    Same(i64),
+}
+
+fn moves() -> MoveOptions {
+    MoveOptions {
+        tile_sizes: vec![3],
+        strip_sizes: vec![4],
+        unroll_factors: vec![3],
+        full_unroll: 5,
+        jam_factors: vec![2],
+        shift: 1,
+        skew_factors: vec![1],
+        ..MoveOptions::default()
+    }
+}
+
+fn settings(function: &str, sizes: Sizes, names: &BTreeSet<String>) -> Settings {
+    let value = |index: usize| match sizes {
+        Sizes::Odd => 7 + 2 * index as i64,
+        Sizes::Same(n) => n,
+    };
+    Settings {
+        params: names.iter().enumerate().map(|(i, n)| (n.clone(), value(i))).collect(),
+        default_param: value(0),
+        cost_model: "instructions".to_string(),
+        function: Some(function.to_string()),
+        limits: Limits { depth: 2, variants: 20_000, threads: 1, ..Limits::default() },
+        strategy: Strategy::Exhaustive,
+        moves: moves(),
+        ..Settings::default()
+    }
+}
+
+/// The moves of the registry; of those on trees that are not the original, every so many, other ones on each tree.
+struct Sampled<'a> {
+    all: RegistryMoves<'a>,
+    every: usize,
+}
+
+impl MoveSource for Sampled<'_> {
+    fn moves(&self, context: &Context<'_>) -> Vec<Step> {
+        let moves = self.all.moves(context);
+        let original = loop_tree::canonical(context.kernel, &context.kernel.original);
+        if self.every == 1 || *context.root == original {
+            return moves;
+        }
+        let first = (context.root.structural_hash() % self.every as u128) as usize;
+        moves.into_iter().skip(first).step_by(self.every).collect()
+    }
+}
+
+/// Searches one region to depth two.
+fn explore(
+    session: &Session<'_>,
+    function: Arc<str>,
+    number: usize,
+    kernel: Arc<Kernel>,
+    extent: Extent,
+) -> ExploredRegion {
+    let settings = session.settings;
+    let models = settings.models().expect("models are known");
+    let problem = settings.problem(&kernel, &models).expect("it has dependences");
+    let all = RegistryMoves { registry: session.registry, options: settings.moves.clone() };
+    let moves = Sampled { all, every: if extent == Extent::All { 1 } else { 40 } };
+    let explorer = Explorer {
+        problem: problem.clone(),
+        moves: &moves,
+        cost: &*models.cost,
+        limits: settings.limits,
+        strategy: settings.strategy,
+        progress: None,
+    };
+    let exploration = explorer.explore();
+    assert_eq!(exploration.stop, StopReason::Exhausted, "{function}#{number}");
+    ExploredRegion {
+        function,
+        number,
+        location: None,
+        kernel,
+        params: problem.params,
+        dependences: problem.dependences,
+        exploration,
+    }
+}
+
+/// The variants to run, shortest recipe first; all of depth one, and every so many of depth two.
+fn selected(region: &ExploredRegion, extent: Extent) -> Vec<&Variant> {
+    let mut all: Vec<&Variant> = region.exploration.variants.iter().collect();
+    all.sort_by_cached_key(|v| (v.recipe.0.len(), v.recipe.to_string()));
+    let Extent::Some(most) = extent else { return all };
+    let step = all.len().div_ceil(most).max(1);
+    all.into_iter().step_by(step).collect()
+}
+
+/// The text of a module in which the original code of each region leaves a mark.
+fn marked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 1000);
+    let mut marks = 0;
+    for line in text.lines() {
+        let branch = line.trim_start().starts_with("br i1 ") && line.contains("label %looptree.new");
+        match line.rsplit_once("label %").filter(|_| branch) {
+            Some((front, rest)) => {
+                let end = rest.find(',').unwrap_or(rest.len());
+                out += &format!("{front}label %mark.{marks}{}\n", &rest[end..]);
+                out += &format!(
+                    "mark.{marks}:\n  store i32 1, ptr @original_ran\n  br label %{}\n",
+                    &rest[..end]
+                );
+                marks += 1;
+            }
+            None => {
+                out += line;
+                out.push('\n');
+            }
+        }
+    }
+    assert!(marks > 0, "there is no check in\n{text}");
+    out
+}
+
+struct Outcome {
+    variants: usize,
+    mismatches: Vec<String>,
+}
+
+fn check(name: &str, extent: Extent) {
+    let mut outcome = Outcome { variants: 0, mismatches: Vec::new() };
+    for sizes in [Sizes::Odd, Sizes::Same(1), Sizes::Same(0), Sizes::Same(2)] {
+        let has_sizes = check_at(name, extent, sizes, &mut outcome);
+        if !has_sizes {
+            break;
+        }
+    }
+    println!("{name}: {} variants, {} mismatches", outcome.variants, outcome.mismatches.len());
+    assert!(outcome.mismatches.is_empty(), "{name}:\n{}", outcome.mismatches.join("\n"));
+}
+
+/// Returns whether the kernel takes sizes.
+fn check_at(name: &str, extent: Extent, sizes: Sizes, outcome: &mut Outcome) -> bool {
+    let mut file = tempfile::Builder::new().suffix(".c").tempfile().expect("a temporary file");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("bench/kernels/{name}.c"));
+    // Without `main`, only what the kernel needs is left.
+    let text = format!(
+        "int original_ran;\n#define main(...) static unused(__VA_ARGS__)\n#include \"{}\"\n",
+        source.display()
+    );
+    std::io::Write::write_all(&mut file, text.as_bytes()).expect("it is written");
+    let flags = ["-DSMALL", "-march=native", "-ffp-contract=off", "-fno-math-errno"].map(String::from);
+    let bitcode = compile_c(file.path(), &flags).expect("it compiles");
+    let function = format!("kernel_{name}");
+    let registry = Registry::standard();
+    let none = settings(&function, sizes, &BTreeSet::new());
+    let session = Session { input: &bitcode, name, settings: &none, registry: &registry, progress: None };
+    let lifted = session.kernels().expect("it is lifted");
+    let names: BTreeSet<String> = lifted
+        .iter()
+        .flat_map(|f| &f.regions)
+        .flat_map(|(k, _)| k.params.iter().map(|p| p.name.to_string()))
+        .collect();
+    let codes: Vec<&str> = lifted.iter().flat_map(|f| &f.remarks).map(|r| r.code).collect();
+    let expected = NOT_LIFTED.iter().find(|(k, _)| *k == name).map_or(&[][..], |(_, codes)| codes);
+    assert_eq!(codes, expected, "{name}: {:?}", lifted.iter().flat_map(|f| &f.remarks).collect::<Vec<_>>());
+
+    let settings = settings(&function, sizes, &names);
+    let session = Session { input: &bitcode, name, settings: &settings, registry: &registry, progress: None };
+    let regions: Vec<ExploredRegion> = lifted
+        .into_iter()
+        .flat_map(|f| f.regions.into_iter().enumerate().map(move |(n, (k, _))| (f.name.clone(), n, k)))
+        .map(|(function, number, kernel)| explore(&session, function, number, kernel, extent))
+        .collect();
+    for region in &regions {
+        let original = loop_tree::canonical(&region.kernel, &region.kernel.original);
+        let changed = region.exploration.variants.iter().any(|v| v.root != original);
+        assert!(changed, "{}: nothing can be done", region.label());
+    }
+    run(&session, &function, &regions, extent, sizes, outcome).expect("variants are emitted");
+    !names.is_empty()
+}
+
+/// What stands outside of the regions touches memory that is not known from them, such as the last element behind a loop.
+fn with_room(argument: ArgumentSpec) -> ArgumentSpec {
+    const ROOM: usize = 4096;
+    match argument {
+        ArgumentSpec::Pointer { name, element, before, after, observed } => {
+            ArgumentSpec::Pointer { name, element, before: before + ROOM, after: after + ROOM, observed }
+        }
+        other => other,
+    }
+}
+
+/// Emits modules that hold one variant of each region, and compares what they compute.
+fn run(
+    session: &Session<'_>,
+    function: &str,
+    regions: &[ExploredRegion],
+    extent: Extent,
+    sizes: Sizes,
+    outcome: &mut Outcome,
+) -> Result<(), DriverError> {
+    let lists: Vec<Vec<&Variant>> = regions.iter().map(|r| selected(r, extent)).collect();
+    let modules = lists.iter().map(Vec::len).max().unwrap_or(0);
+    let arguments = match regions.first() {
+        Some(region) => session.argument_specs(region)?.expect("it can be called"),
+        None => return Ok(()),
+    };
+    let setup = CallSetup { arguments: arguments.into_iter().map(with_room).collect(), seed: 7 };
+    let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
+    for module in 0..modules {
+        let mut choices = BTreeMap::new();
+        let mut label = String::new();
+        for (region, list) in regions.iter().zip(&lists) {
+            // A shorter list begins anew: other pairs of variants.
+            let variant = list[module % list.len()];
+            outcome.variants += usize::from(module < list.len());
+            label += &format!("[{}] {}; ", region.number, variant.recipe);
+            let chosen = session.choose(region, variant)?;
+            choices.insert((region.function.clone(), region.number), chosen);
+        }
+        let emitted = match session.emit(&choices) {
+            Ok(emitted) => emitted,
+            Err(error) => {
+                outcome.mismatches.push(format!("{label}: {error}"));
+                continue;
+            }
+        };
+        let text = match sizes {
+            Sizes::Odd => marked(&emitted.text),
+            Sizes::Same(_) => emitted.text,
+        };
+        if let Err(error) =
+            measure_ir(session.input, function, &[(&label, text.as_bytes())], &setup, &options)
+        {
+            outcome.mismatches.push(format!("{error}"));
+        }
+    }
+    Ok(())
+}
+
+macro_rules! kernels {
+    ($($name:ident)*) => {
+        const KERNELS: &[&str] = &[$(stringify!($name)),*];
+        mod some {
+            $(#[test]
+            fn $name() {
+                super::check(stringify!($name), super::Extent::Some(6));
+            })*
+        }
+        mod all {
+            $(#[test]
+            #[ignore = "all variants: hours in the dev profile"]
+            fn $name() {
+                super::check(stringify!($name), super::Extent::All);
+            })*
+        }
+    };
+}
+
+kernels! {
+ adi atax bicg blur_chain cholesky color_tonemap column_normalize column_scan complex_matmul complex_rotate
+conv2d_layer correlation covariance doitgen downsample durbin edit_distance fdtd_2d floyd_warshall gemm_at
+gemm_colmajor gemm_f32 gemm_ijk gemm_ikj gemver gesummv gramschmidt harris heat_3d integral_image jacobi_1d
+jacobi_2d kmeans_assign lcs life lu ludcmp matmul_i32 matrix_chain mesh_relax mvt nbody nussinov
+pairwise_distance sad seidel_2d sobel_clamp symm syr2k syrk tensor_contraction three_mm transpose trisolv
+trmm trsm two_mm unsharp vector_chain
+}
+
+#[test]
+fn every_kernel_has_a_test() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/kernels");
+    let files = std::fs::read_dir(folder).expect("the folder is there").map(|e| e.expect("readable").path());
+    let mut names: Vec<String> = files
+        .filter(|p| p.extension().is_some_and(|e| e == "c"))
+        .filter_map(|p| Some(p.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    assert_eq!(names, KERNELS);
+}
