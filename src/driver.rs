@@ -243,7 +243,15 @@ impl Session<'_> {
             Ok(LiftedKernels {
                 name: lifted.name.clone(),
                 whole: lifted.kernel.clone(),
-                regions: lifted.regions.iter().map(|r| (r.kernel.clone(), r.location.clone())).collect(),
+                regions: lifted
+                    .regions
+                    .iter()
+                    .map(|r| LiftedKernel {
+                        kernel: r.kernel.clone(),
+                        location: r.location.clone(),
+                        likely: likely_values(r),
+                    })
+                    .collect(),
                 remarks: lifted.remarks.clone(),
             })
         })
@@ -261,15 +269,15 @@ impl Session<'_> {
             {
                 return Err(DriverError::NoRegion { function: name.clone(), count, number });
             }
-            for (number, (kernel, location)) in function.regions.into_iter().enumerate() {
+            for (number, region) in function.regions.into_iter().enumerate() {
                 if self.settings.region.is_none_or(|r| r == number) {
-                    kernels.push((function.name.clone(), number, kernel, location));
+                    kernels.push((function.name.clone(), number, region));
                 }
             }
         }
-        self.settings.require_parameters(kernels.iter().map(|(_, _, k, _)| &**k))?;
-        for (function, number, kernel, location) in kernels {
-            match self.explore_kernel(&label(&function, number), &kernel) {
+        self.settings.require_parameters(kernels.iter().map(|(_, _, r)| &*r.kernel))?;
+        for (function, number, LiftedKernel { kernel, location, likely }) in kernels {
+            match self.explore_kernel(&label(&function, number), &kernel, &likely) {
                 Ok((problem, exploration)) => explored.regions.push(ExploredRegion {
                     function,
                     number,
@@ -288,16 +296,17 @@ impl Session<'_> {
         Ok(explored)
     }
 
-    /// Searches one kernel.
+    /// Searches one kernel; `likely` values of parameters count where none is given.
     pub fn explore_kernel(
         &self,
         label: &str,
         kernel: &Arc<Kernel>,
+        likely: &[Option<i64>],
     ) -> Result<(Problem, Exploration), DriverError> {
         let models = self.settings.models()?;
         let problem = self
             .settings
-            .problem(kernel, &models)
+            .problem(kernel, &models, likely)
             .map_err(|source| DriverError::Analysis { region: label.to_string(), source })?;
         let moves = RegistryMoves { registry: self.registry, options: self.settings.moves.clone() };
         let tell = |s: &Statistics| {
@@ -327,7 +336,7 @@ impl Session<'_> {
         let models = self.settings.models()?;
         let problem = self
             .settings
-            .problem(kernel, &models)
+            .problem(kernel, &models, &[])
             .map_err(|source| DriverError::Analysis { region: region.clone(), source })?;
         // One tree that somebody asks for deserves more patience than one of a search.
         let options = OracleOptions {
@@ -363,7 +372,10 @@ impl Session<'_> {
         let values: Vec<Vec<i64>> = lifted
             .regions
             .iter()
-            .map(|r| parameter_values(&r.kernel, &self.settings.params, self.settings.default_param))
+            .map(|r| {
+                let settings = self.settings;
+                parameter_values(&r.kernel, &settings.params, &likely_values(r), settings.default_param)
+            })
             .collect();
         let list: Vec<_> = lifted.regions.iter().zip(values.iter().map(|v| &v[..])).collect();
         Ok(argument_specs(&list))
@@ -376,9 +388,9 @@ impl Session<'_> {
     pub fn only_region(&self) -> Result<(Arc<str>, usize, Arc<Kernel>), DriverError> {
         let mut found = Vec::new();
         for function in self.kernels()? {
-            for (number, (kernel, _)) in function.regions.into_iter().enumerate() {
+            for (number, region) in function.regions.into_iter().enumerate() {
                 if self.settings.region.is_none_or(|r| r == number) {
-                    found.push((function.name.clone(), number, kernel));
+                    found.push((function.name.clone(), number, region.kernel));
                 }
             }
         }
@@ -445,10 +457,25 @@ pub struct LiftedKernels {
     pub name: Arc<str>,
     /// The whole function.
     pub whole: Arc<Kernel>,
-    /// Its regions, with their places in the source.
-    pub regions: Vec<(Arc<Kernel>, Option<SourceLocation>)>,
+    /// Its regions.
+    pub regions: Vec<LiftedKernel>,
     /// What was not understood.
     pub remarks: Vec<Remark>,
+}
+
+/// A region's kernel; plain data.
+#[derive(Clone, Debug)]
+pub struct LiftedKernel {
+    /// What the region computes.
+    pub kernel: Arc<Kernel>,
+    /// Its place in the source.
+    pub location: Option<SourceLocation>,
+    /// Values that parameters are likely to have, by [`ParamId`](loop_tree::ParamId): constants passed by callers.
+    pub likely: Vec<Option<i64>>,
+}
+
+fn likely_values(region: &lift::Region<'_>) -> Vec<Option<i64>> {
+    region.params.iter().map(|p| lift::likely_value(p.value)).collect()
 }
 
 /// A module with variants in place.

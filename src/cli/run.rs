@@ -29,7 +29,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
             },
         });
     }
-    let params = parameter_values(kernel, &given, arguments.default_param);
+    let params = parameter_values(kernel, &given, &[], arguments.default_param);
     let text = if arguments.trace {
         trace(&program, &params, arguments)?
     } else {

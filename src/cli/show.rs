@@ -5,7 +5,7 @@ use super::error::CliError;
 use super::input::{self, Input};
 use super::output;
 use looptree::analyses::Oracle;
-use looptree::driver::{DriverError, LiftedKernels, Session};
+use looptree::driver::{DriverError, LiftedKernel, LiftedKernels, Session};
 use looptree::explore::Problem;
 use looptree::transforms::{self, Context, Registry};
 use looptree::tree::{Access, AccessKind, Kernel, Red, canonical, text};
@@ -31,7 +31,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
         Input::Text(program) => vec![LiftedKernels {
             name: program.kernel.name.clone(),
             whole: program.kernel.clone(),
-            regions: vec![(program.kernel.clone(), None)],
+            regions: vec![LiftedKernel { kernel: program.kernel.clone(), location: None, likely: Vec::new() }],
             remarks: Vec::new(),
         }],
     };
@@ -41,7 +41,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
         if parts.contains(&Part::Tree) {
             out.push_str(&text::print(&text::Program { kernel: function.whole.clone(), variant: None }));
         }
-        for (number, (kernel, location)) in function.regions.iter().enumerate() {
+        for (number, LiftedKernel { kernel, location, likely }) in function.regions.iter().enumerate() {
             if settings.region.is_some_and(|r| r != number) {
                 continue;
             }
@@ -59,7 +59,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
             if parts.iter().any(|p| needs.contains(p)) {
                 let models = settings.models().map_err(|e| failed(DriverError::Model(e)))?;
                 let problem = settings
-                    .problem(kernel, &models)
+                    .problem(kernel, &models, likely)
                     .map_err(|source| failed(DriverError::Analysis { region: label.clone(), source }))?;
                 if parts.contains(&Part::Dependences) {
                     let _ = writeln!(out, "dependences of {label}:\n{}", problem.dependences.display(kernel));

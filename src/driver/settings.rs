@@ -116,10 +116,15 @@ impl Settings {
         Ok(Models { cost, dependences })
     }
 
-    /// What is searched for a kernel.
-    pub fn problem(&self, kernel: &Arc<Kernel>, models: &Models) -> Result<Problem, AnalysisError> {
+    /// What is searched for a kernel. `likely` values of parameters, by index, count where none is given.
+    pub fn problem(
+        &self,
+        kernel: &Arc<Kernel>,
+        models: &Models,
+        likely: &[Option<i64>],
+    ) -> Result<Problem, AnalysisError> {
         let dependences = Arc::new(models.dependences.dependences(kernel)?);
-        let params = parameter_values(kernel, &self.params, self.default_param);
+        let params = parameter_values(kernel, &self.params, likely, self.default_param);
         Ok(Problem { kernel: kernel.clone(), params, dependences, oracle: self.oracle })
     }
 
@@ -147,9 +152,14 @@ impl Settings {
     }
 }
 
-/// A value for each parameter: the given one, else the default brought into the range that single-parameter constraints
-/// of the kernel and the width of its type allow.
-pub fn parameter_values(kernel: &Kernel, given: &BTreeMap<String, i64>, default: i64) -> Vec<i64> {
+/// A value for each parameter: the given one, else the likely one, else the default; the latter two brought into the range
+/// that single-parameter constraints of the kernel and the width of its type allow.
+pub fn parameter_values(
+    kernel: &Kernel,
+    given: &BTreeMap<String, i64>,
+    likely: &[Option<i64>],
+    default: i64,
+) -> Vec<i64> {
     let assumed = kernel.assumptions.iter().filter_map(|c| match c {
         RuntimeCondition::Parameter(c) => Some(c),
         RuntimeCondition::NoOverlap(..) => None,
@@ -179,7 +189,7 @@ pub fn parameter_values(kernel: &Kernel, given: &BTreeMap<String, i64>, default:
                     _ => {}
                 }
             }
-            default.min(greatest).max(least)
+            likely.get(index).copied().flatten().unwrap_or(default).min(greatest).max(least)
         })
         .collect()
 }

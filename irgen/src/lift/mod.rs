@@ -7,6 +7,7 @@
 
 mod accumulate;
 mod alias;
+mod call_sites;
 mod canonicalise;
 mod cfg;
 mod context;
@@ -33,6 +34,7 @@ use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation, VarId};
 
 use crate::llvm::{Block, Function, Inst, Module, Value};
 
+pub use call_sites::likely_value;
 pub use canonicalise::{canonicalise, canonicalise_function};
 
 /// A function as a loop tree.
