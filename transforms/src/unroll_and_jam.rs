@@ -179,7 +179,9 @@ impl UnrollAndJam {
     pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
-            if site.body.summary().loop_depth == 0 || site.header.single_bounds().is_none() {
+            // Iterations that are groups already: a larger factor makes the same groups in order.
+            let grouped = unrolled(site.body, site.header.var);
+            if site.body.summary().loop_depth == 0 || site.header.single_bounds().is_none() || grouped {
                 continue;
             }
             let count = site.header.constant_trip_count();
@@ -192,6 +194,17 @@ impl UnrollAndJam {
     }
 }
 
+/// Whether a variable inside is a multiple of this one, so that one iteration stands for several.
+fn unrolled(body: &Green, var: VarId) -> bool {
+    if !body.has_free(var) {
+        return false;
+    }
+    match body.node() {
+        Node::Let(_, value, _) if value.coefficient(var) > 1 => true,
+        _ => body.children().any(|c| unrolled(c, var)),
+    }
+}
+
 impl fmt::Display for UnrollAndJam {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unroll_and_jam({}; {})", self.target, self.factor)
@@ -200,6 +213,7 @@ impl fmt::Display for UnrollAndJam {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::testing::*;
 
     #[test]
@@ -213,6 +227,21 @@ mod tests {
                let i = 2*t0 { S } let i = 2*t0 + 1 { S }
                for k in 0..M { let i = 2*t0 { T } let i = 2*t0 + 1 { T } } } }",
         );
+    }
+
+    #[test]
+    fn a_loop_is_not_jammed_twice() {
+        let k = kernel(&[("S", "i j")]);
+        let moves = |text: &str| {
+            let root = tree(&k, text);
+            let cx = Context { kernel: &k, root: &root };
+            let moves = UnrollAndJam::moves(&cx, &MoveOptions::default());
+            moves.into_iter().map(|m| m.to_string()).collect::<Vec<_>>()
+        };
+        let once = "for t0 in 0..4 { for j in 0..M { let i = 2*t0 { S } let i = 2*t0 + 1 { S } } }";
+        assert!(moves(once).is_empty(), "{:?}", moves(once));
+        let skewed = "for i in 0..8 { for t0 in 2*i..2*i + M { let j = t0 - 2*i { S } } }";
+        assert!(!moves(skewed).is_empty());
     }
 
     #[test]
