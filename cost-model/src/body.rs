@@ -489,7 +489,7 @@ fn class_of(kind: &OpKind, ty: ScalarType) -> Option<OpClass> {
             _ if ty.is_float() => OpClass::FloatAdd,
             _ => OpClass::Integer,
         },
-        OpKind::Opaque(..) => OpClass::Library,
+        OpKind::Pure(..) | OpKind::Opaque(..) => OpClass::Library,
         _ => return None,
     })
 }

@@ -238,5 +238,6 @@ pub(crate) fn is_opaque(statement: &Statement) -> bool {
         | StmtFlags::MAY_THROW
         | StmtFlags::MAY_NOT_RETURN
         | StmtFlags::OPAQUE;
-    statement.flags.intersects(hard) || statement.ops.iter().any(|o| matches!(o.kind, OpKind::Opaque(..)))
+    let unknown = |kind: &OpKind| matches!(kind, OpKind::Pure(..) | OpKind::Opaque(..));
+    statement.flags.intersects(hard) || statement.ops.iter().any(|o| unknown(&o.kind))
 }

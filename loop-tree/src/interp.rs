@@ -102,7 +102,7 @@ pub enum InterpErrorKind {
     #[error("{0:?}: an operand was not executed")]
     Unexecuted(OpId),
     /// An operation that only its owner understands.
-    #[error("{0:?}: an opaque operation cannot be interpreted")]
+    #[error("{0:?}: an operation that only its owner knows cannot be interpreted")]
     Opaque(OpId),
     /// A predicate or exit of a loop decides, and no values are computed here.
     #[error("a predicate decides what is executed; run the tree instead")]

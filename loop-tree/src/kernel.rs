@@ -124,6 +124,9 @@ pub enum OpKind {
     Select(OpId, OpId, OpId),
     /// A pure function.
     Call(Intrinsic, Vec<OpId>),
+    /// A function that only its owner knows, by number: its result depends on its operands alone, it returns, and it does
+    /// nothing else.
+    Pure(u32, Vec<OpId>),
     /// Something only its owner understands; its operands are kept alive. Statements with it are
     /// [`StmtFlags::OPAQUE`].
     Opaque(u32, Vec<OpId>),
@@ -137,7 +140,7 @@ impl OpKind {
             OpKind::Store(_, a) | OpKind::Cast(_, a) => vec![*a],
             OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) => vec![*a, *b],
             OpKind::Select(a, b, c) => vec![*a, *b, *c],
-            OpKind::Call(_, ops) | OpKind::Opaque(_, ops) => ops.clone(),
+            OpKind::Call(_, ops) | OpKind::Pure(_, ops) | OpKind::Opaque(_, ops) => ops.clone(),
         }
     }
 }

@@ -369,7 +369,7 @@ impl Check<'_> {
                 fits(f.is_float() == float, "the function is not for this type");
                 fits(list.iter().all(|o| ty(o) == op.ty), "operands and result differ in type");
             }
-            OpKind::Opaque(..) => {}
+            OpKind::Pure(..) | OpKind::Opaque(..) => {}
         }
     }
 

@@ -72,6 +72,7 @@ fn complete_statements_keep_everything() {
         "read A[i] write A[0] maywrite A[*] %0 = load #0 %1 = load #0 %2 = fadd reassoc nnan f64 %0, %1 store #1, %2",
         "%x = const i1 true %y = load A[i] if %x store A[i], %y if !%x store b, %x maywrite A[*] read b",
         "%0 = affine nsw i8 (i mod 3) %1 = test (i == 2*N) %2 = select i8 %1, %0, %0 %3 = opaque 9 f32 (%0, %2) if %1",
+        "%0 = const f32 0x7fc00001 %1 = pure 2 i64 (%0) %2 = pure 0 f32 ()",
         "%0 = const f32 0x7fc00001 %1 = call contract fma f32 (%0, %0, %0) %2 = fptosi i16 %1 %3 = cmp ninf fult %0, %1",
         "read A[*]",
         "",

@@ -1,6 +1,7 @@
 ; The loops run n and m times, each under its own guard: n > 0 and m > 0.
 ; Fused with guards in the body or with a remainder loop, whichever trip count is larger.
 ; expect: fuse
+; difference: n - m
 ; run: n=100 m=90 elements=128 type=i32
 
 define void @test(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n, i64 %m) {

@@ -1,7 +1,7 @@
 //! Statements as instructions: operations in order, masks as branches.
 
 use super::{EmitError, Emitter};
-use crate::llvm::{Block, FastMath, IntPredicate, Opcode, PoisonFlags, RealPredicate, Type, Value};
+use crate::llvm::{Block, FastMath, IntPredicate, Opcode, Ordering, PoisonFlags, RealPredicate, Type, Value};
 use loop_tree::{
     BinaryOp, CastOp, ComparePredicate, Intrinsic, Mask, Op, OpFlags, OpId, OpKind, ScalarType, Statement,
     StmtFlags, StmtId,
@@ -13,7 +13,8 @@ type Values<'m> = Vec<Option<Value<'m>>>;
 impl<'m> Emitter<'m, '_> {
     pub(super) fn statement(&mut self, id: StmtId) -> Result<(), EmitError> {
         let statement = self.kernel.statement(id).clone();
-        if statement.flags.intersects(StmtFlags::all().difference(StmtFlags::MAY_TRAP)) {
+        let understood = StmtFlags::MAY_TRAP | StmtFlags::ATOMIC_RELAXED;
+        if statement.flags.intersects(understood.complement()) {
             return Err(EmitError::Unsupported { what: "a statement that cannot be regenerated" });
         }
         let mut values: Values<'m> = vec![None; statement.ops.len()];
@@ -130,6 +131,13 @@ impl<'m> Emitter<'m, '_> {
                 let (pointer, alignment) = self.address(statement, *access, op, origin)?;
                 let store = self.builder.store(operand(values, *value)?, pointer, alignment)?;
                 self.annotate(store, statement.access(*access).array, origin)?;
+                if statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
+                    let what = "an atomic store of which the original is not known";
+                    let ordering = origin.ok_or(EmitError::Unsupported { what })?.ordering();
+                    if ordering != Ordering::NotAtomic {
+                        store.set_relaxed(ordering)?;
+                    }
+                }
                 return Ok(None);
             }
             OpKind::Binary(kind, x, y) => {
@@ -174,6 +182,13 @@ impl<'m> Emitter<'m, '_> {
                 }
                 let call = b.intrinsic(&intrinsic_name(*intrinsic), ty, &operands, "")?;
                 self.with_fast_math(call.value(), fast)?
+            }
+            OpKind::Pure(number, args) => {
+                let what = "a call of which the original is not known";
+                let call = self.origins.get(*number as usize).and_then(|i| i.as_call());
+                let call = call.ok_or(EmitError::Unsupported { what })?;
+                let args = args.iter().map(|a| operand(values, *a)).collect::<Result<Vec<_>, _>>()?;
+                b.repeat_call(call, &args)?.value()
             }
             OpKind::Opaque(..) => {
                 return Err(EmitError::Unsupported { what: "an operation that is not understood" });

@@ -26,8 +26,15 @@ impl<'m> Data<'_, '_, 'm> {
             self.phis.iter().filter_map(|p| Some((*p, *self.carried.get(p)?))).collect();
         // Inner loops first: an outer value may be what an inner one ends with.
         phis.sort_by_key(|(_, c)| std::cmp::Reverse(c.l));
+        // What other threads may see neither changes more often than before, nor is read again.
+        let stores = self.sections.iter().flat_map(|s| &s.roots).filter_map(|r| match r {
+            Root::Store(i) if i.is_relaxed_store() => self.touches.get(i),
+            _ => None,
+        });
+        let shared: Vec<usize> = stores.map(|t| t.memory).collect();
         for (phi, c) in phis {
-            if let Some((element, overlaps)) = self.after(phi, c).or_else(|| self.within(phi, c)) {
+            let found = self.after(phi, c).or_else(|| self.within(phi, c));
+            if let Some((element, overlaps)) = found.filter(|(e, _)| !shared.contains(&e.touch.memory)) {
                 if element.set_latch {
                     let store = element.store;
                     for s in &mut self.sections {

@@ -8,7 +8,7 @@ use super::accumulate::Element;
 use super::context::{Context, Place};
 use super::memory::{Memory, Touch, scalar_type};
 use super::poly::{Meaning, Poly};
-use crate::llvm::{Inst, Opcode, Value};
+use crate::llvm::{Effects, Inst, Opcode, Value};
 
 /// Code without loops, and the effects that it must have.
 #[derive(Default)]
@@ -87,6 +87,33 @@ pub(super) struct Refusal<'m> {
 
 pub(super) fn refuse<'m>(inst: Option<Inst<'m>>, code: &'static str, message: &str) -> Refusal<'m> {
     Refusal { inst, code, message: message.to_owned(), help: "" }
+}
+
+/// Why an instruction with effects, or a call, cannot be part of a statement, and what would help.
+pub(super) fn impure<'m>(inst: Inst<'m>) -> Refusal<'m> {
+    let effects = inst.effects();
+    let what = inst.value();
+    // Memory that the loops could touch, not only what the program cannot see.
+    let shared =
+        inst.as_call().map(|c| c.memory_effects()).is_some_and(|m| !(m.arguments | m.other).is_empty());
+    let (code, message, help) = if inst.is_volatile() || effects.contains(Effects::VOLATILE) {
+        let message = format!("a volatile access keeps its place among all others: {what}");
+        ("volatile", message, "drop `volatile` where nothing outside of the program sees the access")
+    } else if effects.contains(Effects::ATOMIC) {
+        let message = format!("an atomic access or a fence that may order other accesses: {what}");
+        ("atomic", message, "use plain accesses, or stores with relaxed ordering, inside of loops")
+    } else if effects.contains(Effects::THROW) && !shared {
+        let message =
+            format!("what throws or unwinds ends the loops early, so nothing moves across it: {what}");
+        ("throws", message, "declare the function `nothrow` (`noexcept`, `nounwind`) if it never does")
+    } else if !effects.contains(Effects::WILL_RETURN) && !shared {
+        let message = format!("what may not return ends the loops early, so nothing moves across it: {what}");
+        ("opaque", message, "declare the function `willreturn` if it always does")
+    } else {
+        let message = format!("an opaque call may read and write what the loops do: {what}");
+        ("opaque", message, "make the function visible so that it is inlined, or declare it `const` if it is")
+    };
+    Refusal { inst: Some(inst), code, message, help }
 }
 
 /// Everything about the values of one region.
@@ -175,6 +202,11 @@ impl<'m> Data<'_, '_, 'm> {
         {
             return Ok(Leaf::Same(only));
         }
+        if let [(only, _)] = incoming[..]
+            && self.is_fixed(only, section, &mut 0)
+        {
+            return Ok(Leaf::Same(only));
+        }
         if home == section {
             return match inst.opcode() {
                 Opcode::Load => Ok(Leaf::Load(inst)),
@@ -184,6 +216,9 @@ impl<'m> Data<'_, '_, 'm> {
         }
         let loops = &self.sections[section].place.loops.clone();
         let prefix = loops.starts_with(&self.sections[home].place.loops);
+        if !prefix && self.is_fixed(v, section, &mut 0) {
+            return Ok(Leaf::Op(inst));
+        }
         if prefix && self.recomputable(v, home, &mut (0, 0)) {
             return Ok(if inst.opcode() == Opcode::Load { Leaf::Load(inst) } else { Leaf::Op(inst) });
         }
@@ -294,18 +329,39 @@ impl<'m> Data<'_, '_, 'm> {
         if spent.0 > RECOMPUTE.0 {
             return false;
         }
-        use Opcode::*;
         match inst.opcode() {
-            Load => {
+            Opcode::Load => {
                 spent.1 += 1;
                 let Some(t) = self.touches.get(&inst) else { return false };
                 let class = self.classes[t.memory];
                 spent.1 <= RECOMPUTE.1
                     && !self.memories.iter().zip(&self.classes).any(|(m, c)| m.written && *c == class)
             }
-            FAdd | FSub | FMul | FNeg | Add | Sub | Mul | Shl | And | Or | Xor | LShr | AShr | SExt
-            | ZExt | Trunc | SiToFp | UiToFp | FpExt | FpTrunc | ICmp | FCmp | Select => {
-                inst.operands().into_iter().all(|o| self.recomputable(o, home, spent))
+            o if is_plain(o) => inst.operands().into_iter().all(|o| self.recomputable(o, home, spent)),
+            _ => false,
+        }
+    }
+
+    /// Whether the value is cheap to compute again anywhere in a section: plain arithmetic on constants, on what is known
+    /// before the region, and on counters of loops around the section. Loops that it was computed in do not matter.
+    fn is_fixed(&mut self, v: Value<'m>, section: usize, spent: &mut usize) -> bool {
+        if v.is_constant() || self.cx.is_outside(v) {
+            return !v.is_undef() && scalar_type(v.ty()).is_some();
+        }
+        let Some(inst) = v.as_inst() else { return false };
+        *spent += 1;
+        if *spent > RECOMPUTE.0 || !self.section_of.contains_key(&inst) {
+            return false;
+        }
+        if scalar_type(v.ty()).is_some_and(|t| t != ScalarType::I1 && !t.is_float())
+            && self.affine_leaf(v, section).is_some()
+        {
+            return true;
+        }
+        match (inst.opcode(), &inst.incoming()[..]) {
+            (Opcode::Phi, [(only, _)]) => self.is_fixed(*only, section, spent),
+            (o, _) if is_plain(o) => {
+                inst.operands().into_iter().all(|operand| self.is_fixed(operand, section, spent))
             }
             _ => false,
         }
@@ -343,4 +399,34 @@ impl<'m> Data<'_, '_, 'm> {
 pub(super) enum Spot<'m> {
     Memory(Inst<'m>),
     Slot(usize),
+}
+
+/// Arithmetic that is cheap and defined for all operands.
+fn is_plain(o: Opcode) -> bool {
+    use Opcode::*;
+    matches!(
+        o,
+        FAdd | FSub
+            | FMul
+            | FNeg
+            | Add
+            | Sub
+            | Mul
+            | Shl
+            | And
+            | Or
+            | Xor
+            | LShr
+            | AShr
+            | SExt
+            | ZExt
+            | Trunc
+            | SiToFp
+            | UiToFp
+            | FpExt
+            | FpTrunc
+            | ICmp
+            | FCmp
+            | Select
+    )
 }

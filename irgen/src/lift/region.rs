@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::alias::alias_classes;
 use super::context::{Context, Counter, Place};
-use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, refuse};
+use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, impure, refuse};
 use super::memory::{Site, describe, scalar_type};
 use super::names::Names;
 use super::poly::Poly;
@@ -213,18 +213,13 @@ impl<'m> Builder<'_, '_, 'm> {
                 }
                 continue;
             }
-            if inst.opcode() == Opcode::Store && !has_other_effect(inst) {
+            if inst.opcode() == Opcode::Store && (!has_other_effect(inst) || is_relaxed(inst)) {
                 self.data.add_root(at, Root::Store(inst));
-            } else if inst.is_volatile() {
-                return Err(refuse(Some(inst), "volatile", "a volatile access"));
-            } else if effects.contains(Effects::ATOMIC) {
-                return Err(refuse(Some(inst), "atomic", "an atomic access or a fence"));
-            } else if has_effect(inst) {
-                return Err(refuse(
-                    Some(inst),
-                    "call",
-                    &format!("effects that are not understood: {}", inst.value()),
-                ));
+            } else if inst.is_volatile()
+                || effects.intersects(Effects::ATOMIC | Effects::VOLATILE)
+                || has_effect(inst)
+            {
+                return Err(impure(inst));
             }
         }
         Ok(at)
@@ -614,6 +609,12 @@ impl<'m> Builder<'_, '_, 'm> {
             behind,
         }
     }
+}
+
+/// Whether a store may be described: one that is aligned is a single access on every machine.
+fn is_relaxed(store: Inst<'_>) -> bool {
+    let size = store.accessed_type().and_then(scalar_type).map_or(u32::MAX, |t| t.size());
+    store.is_relaxed_store() && store.alignment().is_some_and(|a| a >= size)
 }
 
 fn has_other_effect(store: Inst<'_>) -> bool {

@@ -58,6 +58,12 @@ pub(super) fn shape<'m>(values: &mut Values<'_, 'm>) -> Vec<Item<'m>> {
     }
 }
 
+/// The loop ends early, and the same code follows.
+const SEVERAL_EXITS: &str =
+    "the loop is left from several places, so how often it runs is not known before: it is opaque";
+/// The loop ends early, and decides what follows.
+const EXITS_DECIDE: &str = "the loop is left to several places, so which code runs behind it is a control dependence on what it computes";
+
 struct Walker<'v, 'a, 'm> {
     cfg: &'a Cfg<'m>,
     values: &'v mut Values<'a, 'm>,
@@ -239,7 +245,12 @@ impl<'m> Walker<'_, '_, 'm> {
         let cfg = self.cfg;
         let data = &cfg.loops[l];
         let [latch] = data.latches[..] else { return Err("the loop has several latches") };
-        let [(from, exit)] = data.exits[..] else { return Err("the loop has not exactly one exit") };
+        let [(from, exit)] = data.exits[..] else {
+            let behind = |e: &(usize, usize)| self.next_with_code(e.1);
+            let mut places = data.exits.iter().map(behind);
+            let one = places.next().is_some_and(|first| places.all(|p| p == first));
+            return Err(if one { SEVERAL_EXITS } else { EXITS_DECIDE });
+        };
         if cfg.preds[exit].len() != 1
             || !cfg.preds[data.header].iter().any(|&p| p != latch && cfg.succs[p].len() == 1)
         {
@@ -255,6 +266,18 @@ impl<'m> Walker<'_, '_, 'm> {
         let body = self.walk(data.header, None, Some(l))?;
         let count = count(self.values, l, from, test_first);
         Ok(Cycle { id: l, body, exit, count, test_first })
+    }
+
+    /// The first block from here on that does more than go on to the next.
+    fn next_with_code(&self, mut b: usize) -> usize {
+        let goes_on = |b: usize| self.cfg.insts[b].iter().all(|i| i.is_phi() || i.is_terminator());
+        while let [next] = self.cfg.succs[b][..]
+            && next > b
+            && goes_on(b)
+        {
+            b = next;
+        }
+        b
     }
 
     /// Shapes of the loops directly inside of one, or of the function.

@@ -7,7 +7,7 @@ use loop_tree::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-use super::leaves::{Data, Leaf, Refusal, Root, Spot, refuse};
+use super::leaves::{Data, Leaf, Refusal, Root, Spot, impure, refuse};
 use super::memory::scalar_type;
 use super::ops::{binary_op, cast_op, flags_of, int_compare, intrinsic_of, real_compare};
 use crate::llvm::{Inst, Opcode, Value};
@@ -202,10 +202,11 @@ impl<'m> Data<'_, '_, 'm> {
 /// The operands that an operation computes from, if statements know it.
 fn computed_from<'m>(i: Inst<'m>) -> Result<Vec<Value<'m>>, Refusal<'m>> {
     if let Some(call) = i.as_call() {
-        let Some((_, count)) = intrinsic_of(i) else {
-            return Err(refuse(Some(i), "call", "a call whose value is used"));
+        return match intrinsic_of(i) {
+            Some((_, count)) => Ok(call.args().into_iter().take(count).collect()),
+            None if call.is_pure() => Ok(call.args()),
+            None => Err(impure(i)),
         };
-        return Ok(call.args().into_iter().take(count).collect());
     }
     let known = binary_op(i.opcode()).is_some()
         || cast_op(i.opcode()).is_some()
@@ -293,6 +294,9 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                     let mask = self.mask(block)?;
                     location = location.or_else(|| super::location(i));
                     let (access, ty) = self.touch(i, mask.is_some())?;
+                    if i.is_relaxed_store() {
+                        self.flags |= StmtFlags::ATOMIC_RELAXED;
+                    }
                     (access, ty, value, mask, Some(i))
                 }
                 Root::Set { slot, value } => {
@@ -312,7 +316,9 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             let origins = self.ops.iter().filter_map(|o| self.origins.get(o.origin? as usize).copied());
             location = origins.into_iter().find_map(super::location);
         }
-        let reduction = reduction(&self.ops, &self.accesses);
+        // Other threads see what an atomic accumulator holds in between.
+        let observed = self.flags.contains(StmtFlags::ATOMIC_RELAXED);
+        let reduction = if observed { None } else { reduction(&self.ops, &self.accesses) };
         Ok(Statement {
             name: name.into(),
             dims: self.dims,
@@ -332,15 +338,20 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         flags: OpFlags,
         from: Option<Inst<'m>>,
     ) -> OpId {
-        let origin = from.map(|i| match self.origins.iter().position(|o| *o == i) {
+        let origin = from.map(|i| self.origin(i));
+        self.ops.push(Op { kind, ty, mask, flags, origin });
+        OpId::new(self.ops.len() - 1)
+    }
+
+    /// Its number among the instructions that operations come from.
+    fn origin(&mut self, i: Inst<'m>) -> u32 {
+        match self.origins.iter().position(|o| *o == i) {
             Some(at) => at as u32,
             None => {
                 self.origins.push(i);
                 self.origins.len() as u32 - 1
             }
-        });
-        self.ops.push(Op { kind, ty, mask, flags, origin });
-        OpId::new(self.ops.len() - 1)
+        }
     }
 
     /// The access of a load or store.
@@ -538,7 +549,10 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             (Opcode::ICmp, [a, b]) => OpKind::Compare(int_compare(i).ok_or_else(unknown)?, *a, *b),
             (Opcode::FCmp, [a, b]) => OpKind::Compare(real_compare(i).ok_or_else(unknown)?, *a, *b),
             (Opcode::Select, [c, a, b]) => OpKind::Select(*c, *a, *b),
-            (Opcode::Call, _) => OpKind::Call(intrinsic_of(i).ok_or_else(unknown)?.0, ops),
+            (Opcode::Call, _) => match intrinsic_of(i) {
+                Some((function, _)) => OpKind::Call(function, ops),
+                None => OpKind::Pure(self.origin(i), ops),
+            },
             (o, [a]) => OpKind::Cast(cast_op(o).ok_or_else(unknown)?, *a),
             (o, [a, b]) => {
                 let op = binary_op(o).ok_or_else(unknown)?;

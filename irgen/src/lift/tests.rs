@@ -5,7 +5,9 @@ use crate::llvm::Context;
 
 /// The regions' kernels and the remarks' codes of `@f`.
 fn lift(body: &str) -> (Vec<String>, Vec<&'static str>) {
-    let text = format!("{body}\ndeclare void @g()\ndeclare double @llvm.sqrt.f64(double)\n");
+    let text = format!(
+        "{body}\ndeclare void @g()\ndeclare double @llvm.sqrt.f64(double)\ndeclare double @h(double)\n"
+    );
     let cx = Context::new();
     let mut module = cx.parse(text.as_bytes(), "test.ll").expect("parses");
     canonicalise(&mut module).expect("passes");
@@ -117,8 +119,12 @@ fn body(statement: &str) -> (Vec<String>, Vec<&'static str>) {
 fn effects_end_a_region_with_their_reason() {
     let codes = |s| body(s).1;
     assert_eq!(codes("store volatile double 1.0, ptr %p"), ["volatile"]);
-    assert_eq!(codes("store atomic double 1.0, ptr %p monotonic, align 8"), ["atomic"]);
-    assert_eq!(codes("call void @g()"), ["call"]);
+    assert_eq!(codes("store atomic double 1.0, ptr %p release, align 8"), ["atomic"]);
+    assert_eq!(codes("fence acquire"), ["atomic"]);
+    assert_eq!(codes("call void @g()"), ["opaque"]);
+    assert_eq!(codes("call void @g() memory(inaccessiblemem: write)"), ["throws"]);
+    assert_eq!(codes("call void @g() nounwind"), ["opaque"]);
+    assert_eq!(codes("call void @g() nounwind willreturn"), ["opaque"]);
     assert_eq!(
         codes("%v = load atomic double, ptr %p unordered, align 8\nstore double %v, ptr %q"),
         ["atomic"]
@@ -143,6 +149,72 @@ fn pure_calls_are_operations() {
     let found =
         body("%v = load double, ptr %q\n%w = call double @llvm.sqrt.f64(double %v)\nstore double %w, ptr %p");
     check(found, &["a[i] = sqrt(b[i])"]);
+    let call = "%v = load double, ptr %q\n%w = call double @h(double %v) ATTRIBUTES\nstore double %w, ptr %p";
+    let with = |attributes| body(&call.replace("ATTRIBUTES", attributes));
+    check(with("memory(none) willreturn nounwind"), &["= pure ", "for i in 0..n"]);
+    for (lacking, code) in [
+        ("memory(read) willreturn nounwind", "opaque"),
+        ("memory(none) nounwind", "opaque"),
+        ("memory(none) willreturn", "throws"),
+        ("memory(none) willreturn nounwind noduplicate", "opaque"),
+    ] {
+        assert_eq!(with(lacking).1, [code], "{lacking}");
+    }
+}
+
+#[test]
+fn relaxed_atomic_stores_are_described_and_marked() {
+    for ordering in ["unordered", "monotonic"] {
+        let store = format!("store atomic double 1.0, ptr %p {ordering}, align 8");
+        check(body(&store), &["[atomic]", "a[i] = 1.0"]);
+    }
+    // Less than aligned, or seen by this thread's signal handlers only: not what the mark says.
+    for other in [
+        "store atomic double 1.0, ptr %p monotonic, align 4",
+        "store atomic double 1.0, ptr %p syncscope(\"singlethread\") monotonic, align 8",
+        "store atomic volatile double 1.0, ptr %p monotonic, align 8",
+    ] {
+        assert!(body(other).0.is_empty(), "{other}");
+    }
+    // Others see each value that an atomic accumulator takes: it is neither a reduction nor kept in a register.
+    let sum = "%v = load double, ptr %q\n%o = load double, ptr %a\n%s = fadd reassoc double %o, %v\n\
+               store atomic double %s, ptr %a monotonic, align 8";
+    let (regions, _) = body(sum);
+    assert!(regions[0].contains("[atomic]") && !regions[0].contains("reduction"), "{}", regions[0]);
+}
+
+#[test]
+fn what_does_not_change_in_an_inner_loop_is_known_behind_it() {
+    // As common subexpressions leave it: the inner loop computes what counts the outer one, and a factor used later.
+    let (regions, remarks) = lift(
+        "define void @f(ptr noalias %a, ptr noalias %b, i32 %k) {
+        entry:
+          br label %outer
+        outer:
+          %i = phi i64 [ 0, %entry ], [ %n, %latch ]
+          br label %inner
+        inner:
+          %j = phi i64 [ 0, %outer ], [ %m, %inner ]
+          %row = add nuw nsw i64 %i, 1
+          %f = mul i32 %k, 9
+          %p = getelementptr inbounds [16 x i32], ptr %a, i64 %row, i64 %j
+          store i32 %f, ptr %p
+          %m = add nuw nsw i64 %j, 1
+          %c = icmp ult i64 %m, 12
+          br i1 %c, label %inner, label %latch
+        latch:
+          %n = phi i64 [ %row, %inner ]
+          %g = phi i32 [ %f, %inner ]
+          %q = getelementptr inbounds i32, ptr %b, i64 %i
+          store i32 %g, ptr %q
+          %d = icmp ult i64 %n, 10
+          br i1 %d, label %outer, label %done
+        done:
+          ret void
+        }",
+    );
+    assert_eq!(remarks, [""; 0]);
+    check((regions, remarks), &["a[i + 1, j] = i32(k) * 9", "b[i] = i32(k) * 9", "for i in 0..10"]);
 }
 
 #[test]

@@ -254,6 +254,11 @@ impl<'a, 'm> Values<'a, 'm> {
                 break;
             }
             let inst = at.as_inst()?;
+            // At the end of an inner loop, of a value that does not change there, as the whole chain shows.
+            if let [(only, _)] = inst.incoming()[..] {
+                at = only;
+                continue;
+            }
             let (a, b) = (inst.operand(0)?, inst.operand(1)?);
             let sign = match inst.opcode() {
                 Opcode::Add => 1,

@@ -9,7 +9,7 @@ use llvm_sys::prelude::*;
 use super::error::{LlvmError, Result, require};
 use super::ffi;
 use super::function::{Block, Function};
-use super::inst::Inst;
+use super::inst::{Call, Inst};
 use super::kinds::{FastMath, GepFlags, IntPredicate, Opcode, PoisonFlags, RealPredicate};
 use super::metadata::Metadata;
 use super::module::Module;
@@ -316,6 +316,28 @@ impl<'m> Builder<'m> {
             LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(f));
             Inst::from_raw(call)
         })
+    }
+
+    /// Makes a call once more, with all of its attributes, on other arguments.
+    pub fn repeat_call(&self, call: Call<'m>, args: &[Value<'m>]) -> Result<Inst<'m>> {
+        let operation = "repeat call";
+        let old = call.args();
+        let same = args.len() == old.len() && old.iter().zip(args).all(|(o, a)| o.ty() == a.ty());
+        require(same, operation, "arguments of other types")?;
+        let plain =
+            call.inst().opcode() == Opcode::Call && !call.has_operand_bundles() && !call.is_must_tail();
+        require(plain, operation, "a call that is tied to its place")?;
+        self.usable(&[call.called_value()], operation)?;
+        self.usable(args, operation)?;
+        // SAFETY: the copy is put at the builder's place, and its arguments, the first operands, replaced one by one.
+        unsafe {
+            let copy = LLVMInstructionClone(call.inst().raw());
+            for (index, arg) in args.iter().enumerate() {
+                LLVMSetOperand(copy, index as u32, arg.raw());
+            }
+            LLVMInsertIntoBuilder(self.raw, copy);
+            Ok(Inst::from_raw(copy))
+        }
     }
 
     /// Calls an intrinsic by its name without overloads (`llvm.sqrt`), declaring it as needed.

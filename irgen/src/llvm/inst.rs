@@ -278,6 +278,33 @@ impl<'m> Inst<'m> {
         Ok(())
     }
 
+    /// Whether it is a store that other threads see whole, but that orders nothing else: `unordered` or `monotonic`, among
+    /// all threads, of an element that is aligned.
+    pub fn is_relaxed_store(self) -> bool {
+        // What LLVM calls `SyncScope::System`; lesser scopes have other numbers.
+        const ALL_THREADS: u32 = 1;
+        let relaxed = matches!(self.ordering(), Ordering::Unordered | Ordering::Monotonic);
+        // SAFETY: asked of atomic accesses only.
+        self.is(Opcode::Store)
+            && relaxed
+            && !self.is_volatile()
+            && unsafe { LLVMGetAtomicSyncScopeID(self.raw()) } == ALL_THREADS
+    }
+
+    /// Gives a plain load or store the ordering `unordered` or `monotonic`, among all threads.
+    pub fn set_relaxed(self, ordering: Ordering) -> Result<()> {
+        let fits = matches!(self.opcode(), Opcode::Load | Opcode::Store)
+            && matches!(ordering, Ordering::Unordered | Ordering::Monotonic);
+        require(fits, "set ordering", "no load or store, or another ordering")?;
+        let sys = match ordering {
+            Ordering::Unordered => llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingUnordered,
+            _ => llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic,
+        };
+        // SAFETY: a load or store, which may have either ordering.
+        unsafe { LLVMSetOrdering(self.raw(), sys) };
+        Ok(())
+    }
+
     /// Whether the access must be kept as it is.
     pub fn is_volatile(self) -> bool {
         // SAFETY: asked of accesses only.
@@ -431,6 +458,19 @@ impl<'m> Call<'m> {
     pub fn memory_effects(self) -> MemoryEffects {
         // SAFETY: a call.
         MemoryEffects::from_bits(unsafe { ffi::lt_memory_effects(self.0.raw()) })
+    }
+
+    /// Whether the result is a function of the arguments and nothing else happens: it touches no memory, does not throw, and
+    /// returns. It may then run at another time, though not where it did not run before.
+    pub fn is_pure(self) -> bool {
+        let bound = ["convergent", "noduplicate", "returns_twice", "strictfp"];
+        self.callee().is_some_and(|f| f.intrinsic_name().is_none())
+            && self.0.is(Opcode::Call)
+            && self.0.effects() == Effects::WILL_RETURN | Effects::REMOVABLE
+            && self.memory_effects().is_none()
+            && !self.has_operand_bundles()
+            && !self.is_must_tail()
+            && !bound.iter().any(|a| self.has_attribute(a))
     }
 
     /// Whether it carries operand bundles.

@@ -273,7 +273,7 @@ impl Compiler<'_> {
                 OpKind::Compare(p, x, y) => Action::Compare(*p, ty(x), x.index(), y.index()),
                 OpKind::Select(c, x, y) => Action::Select(c.index(), x.index(), y.index()),
                 OpKind::Call(f, list) => Action::Call(*f, list.iter().map(|o| o.index()).collect()),
-                OpKind::Opaque(..) => Action::Opaque,
+                OpKind::Pure(..) | OpKind::Opaque(..) => Action::Opaque,
             };
             let mask = op.mask.map(|m| (m.op.index(), m.value));
             steps.push(Step { action, ty: op.ty, flags: op.flags, mask, id });

@@ -61,6 +61,7 @@ const RESERVED: &[&str] = &[
     "opaque",
     "out",
     "parallel",
+    "pure",
     "read",
     "require",
     "scalar",

@@ -195,6 +195,11 @@ impl Parser {
                 ty = self.scalar_type()?;
                 OpKind::Opaque(number, self.use_ops(block)?)
             }
+            "pure" => {
+                let number = self.small_number("the number of a pure function")?;
+                ty = self.scalar_type()?;
+                OpKind::Pure(number, self.use_ops(block)?)
+            }
             _ => {
                 if let Some(op) = BinaryOp::from_name(&word) {
                     ty = self.scalar_type()?;

@@ -163,7 +163,7 @@ fn piece(names: &Names, s: &Statement, id: OpId) -> Option<Piece> {
         }
         OpKind::Test(c) => atom(format!("test({})", names.constraint(c))),
         OpKind::Load(a) => atom(element(names, s.accesses.get(a.index())?)),
-        OpKind::Store(..) | OpKind::Opaque(..) => return None,
+        OpKind::Store(..) | OpKind::Pure(..) | OpKind::Opaque(..) => return None,
         OpKind::Binary(b, x, y) => {
             let sign = ["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"]
                 .into_iter()
@@ -332,6 +332,7 @@ fn operation(names: &Names, s: &Statement, id: OpId, op: &Op, inline: bool) -> S
         OpKind::Compare(p, x, y) => format!("cmp {flags}{} {}", p.name(), values(&[*x, *y])),
         OpKind::Select(c, x, y) => format!("select {flags}{ty} {}", values(&[*c, *x, *y])),
         OpKind::Call(f, x) => format!("call {flags}{} {ty} ({})", f.name(), values(x)),
+        OpKind::Pure(n, x) => format!("pure {flags}{n} {ty} ({})", values(x)),
         OpKind::Opaque(n, x) => format!("opaque {flags}{n} {ty} ({})", values(x)),
     };
     if !matches!(op.kind, OpKind::Store(..)) {
