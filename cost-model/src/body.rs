@@ -31,7 +31,8 @@ pub(crate) struct Body {
     /// Accumulators kept in registers.
     pub accumulators: usize,
     /// Cycles from one iteration to the next, through the longest chain of dependent operations.
-    pub chain: Vec<(OpClass, ScalarType)>,
+    /// `None` is a store that is loaded again.
+    pub chain: Vec<Option<(OpClass, ScalarType)>>,
     /// What divides the chain: the distance in iterations.
     pub chain_per: f64,
     /// Whether the compiler can execute iterations as lanes.
@@ -73,6 +74,19 @@ struct Family {
     clobbered: bool,
 }
 
+/// Cycles from a store to the value of a load of the same bytes.
+const STORE_FORWARD: f64 = 5.0;
+
+impl Body {
+    /// Cycles through the chain, with so many lanes.
+    pub fn chain_latency(&self, target: &dyn crate::Target, lanes: u32) -> f64 {
+        self.chain
+            .iter()
+            .map(|op| op.map_or(STORE_FORWARD, |(class, ty)| target.op(class, ty, lanes).latency))
+            .sum()
+    }
+}
+
 /// Longest chain from a value of an earlier iteration: number of operations is bounded by the body.
 #[derive(Clone, Default)]
 struct Chain {
@@ -85,7 +99,8 @@ struct Chain {
 }
 
 struct Link {
-    op: (OpClass, ScalarType),
+    /// `None`: a store that is loaded again.
+    op: Option<(OpClass, ScalarType)>,
     before: Option<std::rc::Rc<Link>>,
 }
 
@@ -115,6 +130,7 @@ pub(crate) fn body(
             scan.declare(touch);
         }
     }
+    scan.accumulators_in_rows(&program.row_bytes);
     for leaf in leaves {
         scan.leaf(&program.leaves[*leaf]);
     }
@@ -144,6 +160,17 @@ impl Scan<'_> {
         });
         if several {
             self.result.vectorisable = false;
+        }
+    }
+
+    /// Accumulators in several rows whose length is only known at run time: the compiler cannot tell that they differ, and
+    /// keeps none of them in registers.
+    fn accumulators_in_rows(&mut self, row_bytes: &[Option<f64>]) {
+        for f in self.families.iter_mut().filter(|f| f.stride == 0.0) {
+            let Some(row) = row_bytes.get(f.array).copied().flatten() else { continue };
+            let least = f.stored.iter().copied().fold(f64::INFINITY, f64::min);
+            let greatest = f.stored.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            f.clobbered |= greatest - least >= row;
         }
     }
 
@@ -265,7 +292,10 @@ impl Scan<'_> {
                     };
                     let chain = match (longest, class) {
                         (Some(c), Some(class)) => Chain {
-                            ops: Some(std::rc::Rc::new(Link { op: (class, ty), before: c.ops.clone() })),
+                            ops: Some(std::rc::Rc::new(Link {
+                                op: Some((class, ty)),
+                                before: c.ops.clone(),
+                            })),
                             carried: true,
                             free: c.free && reassociates(kind, op.flags),
                             latency: c.latency + (self.latency)(class, ty),
@@ -313,7 +343,8 @@ impl Scan<'_> {
             if f.stored.contains(&offset) {
                 chain = Chain { carried: true, free: true, distance: 1.0, ..Chain::default() };
                 if f.clobbered {
-                    chain.latency = 5.0; // Through memory.
+                    chain.latency = STORE_FORWARD;
+                    chain.ops = Some(std::rc::Rc::new(Link { op: None, before: None }));
                 }
             }
         } else {
@@ -423,7 +454,9 @@ impl Scan<'_> {
                 run = 1;
             }
         }
-        self.result.adjacent = if stored.is_empty() { 1 } else { shortest.min(run) };
+        let through_memory = |f: &Family| f.stride == 0.0 && f.clobbered && !f.stored.is_empty();
+        let apart = stored.is_empty() || self.families.iter().any(through_memory);
+        self.result.adjacent = if apart { 1 } else { shortest.min(run) };
         self.result
     }
 }

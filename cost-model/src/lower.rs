@@ -3,7 +3,8 @@
 use crate::linear::{Binding, Linear, Scope};
 use crate::trip_counts::{LARGEST, Samples};
 use loop_tree::{
-    Access, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Statement, StmtFlags, StmtId,
+    Access, Affine, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Statement, StmtFlags,
+    StmtId,
 };
 use smallvec::SmallVec;
 
@@ -55,6 +56,8 @@ pub(crate) struct Lowered<'k> {
     pub leaves: Vec<Leaf<'k>>,
     /// Bytes of arrays; `None`: unknown.
     pub array_bytes: Vec<Option<f64>>,
+    /// The least distance, in bytes, that is only known at run time: between rows of parametric length.
+    pub row_bytes: Vec<Option<f64>>,
     /// Guards outside of any loop, and leaves there.
     pub top_leaves: Vec<usize>,
 }
@@ -83,12 +86,23 @@ pub(crate) fn lower<'k>(kernel: &'k Kernel, root: &Green, params: &[i64]) -> Low
             })
         })
         .collect();
+    let row_bytes = kernel
+        .arrays
+        .iter()
+        .zip(&strides)
+        .map(|(a, strides)| {
+            let parametric = |e: &Option<Affine>| e.as_ref().is_none_or(|e| e.as_constant().is_none());
+            // The innermost extent that is no constant makes the stride in front of it one that is not known.
+            let innermost = a.extents.iter().rposition(parametric)?;
+            strides.get(innermost.checked_sub(1)?).copied()
+        })
+        .collect();
     let mut walk = Walk {
         kernel,
         strides,
         scope,
         trips: vec![],
-        out: Lowered { loops: vec![], leaves: vec![], array_bytes, top_leaves: vec![] },
+        out: Lowered { loops: vec![], leaves: vec![], array_bytes, row_bytes, top_leaves: vec![] },
     };
     walk.node(root, None, &Samples::once(), Around { probability: 1.0, varying: false });
     walk.out

@@ -7,7 +7,7 @@ use crate::throughput::{Packing, choose};
 use crate::traffic::{Traffic, traffic};
 use crate::trip_counts::LARGEST;
 use crate::{CostModel, OpClass, Target};
-use loop_tree::{Green, Kernel, LoopKind, RuntimeCondition, ScalarType};
+use loop_tree::{ArrayId, Green, Kernel, LoopKind, ScalarType};
 use std::sync::Arc;
 
 /// Predicts cycles on a target, of code that `clang -O3` makes of the tree.
@@ -113,8 +113,7 @@ impl AnalyticModel {
             Packing::Lanes(n) if outer_lanes => {
                 lanes = f64::from(n);
                 // Chains of lanes run side by side.
-                let chain =
-                    b.chain.iter().map(|(c, t)| target.op(*c, *t, n).latency).sum::<f64>() / b.chain_per;
+                let chain = b.chain_latency(target, n) / b.chain_per;
                 compute = iterations / lanes * once.cycles.max(chain);
             }
             Packing::Lanes(n) => {
@@ -243,14 +242,7 @@ impl AnalyticModel {
 
 /// Pointers that may overlap keep values out of registers, and are compared before a vectorised loop.
 fn weaken(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize]) {
-    let assumed = |x: usize, y: usize| {
-        kernel.assumptions.iter().any(|a| match a {
-            RuntimeCondition::NoOverlap(p, q) => {
-                (p.index() == x && q.index() == y) || (p.index() == y && q.index() == x)
-            }
-            RuntimeCondition::Parameter(_) => false,
-        })
-    };
+    let overlap = |x: usize, y: usize| kernel.may_overlap(ArrayId::new(x), ArrayId::new(y));
     let mut arrays: Vec<(usize, bool)> =
         leaves.iter().flat_map(|l| &program.leaves[*l].touches).map(|t| (t.array, t.write)).collect();
     arrays.sort_unstable();
@@ -258,7 +250,7 @@ fn weaken(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize]
     let written: Vec<usize> = arrays.iter().filter(|a| a.1).map(|a| a.0).collect();
     let mut pairs = 0;
     for &w in &written {
-        pairs += arrays.iter().filter(|(a, _)| *a != w && assumed(w, *a)).count();
+        pairs += arrays.iter().filter(|(a, _)| *a != w && overlap(w, *a)).count();
     }
     if pairs == 0 {
         return;
@@ -267,7 +259,7 @@ fn weaken(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize]
     if b.accumulators > 0 {
         // The accumulator is stored in every iteration, and the chain goes through memory.
         b.stores.extend(std::iter::repeat_n(crate::body::Stride::Invariant, b.accumulators));
-        b.chain.push((OpClass::Convert, ScalarType::F64));
+        b.chain.push(None);
         b.max_lanes = 1.0;
         b.accumulators = 0;
     }

@@ -133,8 +133,7 @@ pub(crate) fn iteration(body: &Body, target: &dyn Target, packing: Packing) -> I
 
 /// Cycles between iterations that a chain of dependent operations forces.
 fn chain_cycles(body: &Body, target: &dyn Target) -> f64 {
-    body.chain.iter().map(|(class, ty)| target.op(*class, *ty, 1).latency).sum::<f64>()
-        / body.chain_per.max(1.0)
+    body.chain_latency(target, 1) / body.chain_per.max(1.0)
 }
 
 /// Registers for so many lanes of a type.
