@@ -8,6 +8,7 @@ pub mod dependences;
 pub mod isl;
 pub mod legality;
 mod places;
+mod reroll;
 pub mod system;
 
 pub use dependences::{

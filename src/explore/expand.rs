@@ -212,7 +212,10 @@ impl<'e, 'a> Engine<'e, 'a> {
             for (candidate, judged) in batch.into_iter().zip(judged) {
                 self.statistics.judged += 1;
                 match judged {
-                    Judged::Illegal(witness) => self.refuse(|| candidate.recipe, Reason::Illegal(witness)),
+                    Judged::Illegal(witness) => {
+                        self.statistics.undecided += usize::from(matches!(*witness, Witness::Quota));
+                        self.refuse(|| candidate.recipe, Reason::Illegal(witness));
+                    }
                     Judged::Legal(conditions, cost) => {
                         self.statistics.legal += 1;
                         let variant =

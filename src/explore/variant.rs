@@ -56,6 +56,8 @@ pub struct Statistics {
     pub judged: usize,
     /// Of these, legal.
     pub legal: usize,
+    /// Of these, refused because the oracle found no answer within its bounds.
+    pub undecided: usize,
 }
 
 /// Why a search ended.

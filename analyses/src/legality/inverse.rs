@@ -11,7 +11,7 @@ pub(super) fn guess(place: &Place) -> Option<Vec<Affine>> {
     let mut solver =
         Guess { place, values: vec![None; place.loops.len()], used: vec![false; place.dims.len()] };
     while solver.values.iter().any(Option::is_none) {
-        if !(solver.single() || solver.largest() || solver.bounding()) {
+        if !(solver.single() || solver.largest() || solver.bounding() || solver.pinned()) {
             return None;
         }
     }
@@ -43,16 +43,8 @@ impl Guess<'_> {
     }
 
     fn equation(&self, dim: usize) -> Option<Equation> {
-        let e = &self.place.dims[dim];
-        let mut value = Affine::var(VarId::new(dim)).offset(e.constant_term().checked_neg()?);
-        let mut unknown = Vec::new();
-        for (atom, c) in e.terms() {
-            match atom {
-                Atom::Var(v) if self.value(*v).is_none() => unknown.push((v.index(), *c)),
-                other => value = value - self.known(&Affine::atom(other.clone()))?.scale(*c),
-            }
-        }
-        Some(Equation { dim, value, unknown })
+        let (known, unknown) = self.split(&self.place.dims[dim])?;
+        Some(Equation { dim, value: Affine::var(VarId::new(dim)) - known, unknown })
     }
 
     fn equations(&self) -> impl Iterator<Item = Equation> {
@@ -71,53 +63,76 @@ impl Guess<'_> {
 
     /// An equation whose greatest coefficient exceeds the others: the outer loop of a tile.
     fn largest(&mut self) -> bool {
-        let found = self.equations().find_map(|mut e| {
-            e.unknown.sort_by_key(|(_, c)| std::cmp::Reverse(c.unsigned_abs()));
-            let [(l, c), rest @ ..] = &e.unknown[..] else { return None };
-            let same_sign = rest.iter().all(|(_, r)| r.signum() == c.signum());
-            if !same_sign || rest.first()?.1.unsigned_abs() >= c.unsigned_abs() {
-                return None;
-            }
-            let mut value = e.value;
-            for (other, r) in rest {
-                let [lower] = &self.place.loops[*other].lower[..] else { continue };
-                if let Some(lower) = self.known(lower) {
-                    value = value - lower.scale(*r);
-                }
-            }
-            Some((*l, divided(value, *c)))
-        });
+        let found = self.equations().find_map(|e| self.leading(e.value, e.unknown));
         let Some((l, value)) = found else { return false };
         self.values[l] = Some(value);
         true
     }
 
+    /// The loop with the greatest coefficient in `value = sum(coefficient * loop)`, and its value while the others are near
+    /// their lower bounds.
+    fn leading(&self, mut value: Affine, mut unknown: Vec<(usize, i64)>) -> Option<(usize, Affine)> {
+        unknown.sort_by_key(|(_, c)| std::cmp::Reverse(c.unsigned_abs()));
+        let [(l, c), rest @ ..] = &unknown[..] else { return None };
+        let same_sign = rest.iter().all(|(_, r)| r.signum() == c.signum());
+        if !same_sign || rest.first().is_some_and(|(_, r)| r.unsigned_abs() >= c.unsigned_abs()) {
+            return None;
+        }
+        for (other, r) in rest {
+            let [lower] = &self.place.loops[*other].lower[..] else { continue };
+            if let Some(lower) = self.known(lower) {
+                value = value - lower.scale(*r);
+            }
+        }
+        Some((*l, divided(value, *c)))
+    }
+
     /// A loop that only the bounds of an inner one mention: `for it step 32 { for i in it.. }`.
     fn bounding(&mut self) -> bool {
-        for (l, this) in self.place.loops.iter().enumerate() {
-            if self.values[l].is_some() {
-                continue;
-            }
-            for (inner, header) in self.place.loops.iter().enumerate().skip(l + 1) {
-                let Some(value) = self.values[inner].clone() else { continue };
-                for bound in &header.lower {
-                    let c = bound.coefficient(VarId::new(l));
-                    let rest = bound - &Affine::var(VarId::new(l)).scale(c);
-                    if c <= 0 || rest.uses(VarId::new(l)) {
-                        continue;
-                    }
-                    let Some(rest) = self.known(&rest) else { continue };
-                    let mut guess = divided(value.clone() - rest, c);
-                    if this.step > 1 {
-                        let Some(first) = this.lower.first().and_then(|e| self.known(e)) else { continue };
-                        guess = &guess - &(&guess - &first).modulo(this.step);
-                    }
-                    self.values[l] = Some(guess);
-                    return true;
+        for (inner, header) in self.place.loops.iter().enumerate() {
+            let Some(value) = self.values[inner].clone() else { continue };
+            for bound in &header.lower {
+                let Some((rest, unknown)) = self.split(bound) else { continue };
+                if unknown.iter().any(|(_, c)| *c <= 0) {
+                    continue;
                 }
+                let Some((l, mut guess)) = self.leading(value.clone() - rest, unknown) else { continue };
+                let this = &self.place.loops[l];
+                if this.step > 1 {
+                    let Some(first) = this.lower.first().and_then(|e| self.known(e)) else { continue };
+                    guess = &guess - &(&guess - &first).modulo(this.step);
+                }
+                self.values[l] = Some(guess);
+                return true;
             }
         }
         false
+    }
+
+    /// A loop that runs for one value: among its bounds are `e` and `e + 1`.
+    fn pinned(&mut self) -> bool {
+        let found = self.place.loops.iter().enumerate().filter(|(l, _)| self.values[*l].is_none()).find_map(
+            |(l, header)| {
+                let one = |e: &&Affine| header.upper.contains(&e.offset(1));
+                header.lower.iter().filter(one).find_map(|e| Some((l, self.known(e)?)))
+            },
+        );
+        let Some((l, value)) = found else { return false };
+        self.values[l] = Some(value);
+        true
+    }
+
+    /// The known part of an expression, and the loops in it that are not known, outside of floors.
+    fn split(&self, e: &Affine) -> Option<(Affine, Vec<(usize, i64)>)> {
+        let mut known = Affine::constant(e.constant_term());
+        let mut unknown = Vec::new();
+        for (atom, c) in e.terms() {
+            match atom {
+                Atom::Var(v) if self.value(*v).is_none() => unknown.push((v.index(), *c)),
+                other => known = known + self.known(&Affine::atom(other.clone()))?.scale(*c),
+            }
+        }
+        Some((known, unknown))
     }
 }
 

@@ -21,8 +21,9 @@ pub use witness::{BrokenCoverage, BrokenDependence, Problem, StatementRef, Witne
 use crate::dependences::{AnalysisError, Component, DependenceKind, DependenceSet, Dependences};
 use crate::isl::{DEFAULT_QUOTA, IslError};
 use crate::places::{Place, Unsupported, places};
+use crate::reroll::{Rolled, roll};
 use crate::system::{Inexact, Solver, System};
-use loop_tree::{Green, Kernel, LoopKind, Path, RuntimeCondition, StmtId};
+use loop_tree::{Green, Kernel, LoopKind, Path, RuntimeCondition, StmtId, fresh_variable};
 use order::{Orders, Question};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,7 +158,7 @@ impl Oracle {
         set: Arc<DependenceSet>,
         options: OracleOptions,
     ) -> Result<Oracle, AnalysisError> {
-        let original = places(&kernel, &kernel.original)?;
+        let (_, original) = rolled_places(&kernel, &kernel.original)?;
         let context = crate::dependences::context(&kernel)?;
         let checks = order::checks(&kernel, &set);
         let mut by_pair: BTreeMap<(StmtId, StmtId), Vec<usize>> = BTreeMap::new();
@@ -197,15 +198,22 @@ impl Oracle {
 
     /// Whether the tree may replace the original order.
     pub fn judge(&self, root: &Green) -> Verdict {
-        let places = match places(&self.kernel, root) {
-            Ok(places) => places,
-            Err(unsupported) => return Verdict::Never(Witness::Unsupported(unsupported)),
-        };
-        match self.judge_places(&places) {
+        match self.conditions(root) {
             Ok(conditions) if conditions.is_empty() => Verdict::Always,
             Ok(conditions) => Verdict::Under(conditions.into_iter().collect()),
             Err(witness) => Verdict::Never(witness),
         }
+    }
+
+    /// What must hold for the tree to be legal.
+    fn conditions(&self, root: &Green) -> Result<BTreeSet<RuntimeCondition>, Witness> {
+        let (rolled, places) = rolled_places(&self.kernel, root)?;
+        self.judge_places(&places).map_err(|witness| match witness {
+            Witness::Carried { path, dependence } => {
+                Witness::Carried { path: rolled.origin(&path), dependence }
+            }
+            other => other,
+        })
     }
 
     fn judge_places(&self, places: &[Place]) -> Result<BTreeSet<RuntimeCondition>, Witness> {
@@ -288,7 +296,7 @@ impl Oracle {
     /// What each loop of a legal tree carries. Empty for a tree that is not legal.
     pub fn loop_facts(&self, root: &Green) -> BTreeMap<Path, LoopFacts> {
         let Ok(places) = places(&self.kernel, root) else { return BTreeMap::new() };
-        let Ok(conditions) = self.judge_places(&places) else { return BTreeMap::new() };
+        let Ok(conditions) = self.conditions(root) else { return BTreeMap::new() };
         self.solver.set_budget(self.work);
         let mut facts: BTreeMap<Path, LoopFacts> = BTreeMap::new();
         let mut memo = self.memo.borrow_mut();
@@ -350,6 +358,15 @@ impl Oracle {
             solver: &self.solver,
             checks: &self.checks,
         }
+    }
+}
+
+/// The places of a tree whose copies are rolled up. A tree that cannot be described is refused in its own terms.
+fn rolled_places(kernel: &Kernel, root: &Green) -> Result<(Rolled, Vec<Place>), Unsupported> {
+    let rolled = roll(root, fresh_variable(kernel, root));
+    match places(kernel, &rolled.root) {
+        Ok(list) => Ok((rolled, list)),
+        Err(why) => Err(places(kernel, root).err().unwrap_or(why)),
     }
 }
 

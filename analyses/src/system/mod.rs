@@ -8,6 +8,8 @@
 //! Two ways to an answer: [`refutes`] is a fast proof of emptiness (it may fail), [`Solver`] asks isl for an integer
 //! point and is exact.
 
+mod meeting;
+mod ranges;
 mod refute;
 mod solve;
 

@@ -4,12 +4,15 @@
 //! Every derived row follows from the given ones, and dropping a row loses nothing but strength; so whatever overflows or
 //! grows too large is dropped, and "refuted" is always right.
 
-use super::{Row, System};
+use super::{Row, System, meeting, ranges};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Rows beyond which the proof is given up.
 const MAX_ROWS: usize = 220;
+
+/// Rounds of looking for equalities among the inequalities.
+const MAX_ROUNDS: usize = 4;
 
 type Line = (SmallVec<[i64; 10]>, i64);
 
@@ -30,10 +33,10 @@ pub(crate) fn equalities_contradict(system: &System) -> bool {
 }
 
 /// A contradiction was derived.
-struct Refuted;
+pub(super) struct Refuted;
 
 /// Rows one after the other, each its coefficients and then its constant. A row of zeros says nothing.
-struct Rows {
+pub(super) struct Rows {
     stride: usize,
     data: Vec<i64>,
 }
@@ -56,7 +59,7 @@ impl Rows {
         self.data.chunks_exact_mut(self.stride)
     }
 
-    fn iter(&self) -> impl Iterator<Item = &[i64]> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[i64]> {
         self.data.chunks_exact(self.stride)
     }
 }
@@ -71,6 +74,16 @@ fn attempt(system: &System, work: &mut u64) -> Result<(), Refuted> {
         normal(row, false)?;
     }
     solve_equalities(width, &mut equal, Some(&mut rows))?;
+    // A range of one value, and two rows that meet, are equalities, which may fix further ones.
+    for _ in 0..MAX_ROUNDS {
+        *work = work.saturating_add((rows.data.len() / 4) as u64);
+        let found = ranges::fixed(width, &rows)?.into_iter().chain(meeting::zero(&rows)?);
+        let mut equal = Rows { stride: width + 1, data: found.flatten().collect() };
+        if equal.data.is_empty() {
+            break;
+        }
+        solve_equalities(width, &mut equal, Some(&mut rows))?;
+    }
     for part in parts(&rows) {
         eliminate(part, work)?;
     }
@@ -299,7 +312,7 @@ fn normal_line(mut row: Line) -> Result<Option<Line>, Refuted> {
     Ok(Some(row))
 }
 
-fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
@@ -334,6 +347,32 @@ mod tests {
     fn parity_is_seen_in_equalities() {
         assert!(refutes(&system(2, &[(&[2, -2], 1)], &[])));
         assert!(!refutes(&system(2, &[(&[2, -3], 1)], &[])));
+    }
+
+    #[test]
+    fn a_floor_of_an_element_is_its_tile() {
+        // 0 <= y < 2, 128*(2*x + y) <= e < 128*(2*x + y) + 128, q = floor(e/128), r = floor(e/256): q - 2r is y.
+        let floors: [(&[i64], i64); 8] = [
+            (&[0, 1], 0),
+            (&[0, -1], 1),
+            (&[-256, -128, 1], 0),
+            (&[256, 128, -1], 127),
+            (&[0, 0, 1, -128], 0),
+            (&[0, 0, -1, 128], 127),
+            (&[0, 0, 1, 0, -256], 0),
+            (&[0, 0, -1, 0, 256], 255),
+        ];
+        for row in [[0, -1, 0, 1, -2], [0, 1, 0, -1, 2]] {
+            let rows: Vec<(&[i64], i64)> = floors.iter().copied().chain([(&row[..], -1)]).collect();
+            assert!(refutes(&system(5, &[], &rows)));
+        }
+    }
+
+    #[test]
+    fn small_ranges_decide() {
+        // 0 <= x < 2, q = floor(x/4), q >= 1.
+        let rows: [(&[i64], i64); 5] = [(&[1], 0), (&[-1], 1), (&[1, -4], 0), (&[-1, 4], 3), (&[0, 1], -1)];
+        assert!(refutes(&system(2, &[], &rows)));
     }
 
     proptest! {

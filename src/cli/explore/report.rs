@@ -32,6 +32,8 @@ pub struct RegionSummary {
     pub judged: usize,
     /// Of these, legal.
     pub legal: usize,
+    /// Refused for want of an answer within the oracle's bounds.
+    pub undecided: usize,
     /// Why the search ended.
     pub stopped: &'static str,
     /// Why nothing was measured, where that was asked for.
@@ -107,6 +109,7 @@ pub fn summary(
         duplicates: exploration.statistics.duplicates,
         judged: exploration.statistics.judged,
         legal: exploration.statistics.legal,
+        undecided: exploration.statistics.undecided,
         stopped: match exploration.stop {
             StopReason::Exhausted => "exhausted",
             StopReason::VariantLimit => "variant limit",
