@@ -211,6 +211,7 @@ impl Session<'_> {
         &self,
         f: &mut dyn FnMut(&lift::LiftedFunction<'_>) -> Result<R, DriverError>,
     ) -> Result<Vec<R>, DriverError> {
+        let options = self.settings.lift_options()?;
         let context = Context::new();
         let mut module = context.parse(self.input, self.name)?;
         module.verify()?;
@@ -221,7 +222,7 @@ impl Session<'_> {
             if function.is_declaration() || !self.settings.wants_function(&function.name()) {
                 continue;
             }
-            results.push(f(&lift::lift_function(&module, function))?);
+            results.push(f(&lift::lift_function_with(&module, function, &options))?);
         }
         Ok(results)
     }
@@ -358,6 +359,7 @@ impl Session<'_> {
         &self,
         region: &ExploredRegion,
     ) -> Result<Result<Vec<ArgumentSpec>, NotCallable>, DriverError> {
+        let options = self.settings.lift_options()?;
         let context = Context::new();
         let mut module = context.parse(self.input, self.name)?;
         lift::canonicalise(&mut module)?;
@@ -368,7 +370,7 @@ impl Session<'_> {
                 available: String::new(),
             });
         };
-        let lifted = lift::lift_function(&module, function);
+        let lifted = lift::lift_function_with(&module, function, &options);
         let values: Vec<Vec<i64>> = lifted
             .regions
             .iter()
@@ -423,6 +425,7 @@ impl Session<'_> {
 
     /// The module with the chosen variants, by function and region number, in place. All else stays as it is.
     pub fn emit(&self, chosen: &BTreeMap<(Arc<str>, usize), Chosen>) -> Result<EmittedModule, DriverError> {
+        let options = self.settings.lift_options()?;
         let context = Context::new();
         let mut module = context.parse(self.input, self.name)?;
         module.verify()?;
@@ -435,7 +438,7 @@ impl Session<'_> {
         let mut conditions = Vec::new();
         for name in &functions {
             let Some(function) = module.function(name) else { continue };
-            let lifted = lift::lift_function(&module, function);
+            let lifted = lift::lift_function_with(&module, function, &options);
             for (number, region) in lifted.regions.iter().enumerate() {
                 let Some(chosen) = chosen.get(&(name.clone(), number)) else { continue };
                 let label = label(name, number);

@@ -1,17 +1,22 @@
-//! Prints the loop trees, regions and remarks of an LLVM IR file: `lift FILE.ll [FUNCTION]`.
+//! Prints the loop trees, regions and remarks of an LLVM IR file: `lift FILE.ll [FUNCTION [CLOSED-FORMS]]`.
 
 use std::process::ExitCode;
 
-use irgen::lift::{canonicalise, lift_function};
+use irgen::lift::{LiftOptions, canonicalise, closed_forms_by_name, lift_function_with};
 use irgen::llvm::Context;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let Some(path) = arguments.next() else {
-        eprintln!("usage: lift FILE.ll [FUNCTION]");
+        eprintln!("usage: lift FILE.ll [FUNCTION [CLOSED-FORMS]]");
         return ExitCode::from(2);
     };
-    match lift(&path, arguments.next().as_deref()) {
+    let only = arguments.next().filter(|o| o != "-");
+    let mut options = LiftOptions::default();
+    if let Some(source) = arguments.next().and_then(|name| closed_forms_by_name(&name)) {
+        options.closed_forms = source.into();
+    }
+    match lift(&path, only.as_deref(), &options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("{path}: {e}");
@@ -20,7 +25,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn lift(path: &str, only: Option<&str>) -> Result<(), Box<dyn std::error::Error>> {
+fn lift(path: &str, only: Option<&str>, options: &LiftOptions) -> Result<(), Box<dyn std::error::Error>> {
     let context = Context::new();
     let mut module = context.parse_file(std::path::Path::new(path))?;
     canonicalise(&mut module)?;
@@ -29,7 +34,7 @@ fn lift(path: &str, only: Option<&str>) -> Result<(), Box<dyn std::error::Error>
         if function.is_declaration() || only.is_some_and(|o| o != name) {
             continue;
         }
-        let lifted = lift_function(&module, function);
+        let lifted = lift_function_with(&module, function, options);
         println!("function {name}: {} regions", lifted.regions.len());
         for region in &lifted.regions {
             println!("{}", loop_tree::text::print_kernel(&region.kernel));

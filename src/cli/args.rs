@@ -61,6 +61,9 @@ pub struct ModelArguments {
     /// Which dependence analysis proves variants: `none`, `flat`, `polyhedral`.
     #[arg(long, default_value = "polyhedral")]
     pub dependences: String,
+    /// What finds closed forms of values and trip counts in IR: `none`, `recurrences`, or LLVM's `scalar-evolution`.
+    #[arg(long, value_name = "NAME", default_value = "recurrences")]
+    pub closed_forms: String,
     /// Operations that isl may spend on one question before the variant is refused.
     #[arg(long, value_name = "OPERATIONS")]
     pub quota: Option<u64>,

@@ -2,7 +2,7 @@
 
 use super::args::{CostModelChoice, InputArguments, ModelArguments, SearchArguments, StrategyChoice};
 use super::error::CliError;
-use looptree::driver::{self, DriverError, Settings};
+use looptree::driver::{self, DriverError, ModelError, Settings};
 use looptree::explore::Strategy;
 use looptree::tree::text::{self, Program};
 use miette::NamedSource;
@@ -108,6 +108,7 @@ pub fn settings(
         }
         .to_string(),
         dependences: model.dependences.clone(),
+        closed_forms: model.closed_forms.clone(),
         function: input.function.clone(),
         region: input.region,
         ..Settings::default()
@@ -133,7 +134,9 @@ pub fn settings(
             StrategyChoice::Guided => Strategy::Guided,
         };
     }
-    settings.models().map_err(|e| CliError::Usage { message: e.to_string(), help: String::new() })?;
+    let usage = |e: ModelError| CliError::Usage { message: e.to_string(), help: String::new() };
+    settings.models().map_err(usage)?;
+    settings.lift_options().map_err(usage)?;
     Ok(settings)
 }
 

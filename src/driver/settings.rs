@@ -3,6 +3,7 @@
 use crate::explore::{Limits, Problem, Strategy};
 use analyses::{AnalysisError, OracleOptions};
 use cost_model::CostModel;
+use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
 use loop_tree::{Kernel, ParamId, RuntimeCondition, ScalarType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ pub struct Settings {
     pub cost_model: String,
     /// Dependence analysis by name.
     pub dependences: String,
+    /// Closed forms by name.
+    pub closed_forms: String,
     /// How the oracle works.
     pub oracle: OracleOptions,
     /// Bounds of the search.
@@ -43,6 +46,7 @@ impl Default for Settings {
             target: "native".to_string(),
             cost_model: "analytic".to_string(),
             dependences: "polyhedral".to_string(),
+            closed_forms: "recurrences".to_string(),
             // A search asks thousands of questions; one that is harder than this is not worth its answer.
             oracle: OracleOptions { quota: 1000, work: 300_000 },
             limits: Limits::default(),
@@ -114,6 +118,18 @@ impl Settings {
                 available: "none, flat, polyhedral".to_string(),
             })?;
         Ok(Models { cost, dependences })
+    }
+
+    /// What lifting asks, by the names.
+    pub fn lift_options(&self) -> Result<LiftOptions, ModelError> {
+        let unknown = |kind, name: &String, available: &[&str]| ModelError::Unknown {
+            kind,
+            name: name.clone(),
+            available: available.join(", "),
+        };
+        let closed_forms = closed_forms_by_name(&self.closed_forms)
+            .ok_or_else(|| unknown("source of closed forms", &self.closed_forms, &CLOSED_FORMS))?;
+        Ok(LiftOptions { closed_forms: closed_forms.into() })
     }
 
     /// What is searched for a kernel. `likely` values of parameters, by index, count where none is given.

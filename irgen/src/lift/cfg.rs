@@ -2,10 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::llvm::{Block, Function, Inst};
+use crate::llvm::{Block, Function, Inst, Value};
 
 /// The graph of one function. Blocks are numbered in reverse postorder; unreachable ones are left out.
-pub(super) struct Cfg<'m> {
+pub struct Cfg<'m> {
+    pub(super) function: Function<'m>,
     pub(super) blocks: Vec<Block<'m>>,
     /// Instructions as they were before any block was split.
     pub(super) insts: Vec<Vec<Inst<'m>>>,
@@ -25,7 +26,7 @@ pub(super) struct Cfg<'m> {
 }
 
 /// A natural loop.
-pub(super) struct NaturalLoop {
+pub(crate) struct NaturalLoop {
     pub(super) header: usize,
     pub(super) latches: Vec<usize>,
     /// Ascending.
@@ -62,6 +63,7 @@ impl<'m> Cfg<'m> {
         let idom = dominators(&preds);
         let ipdom = post_dominators(&succs);
         let mut cfg = Cfg {
+            function,
             loop_of: vec![None; blocks.len()],
             blocks,
             insts,
@@ -77,9 +79,36 @@ impl<'m> Cfg<'m> {
         Some(cfg)
     }
 
+    /// The function.
+    pub fn function(&self) -> Function<'m> {
+        self.function
+    }
+
+    /// The block of a number.
+    pub fn block(&self, number: usize) -> Option<Block<'m>> {
+        self.blocks.get(number).copied()
+    }
+
+    /// The header of a loop and the innermost loop around it.
+    pub fn loop_at(&self, number: usize) -> Option<(usize, Option<usize>)> {
+        self.loops.get(number).map(|l| (l.header, l.parent))
+    }
+
     /// The block of an instruction; `None` where it is unreachable.
-    pub(super) fn home(&self, inst: Inst<'m>) -> Option<usize> {
+    pub fn home(&self, inst: Inst<'m>) -> Option<usize> {
         self.home.get(&inst).copied()
+    }
+
+    /// `(loop, value at first, value for the next iteration)` of a phi in the header of a loop with one latch.
+    pub(super) fn recurrence(&self, phi: Inst<'m>) -> Option<(usize, Value<'m>, Value<'m>)> {
+        let block = self.home(phi)?;
+        let l = self.loop_of[block].filter(|&l| self.loops[l].header == block)?;
+        let [latch] = self.loops[l].latches[..] else { return None };
+        match phi.incoming()[..] {
+            [(a, from), (b, _)] if from == self.blocks[latch] => Some((l, b, a)),
+            [(a, _), (b, from)] if from == self.blocks[latch] => Some((l, a, b)),
+            _ => None,
+        }
     }
 
     /// Whether every way to `b` goes through `a`.

@@ -1,12 +1,12 @@
 //! What is known at each place of a region, and what has to be checked before it.
 
-use loop_tree::{Affine, Constraint, ParamId, Relation, VarId};
 use rustc_hash::FxHashMap;
 
-use super::poly::{Meaning, Poly, Sym};
 use super::prove::implies;
-use super::values::{Fact, Need, Values, int_bits, signed_range};
+use super::values::{Values, int_bits, signed_range};
 use crate::llvm::Value;
+use analyses::closed_forms::{Fact, Meaning, Need, Poly, Sym};
+use loop_tree::{Affine, Constraint, ParamId, Relation, VarId};
 
 /// A place: the loops around it, outermost first, and what holds there.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
 
     /// Whether it has one value during the region.
     pub(super) fn is_invariant_poly(&self, p: &Poly) -> bool {
-        self.values.symbols.all(p, &|m| match m {
+        self.values.symbols().all(p, &|m| match m {
             Meaning::Value(v) => self.is_outside(v),
             Meaning::Iteration(_) | Meaning::Quotient(_) => false,
         })
@@ -72,13 +72,13 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
 
     /// Iteration counts of loops around the region are unknown: as parameters only through a value that holds them.
     fn affine_of(&mut self, sym: Sym) -> Option<Affine> {
-        match self.values.symbols.meaning(sym) {
+        match self.values.symbols().meaning(sym) {
             Meaning::Iteration(l) => {
                 let counter = self.counters.get(&l)?.clone();
                 Some(Affine::var(counter.var) - self.affine(&counter.base)?)
             }
             Meaning::Quotient(q) => {
-                let (dividend, divisor) = self.values.symbols.parts(q).clone();
+                let (dividend, divisor) = self.values.symbols().parts(q).clone();
                 Some(self.affine(&dividend)?.floor_div(i64::try_from(divisor).ok()?))
             }
             Meaning::Value(v) => {
@@ -123,7 +123,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         let mut syms: Vec<Sym> = goal.symbols().collect();
         syms.sort_unstable();
         syms.dedup();
-        let quotient = |s: &Sym| matches!(self.values.symbols.meaning(*s), Meaning::Quotient(_));
+        let quotient = |s: &Sym| matches!(self.values.symbols().meaning(*s), Meaning::Quotient(_));
         for s in facts.iter().flat_map(|f| f.poly.symbols()).filter(quotient) {
             if !syms.contains(&s) {
                 syms.push(s);
@@ -133,7 +133,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         while let Some(sym) = syms.pop() {
             let s = Poly::symbol(sym);
             let mut ranges = Vec::new();
-            match self.values.symbols.meaning(sym) {
+            match self.values.symbols().meaning(sym) {
                 Meaning::Value(v) => {
                     if let Some(bits) = int_bits(v) {
                         let (low, high) = signed_range(bits);
@@ -141,7 +141,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                     }
                 }
                 Meaning::Quotient(q) => {
-                    let (dividend, divisor) = self.values.symbols.parts(q);
+                    let (dividend, divisor) = self.values.symbols().parts(q);
                     let rest = dividend.add_scaled(&s, -divisor);
                     ranges = vec![rest.clone(), rest.and_then(|r| r.scale(-1)?.offset(divisor - 1))];
                     for inner in dividend.symbols() {
@@ -196,7 +196,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     }
 
     fn iteration(&self, l: usize) -> Option<Sym> {
-        self.values.symbols.find(Meaning::Iteration(l))
+        self.values.symbols().find(Meaning::Iteration(l))
     }
 
     /// Proves a need at a place, or takes conditions on parameters for granted that imply it.
@@ -297,7 +297,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         bound: Option<u32>,
         used: &mut Vec<Sym>,
     ) -> Option<(i128, i128)> {
-        match self.values.symbols.meaning(sym) {
+        match self.values.symbols().meaning(sym) {
             Meaning::Iteration(l) => {
                 let at = place.loops.iter().position(|x| *x == l)?;
                 let counter = self.counters.get(&l)?;
@@ -306,7 +306,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                 Some((0, (high / counter.step).max(0)))
             }
             Meaning::Quotient(q) => {
-                let (dividend, divisor) = self.values.symbols.parts(q).clone();
+                let (dividend, divisor) = self.values.symbols().parts(q).clone();
                 let (a, b) = self.interval(place, &dividend, bound, used)?;
                 Some((a.div_euclid(divisor), b.div_euclid(divisor)))
             }

@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use super::accumulate::Element;
 use super::context::{Context, Place};
 use super::memory::{Memory, Touch, scalar_type};
-use super::poly::{Meaning, Poly};
 use crate::llvm::{Effects, Inst, Opcode, Value};
+use analyses::closed_forms::{Meaning, Poly};
 
 /// Code without loops, and the effects that it must have.
 #[derive(Default)]
@@ -305,7 +305,7 @@ impl<'m> Data<'_, '_, 'm> {
 
     fn in_scope(&self, p: &Poly, place: &Place) -> bool {
         p.degree() <= 1
-            && self.cx.values.symbols.all(p, &|m| match m {
+            && self.cx.values.symbols().all(p, &|m| match m {
                 Meaning::Iteration(l) => place.loops.contains(&l),
                 Meaning::Value(v) => self.cx.is_outside(v),
                 Meaning::Quotient(_) => false,

@@ -4,9 +4,8 @@ use loop_tree::{Affine, ScalarType};
 use rustc_hash::FxHashMap;
 
 use super::context::{Context, Place};
-use super::poly::Poly;
-use super::values::Fact;
 use crate::llvm::{Inst, Opcode, Type, TypeKind, Value};
+use analyses::closed_forms::{Fact, Poly};
 
 /// An array in memory: one base pointer, read and written as one type.
 #[derive(Clone, Debug)]
@@ -77,7 +76,7 @@ pub(super) fn describe<'m>(
         let unknown = |message| Unknown { inst: site.inst, message };
         let ty = site.inst.accessed_type().and_then(scalar_type).filter(|t| *t != ScalarType::I1);
         let ty = ty.ok_or(unknown("an access of a type that statements do not have"))?;
-        let pointer = site.inst.pointer().and_then(|p| cx.values.pointer(p));
+        let pointer = site.inst.pointer().and_then(|p| cx.values.address(p));
         let pointer = pointer.ok_or(unknown("an address that is not understood"))?;
         if !cx.is_outside(pointer.base) {
             return Err(unknown("an address that depends on a pointer computed inside"));

@@ -10,18 +10,18 @@ mod alias;
 mod call_sites;
 mod canonicalise;
 mod cfg;
+mod closed_forms;
 mod context;
 mod leaves;
 mod memory;
 mod names;
 mod ops;
-mod poly;
+mod options;
 mod prove;
 mod region;
 mod select;
 mod shape;
 mod statements;
-mod trip;
 mod values;
 mod whole;
 
@@ -36,6 +36,12 @@ use crate::llvm::{Block, Function, Inst, Module, Value};
 
 pub use call_sites::likely_value;
 pub use canonicalise::{canonicalise, canonicalise_function};
+pub use cfg::Cfg;
+pub use closed_forms::{
+    AffineRecurrences, CLOSED_FORMS, ClosedFormsSource, FunctionForms, Nothing, ScalarEvolution,
+    closed_forms_by_name,
+};
+pub use options::LiftOptions;
 
 /// A function as a loop tree.
 #[derive(Debug)]
@@ -162,6 +168,15 @@ pub struct Remark {
 /// Describes a function and gives each of its regions blocks of its own; nothing else in the IR changes. Best after
 /// [`canonicalise`]. Cost: a few milliseconds for a function with a handful of nests.
 pub fn lift_function<'m>(module: &'m Module<'m>, function: Function<'m>) -> LiftedFunction<'m> {
+    lift_function_with(module, function, &LiftOptions::default())
+}
+
+/// The same, with a choice of analyses.
+pub fn lift_function_with<'m>(
+    module: &'m Module<'m>,
+    function: Function<'m>,
+    options: &LiftOptions,
+) -> LiftedFunction<'m> {
     let name: Arc<str> = function.name().into();
     let mut selection = select::Selection { name: name.to_string(), drafts: Vec::new(), remarks: Vec::new() };
     let mut parts = Vec::new();
@@ -171,9 +186,14 @@ pub fn lift_function<'m>(module: &'m Module<'m>, function: Function<'m>) -> Lift
         selection.remark(None, "attribute", "the function asks not to be optimised", "remove the attribute");
     }
     if let Some(cfg) = &cfg {
-        let mut values = values::Values::new(cfg, module.data_layout());
-        let items = shape::shape(&mut values);
-        parts = selection.select(&mut values, &items);
+        match options.closed_forms.of(module, cfg) {
+            Ok(forms) => {
+                let mut values = values::Values::new(cfg, forms);
+                let items = shape::shape(&mut values);
+                parts = selection.select(&mut values, &items);
+            }
+            Err(e) => selection.remark(None, "closed-forms", &e.to_string(), ""),
+        }
     }
     let kernel = Arc::new(whole::whole(&name, &parts, &selection.drafts));
     let mut remarks = selection.remarks;

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::poly::{Poly, Sym};
-use super::values::Fact;
+use analyses::closed_forms::{Fact, Poly, Sym};
 
 /// More constraints than this are given up on.
 const MAX_CONSTRAINTS: usize = 160;

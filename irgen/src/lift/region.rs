@@ -13,12 +13,12 @@ use super::context::{Context, Counter, Place};
 use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, impure, refuse};
 use super::memory::{Site, describe, scalar_type};
 use super::names::Names;
-use super::poly::Poly;
 use super::shape::{Branch, Cycle, Item, Piece, has_effect};
 use super::statements::Maker;
-use super::values::{Fact, Values};
+use super::values::Values;
 use super::{ArrayBinding, ParamBinding};
 use crate::llvm::{Effects, Inst, Opcode};
+use analyses::closed_forms::{Fact, Poly};
 
 /// A region before its blocks are cut out.
 pub(super) struct Draft<'m> {
@@ -276,7 +276,7 @@ impl<'m> Builder<'_, '_, 'm> {
             }
         };
         for phi in cfg.blocks[header].phis() {
-            if let Some((l, start, next)) = self.data.cx.values.recurrence(phi) {
+            if let Some((l, start, next)) = self.data.cx.values.cfg.recurrence(phi) {
                 let carried =
                     Carried { l, start, next, front, latch: end, after: None, test_first: c.test_first };
                 self.data.carried.insert(phi, carried);

@@ -1,10 +1,9 @@
 //! Control flow as a tree: straight and branching code without loops ([`Piece`]), conditions around loops, loops.
 
 use super::cfg::Cfg;
-use super::poly::Meaning;
-use super::trip::{Count, count};
 use super::values::Values;
 use crate::llvm::{Inst, Opcode, Value};
+use analyses::closed_forms::{LoopExit, Meaning, TripCount};
 
 /// One part of a sequence.
 pub(super) enum Item<'m> {
@@ -37,7 +36,7 @@ pub(super) struct Cycle<'m> {
     /// The block behind it.
     pub(super) exit: usize,
     /// How often it runs, or why that is not known.
-    pub(super) count: Result<Count, &'static str>,
+    pub(super) count: Result<TripCount, &'static str>,
     /// Whether the exit is tested before the body.
     pub(super) test_first: bool,
 }
@@ -227,7 +226,7 @@ impl<'m> Walker<'_, '_, 'm> {
             return false;
         }
         let Some(formula) = self.values.formula(condition, true) else { return false };
-        let simple = |meaning: Meaning<'m>| match meaning {
+        let simple = |meaning: Meaning<Value<'m>>| match meaning {
             Meaning::Iteration(_) | Meaning::Quotient(_) => true,
             Meaning::Value(v) => {
                 v.as_inst().is_none_or(|i| cfg.home(i).is_none_or(|h| cfg.loop_of[h].is_none()))
@@ -238,7 +237,7 @@ impl<'m> Walker<'_, '_, 'm> {
                 .disjuncts
                 .iter()
                 .flatten()
-                .all(|f| f.poly.degree() <= 1 && self.values.symbols.all(&f.poly, &simple))
+                .all(|f| f.poly.degree() <= 1 && self.values.symbols().all(&f.poly, &simple))
     }
 
     fn cycle(&mut self, l: usize) -> Result<Cycle<'m>, &'static str> {
@@ -264,7 +263,7 @@ impl<'m> Walker<'_, '_, 'm> {
             return Err("code with effects runs before the loop's test");
         }
         let body = self.walk(data.header, None, Some(l))?;
-        let count = count(self.values, l, from, test_first);
+        let count = self.values.trip_count(LoopExit { id: l, from, test_first });
         Ok(Cycle { id: l, body, exit, count, test_first })
     }
 

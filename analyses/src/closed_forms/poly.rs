@@ -1,34 +1,41 @@
 //! Polynomials with integer coefficients over symbols: exact values of index computations.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 
-use crate::llvm::Value;
+use rustc_hash::FxHashMap;
 
 /// A symbol, by its place in [`Symbols`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Sym(pub(super) u32);
+pub struct Sym(pub u32);
 
 /// What a symbol stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Meaning<'m> {
+pub enum Meaning<V> {
     /// How many iterations of the loop are complete.
     Iteration(usize),
     /// An integer value, read as signed.
-    Value(Value<'m>),
+    Value(V),
     /// A quotient rounded down, by its place in [`Symbols`].
     Quotient(usize),
 }
 
-/// All symbols of one function.
-#[derive(Default)]
-pub(super) struct Symbols<'m> {
-    list: Vec<Meaning<'m>>,
+/// All symbols of one function, whose values are of type `V`.
+pub struct Symbols<V> {
+    list: Vec<Meaning<V>>,
     quotients: Vec<(Poly, i128)>,
-    number: rustc_hash::FxHashMap<Meaning<'m>, Sym>,
+    number: FxHashMap<Meaning<V>, Sym>,
 }
 
-impl<'m> Symbols<'m> {
-    pub(super) fn get(&mut self, meaning: Meaning<'m>) -> Sym {
+impl<V> Default for Symbols<V> {
+    fn default() -> Self {
+        Symbols { list: Vec::new(), quotients: Vec::new(), number: FxHashMap::default() }
+    }
+}
+
+impl<V: Copy + Eq + Hash> Symbols<V> {
+    /// The symbol that stands for something; the same for the same.
+    pub fn get(&mut self, meaning: Meaning<V>) -> Sym {
         *self.number.entry(meaning).or_insert_with(|| {
             self.list.push(meaning);
             Sym(self.list.len() as u32 - 1)
@@ -36,7 +43,7 @@ impl<'m> Symbols<'m> {
     }
 
     /// `floor(dividend / divisor)` with a positive divisor.
-    pub(super) fn quotient(&mut self, dividend: Poly, divisor: i128) -> Sym {
+    pub fn quotient(&mut self, dividend: Poly, divisor: i128) -> Sym {
         let key = (dividend, divisor);
         let at = self.quotients.iter().position(|q| *q == key).unwrap_or_else(|| {
             self.quotients.push(key);
@@ -46,36 +53,39 @@ impl<'m> Symbols<'m> {
     }
 
     /// Dividend and divisor.
-    pub(super) fn parts(&self, quotient: usize) -> &(Poly, i128) {
+    pub fn parts(&self, quotient: usize) -> &(Poly, i128) {
         &self.quotients[quotient]
     }
 
     /// Whether the test holds for all iterations and values in a polynomial, also inside of quotients.
-    pub(super) fn all(&self, p: &Poly, test: &dyn Fn(Meaning<'m>) -> bool) -> bool {
+    pub fn all(&self, p: &Poly, test: &dyn Fn(Meaning<V>) -> bool) -> bool {
         p.symbols().all(|s| match self.meaning(s) {
             Meaning::Quotient(q) => self.all(&self.quotients[q].0, test),
             other => test(other),
         })
     }
 
-    pub(super) fn find(&self, meaning: Meaning<'m>) -> Option<Sym> {
+    /// The symbol, if something asked for it before.
+    pub fn find(&self, meaning: Meaning<V>) -> Option<Sym> {
         self.number.get(&meaning).copied()
     }
 
-    pub(super) fn meaning(&self, sym: Sym) -> Meaning<'m> {
+    /// What a symbol of this table stands for.
+    pub fn meaning(&self, sym: Sym) -> Meaning<V> {
         self.list[sym.0 as usize]
     }
 }
 
 /// A sum of products of symbols. No coefficient is zero.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub(super) struct Poly(pub(super) BTreeMap<Vec<Sym>, i128>);
+pub struct Poly(pub BTreeMap<Vec<Sym>, i128>);
 
 /// More terms than this are no index computation.
 const MAX_TERMS: usize = 24;
 
 impl Poly {
-    pub(super) fn constant(value: i128) -> Poly {
+    /// A number.
+    pub fn constant(value: i128) -> Poly {
         let mut p = Poly::default();
         if value != 0 {
             p.0.insert(Vec::new(), value);
@@ -83,11 +93,13 @@ impl Poly {
         p
     }
 
-    pub(super) fn symbol(sym: Sym) -> Poly {
+    /// One symbol.
+    pub fn symbol(sym: Sym) -> Poly {
         Poly(BTreeMap::from([(vec![sym], 1)]))
     }
 
-    pub(super) fn as_constant(&self) -> Option<i128> {
+    /// The number that it is, if it is one.
+    pub fn as_constant(&self) -> Option<i128> {
         match self.0.len() {
             0 => Some(0),
             1 => self.0.get(&Vec::new()).copied(),
@@ -95,12 +107,13 @@ impl Poly {
         }
     }
 
-    pub(super) fn constant_term(&self) -> i128 {
+    /// The term without symbols.
+    pub fn constant_term(&self) -> i128 {
         self.0.get(&Vec::new()).copied().unwrap_or(0)
     }
 
     /// `self + factor * other`; `None` where a coefficient overflows.
-    pub(super) fn add_scaled(&self, other: &Poly, factor: i128) -> Option<Poly> {
+    pub fn add_scaled(&self, other: &Poly, factor: i128) -> Option<Poly> {
         let mut result = self.clone();
         for (monomial, c) in &other.0 {
             let entry = result.0.entry(monomial.clone()).or_insert(0);
@@ -110,23 +123,28 @@ impl Poly {
         (result.0.len() <= MAX_TERMS).then_some(result)
     }
 
-    pub(super) fn add(&self, other: &Poly) -> Option<Poly> {
+    /// The sum; `None` where a coefficient overflows.
+    pub fn add(&self, other: &Poly) -> Option<Poly> {
         self.add_scaled(other, 1)
     }
 
-    pub(super) fn sub(&self, other: &Poly) -> Option<Poly> {
+    /// The difference; `None` where a coefficient overflows.
+    pub fn sub(&self, other: &Poly) -> Option<Poly> {
         self.add_scaled(other, -1)
     }
 
-    pub(super) fn offset(&self, by: i128) -> Option<Poly> {
+    /// The sum with a number.
+    pub fn offset(&self, by: i128) -> Option<Poly> {
         self.add(&Poly::constant(by))
     }
 
-    pub(super) fn scale(&self, factor: i128) -> Option<Poly> {
+    /// The product with a number.
+    pub fn scale(&self, factor: i128) -> Option<Poly> {
         Poly::default().add_scaled(self, factor)
     }
 
-    pub(super) fn mul(&self, other: &Poly) -> Option<Poly> {
+    /// The product; `None` where a coefficient overflows, or above degree 4.
+    pub fn mul(&self, other: &Poly) -> Option<Poly> {
         let mut result = Poly::default();
         for (a, x) in &self.0 {
             for (b, y) in &other.0 {
@@ -140,34 +158,37 @@ impl Poly {
         (result.0.len() <= MAX_TERMS && result.degree() <= 4).then_some(result)
     }
 
-    pub(super) fn degree(&self) -> usize {
+    /// The greatest number of symbols in one product.
+    pub fn degree(&self) -> usize {
         self.0.keys().map(Vec::len).max().unwrap_or(0)
     }
 
-    pub(super) fn symbols(&self) -> impl Iterator<Item = Sym> {
+    /// The symbols in it, as often as they occur.
+    pub fn symbols(&self) -> impl Iterator<Item = Sym> {
         self.0.keys().flatten().copied()
     }
 
-    pub(super) fn uses(&self, sym: Sym) -> bool {
+    /// Whether a symbol occurs.
+    pub fn uses(&self, sym: Sym) -> bool {
         self.symbols().any(|s| s == sym)
     }
 
     /// `(a, b)` with `self = a * sym + b` and a constant `a`.
-    pub(super) fn split_linear(&self, sym: Sym) -> Option<(i128, Poly)> {
+    pub fn split_linear(&self, sym: Sym) -> Option<(i128, Poly)> {
         let mut rest = self.clone();
         let a = rest.0.remove(&vec![sym]).unwrap_or(0);
         (!rest.uses(sym)).then_some((a, rest))
     }
 
     /// All coefficients divided exactly.
-    pub(super) fn divide_exact(&self, by: i128) -> Option<Poly> {
+    pub fn divide_exact(&self, by: i128) -> Option<Poly> {
         let exact = by != 0 && self.0.values().all(|c| c % by == 0);
         exact.then(|| Poly(self.0.iter().map(|(m, c)| (m.clone(), c / by)).collect()))
     }
 
     /// `(q, r)` with `self = q * by + r`, by repeatedly removing multiples of the leading term of `by`, which is its
     /// greatest monomial. Constants and linear terms are divided with remainder nearest to zero.
-    pub(super) fn divide(&self, by: &Poly) -> Option<(Poly, Poly)> {
+    pub fn divide(&self, by: &Poly) -> Option<(Poly, Poly)> {
         let (lead, c) = by.0.iter().max_by(|a, b| (a.0.len(), a.0).cmp(&(b.0.len(), b.0)))?;
         let (mut quotient, mut rest) = (Poly::default(), self.clone());
         let mut done: Vec<Vec<Sym>> = Vec::new();
@@ -204,6 +225,15 @@ fn remove_all(whole: &[Sym], part: &[Sym]) -> Option<Vec<Sym>> {
         rest.remove(at);
     }
     Some(rest)
+}
+
+/// `poly >= 0`, or `poly == 0`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fact {
+    /// What is compared with zero.
+    pub poly: Poly,
+    /// Whether it is zero, rather than at least zero.
+    pub equal: bool,
 }
 
 #[cfg(test)]

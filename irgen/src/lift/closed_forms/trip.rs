@@ -2,26 +2,17 @@
 
 use std::rc::Rc;
 
-use super::poly::{Meaning, Poly};
-use super::values::{Need, Values, int_bits, merge, signed_range};
+use analyses::closed_forms::{ClosedForms, LoopExit, Meaning, Need, Poly, TripCount, merge};
+
+use super::super::values::{int_bits, signed_range};
+use super::recurrences::Recurrences;
 use crate::llvm::{IntPredicate, Value};
 
-/// Iteration `k = 0, 1, ...` runs where `room - step * k >= 0`: exact where the needs hold when the loop is entered.
-#[derive(Clone, Debug)]
-pub(super) struct Count {
-    pub(super) room: Poly,
-    /// Positive.
-    pub(super) step: i128,
-    pub(super) needs: Vec<Rc<Need>>,
-}
-
-/// The count of loop `l`, which is left from block `from` only.
+/// The count of a loop, from the comparison that it is left by.
 pub(super) fn count<'m>(
-    values: &mut Values<'_, 'm>,
-    l: usize,
-    from: usize,
-    test_first: bool,
-) -> Result<Count, &'static str> {
+    values: &mut Recurrences<'_, 'm>,
+    LoopExit { id: l, from, test_first }: LoopExit,
+) -> Result<TripCount, &'static str> {
     const UNKNOWN: &str = "the number of iterations is not known when the loop begins";
     let cfg = values.cfg;
     let terminator = cfg.blocks[from].terminator().ok_or(UNKNOWN)?;
@@ -31,11 +22,8 @@ pub(super) fn count<'m>(
     let mut predicate = if stays_if_true { predicate } else { predicate.inverse() };
     let (Some(a), Some(b)) = (condition.operand(0), condition.operand(1)) else { return Err(UNKNOWN) };
     let bits = int_bits(a).ok_or(UNKNOWN)?;
-    let (Some(mut x), Some(mut y)) = (values.integer(a), values.integer(b)) else { return Err(UNKNOWN) };
-    let k = match values.iteration(l).symbols().next() {
-        Some(k) => k,
-        None => return Err(UNKNOWN),
-    };
+    let (Some(mut x), Some(mut y)) = (values.value(a), values.value(b)) else { return Err(UNKNOWN) };
+    let k = values.iteration(l);
     if !x.poly.uses(k) {
         std::mem::swap(&mut x, &mut y);
         predicate = predicate.swapped();
@@ -119,10 +107,10 @@ pub(super) fn count<'m>(
         need(beyond.add(&shift).ok_or(UNKNOWN)?, low, high);
     }
     if test_first {
-        return Ok(Count { room, step: step.abs(), needs });
+        return Ok(TripCount { room, step: step.abs(), needs });
     }
     // Tested after the body: once more, and at least once.
     let room = room.offset(step.abs()).ok_or(UNKNOWN)?;
     need(room.clone(), 0, i128::MAX);
-    Ok(Count { room, step: step.abs(), needs })
+    Ok(TripCount { room, step: step.abs(), needs })
 }

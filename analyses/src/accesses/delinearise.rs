@@ -1,0 +1,166 @@
+//! Several dimensions, from the strides that offsets are made of.
+
+use super::{Accesses, ByteAccess, Grid, Scope, Shape};
+use crate::closed_forms::{Fact, Poly};
+
+/// Rows whose lengths are factors of the offsets, constant or known only when the program runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Delinearised;
+
+/// More candidates for strides than this are not looked at.
+const MAX_STRIDES: usize = 6;
+
+impl Accesses for Delinearised {
+    fn name(&self) -> &'static str {
+        "delinearised"
+    }
+
+    fn describe(&self, scope: &mut dyn Scope, accesses: &[ByteAccess], element: u32) -> Shape {
+        let mut strides: Vec<Poly> = Vec::new();
+        for factor in accesses.iter().flat_map(|a| &a.factors) {
+            let Some(stride) = factor.divide_exact(i128::from(element)) else { continue };
+            let stride = if stride.constant_term() < 0 && stride.degree() == 0 {
+                stride.scale(-1)
+            } else {
+                Some(stride)
+            };
+            if let Some(stride) = stride
+                && stride.as_constant().is_none_or(|c| c > 1)
+                && scope.is_invariant(&stride)
+                && !strides.contains(&stride)
+            {
+                strides.push(stride);
+            }
+        }
+        by_strides(scope, accesses, element, strides)
+    }
+}
+
+/// The best choice of rows among candidates for their lengths, in elements.
+pub(super) fn by_strides(
+    scope: &mut dyn Scope,
+    accesses: &[ByteAccess],
+    element: u32,
+    mut strides: Vec<Poly>,
+) -> Shape {
+    let Grid { remainder: offset, elements } = Grid::new(accesses, element);
+    strides.sort_by(|a, b| {
+        let key = |p: &Poly| (p.degree(), p.0.values().map(|c| c.abs()).max().unwrap_or(0));
+        key(b).cmp(&key(a)).then_with(|| b.cmp(a))
+    });
+    strides.truncate(MAX_STRIDES);
+    // Chains of strides, longest first; each stride is a multiple of the next.
+    let mut chains: Vec<Vec<&Poly>> = vec![Vec::new()];
+    for s in &strides {
+        for at in 0..chains.len() {
+            let fits =
+                chains[at].last().is_none_or(|last| last.divide(s).is_some_and(|(_, r)| r.0.is_empty()));
+            if fits {
+                let mut longer = chains[at].clone();
+                longer.push(s);
+                chains.push(longer);
+            }
+        }
+    }
+    chains.sort_by_key(|c| std::cmp::Reverse(c.len()));
+    // The longest chain that describes the most accesses and needs the fewest conditions.
+    let saved = scope.conditions().clone();
+    let mut best: Option<((usize, usize), Vec<Fact>, Shaped)> = None;
+    for chain in &chains {
+        if let Some(shaped) = try_chain(scope, &elements, chain) {
+            let mine = std::mem::replace(scope.conditions(), saved.clone());
+            let cost =
+                (shaped.1.iter().filter(|s| s.is_none()).count(), mine.len().saturating_sub(saved.len()));
+            if best.as_ref().is_none_or(|(other, ..)| cost < *other) {
+                best = Some((cost, mine, shaped));
+                if cost == (0, 0) {
+                    break;
+                }
+            }
+        }
+        scope.conditions().clone_from(&saved);
+    }
+    match best {
+        Some((_, conditions, (extents, subscripts))) => {
+            *scope.conditions() = conditions;
+            Shape { offset, extents, subscripts }
+        }
+        None => Shape { offset, extents: vec![None], subscripts: vec![None; elements.len()] },
+    }
+}
+
+type Shaped = (Vec<Option<Poly>>, Vec<Option<Vec<Poly>>>);
+
+fn try_chain(scope: &mut dyn Scope, elements: &[Option<Poly>], chain: &[&Poly]) -> Option<Shaped> {
+    let one = Poly::constant(1);
+    let mut extents = vec![None];
+    let mut sizes = Vec::new();
+    for (outer, inner) in chain.iter().zip(chain.iter().skip(1).chain([&&one])) {
+        let (extent, rest) = outer.divide(inner)?;
+        if !rest.0.is_empty() || !scope.is_affine(&extent) {
+            return None;
+        }
+        extents.push(Some(extent.clone()));
+        sizes.push(extent);
+    }
+    let mut all = Vec::new();
+    for (access, element) in elements.iter().enumerate() {
+        all.push(match element {
+            None => None,
+            Some(p) => match split(scope, access, p, chain, &sizes) {
+                Some(subscripts) => Some(subscripts),
+                // With one dimension an access that is not affine touches any element.
+                None if chain.is_empty() => None,
+                None => return None,
+            },
+        });
+    }
+    Some((extents, all))
+}
+
+/// Subscripts by division by the strides, each but the first proved to be within its extent.
+fn split(
+    scope: &mut dyn Scope,
+    access: usize,
+    poly: &Poly,
+    chain: &[&Poly],
+    sizes: &[Poly],
+) -> Option<Vec<Poly>> {
+    let mut rest = poly.clone();
+    let mut result: Vec<Poly> = Vec::new();
+    for (level, stride) in chain.iter().enumerate() {
+        let (quotient, remainder) = rest.divide(stride)?;
+        if level + 1 < chain.len() {
+            if level > 0 {
+                bounded(scope, access, &quotient, &sizes[level - 1])?;
+            }
+            result.push(quotient);
+            rest = remainder;
+            continue;
+        }
+        // The innermost division decides the constants; a neighbour may be the one in bounds.
+        let mut fits = None;
+        for shift in [0i128, -1, 1] {
+            let (Some(q), Some(r)) = (quotient.offset(shift), remainder.add_scaled(stride, -shift)) else {
+                continue;
+            };
+            let saved = scope.conditions().len();
+            let outer = level == 0 || bounded(scope, access, &q, &sizes[level - 1]).is_some();
+            if outer && bounded(scope, access, &r, &sizes[level]).is_some() {
+                fits = Some((q, r));
+                break;
+            }
+            scope.conditions().truncate(saved);
+        }
+        let (q, r) = fits?;
+        result.push(q);
+        rest = r;
+    }
+    result.push(rest);
+    result.iter().all(|p| scope.is_affine(p)).then_some(result)
+}
+
+fn bounded(scope: &mut dyn Scope, access: usize, subscript: &Poly, extent: &Poly) -> Option<()> {
+    let above = extent.sub(subscript)?.offset(-1)?;
+    (scope.require(access, subscript) && scope.require(access, &above)).then_some(())
+}

@@ -1,0 +1,79 @@
+//! Closed forms of values in LLVM IR: where they come from, by name.
+
+mod recurrences;
+mod scalar_evolution;
+mod trip;
+
+use std::fmt;
+
+use analyses::closed_forms::{ClosedForms, NoClosedForms};
+
+use super::cfg::Cfg;
+use crate::llvm::{Module, Result, Value};
+
+/// Makes the closed forms of a function: what lifting is handed.
+pub trait ClosedFormsSource: Send + Sync + fmt::Debug {
+    /// Name for configuration.
+    fn name(&self) -> &'static str;
+    /// The closed forms of the function that the graph is of. Loops and blocks have the graph's numbers.
+    fn of<'a, 'm: 'a>(&self, module: &'m Module<'m>, cfg: &'a Cfg<'m>) -> Result<FunctionForms<'a, 'm>>;
+}
+
+/// Closed forms of the values of one function.
+pub type FunctionForms<'a, 'm> = Box<dyn ClosedForms<Value<'m>> + 'a>;
+
+/// Names that [`closed_forms_by_name`] knows.
+pub const CLOSED_FORMS: [&str; 3] = ["none", "recurrences", "scalar-evolution"];
+
+/// The source of that name.
+pub fn closed_forms_by_name(name: &str) -> Option<Box<dyn ClosedFormsSource>> {
+    match name {
+        "none" => Some(Box::new(Nothing)),
+        "recurrences" => Some(Box::new(AffineRecurrences)),
+        "scalar-evolution" => Some(Box::new(ScalarEvolution)),
+        _ => None,
+    }
+}
+
+/// No closed forms: nothing is lifted, and remarks say why.
+#[derive(Clone, Copy, Debug)]
+pub struct Nothing;
+
+/// Affine recurrences, read from the instructions: exact about wrapping, and with the factors that strides are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct AffineRecurrences;
+
+/// LLVM's ScalarEvolution: knows more forms of loops, forgets some of what instructions promise, so that more has to be
+/// checked at run time.
+#[derive(Clone, Copy, Debug)]
+pub struct ScalarEvolution;
+
+impl ClosedFormsSource for Nothing {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn of<'a, 'm: 'a>(&self, _: &'m Module<'m>, _: &'a Cfg<'m>) -> Result<FunctionForms<'a, 'm>> {
+        Ok(Box::new(NoClosedForms::default()))
+    }
+}
+
+impl ClosedFormsSource for AffineRecurrences {
+    fn name(&self) -> &'static str {
+        "recurrences"
+    }
+
+    fn of<'a, 'm: 'a>(&self, module: &'m Module<'m>, cfg: &'a Cfg<'m>) -> Result<FunctionForms<'a, 'm>> {
+        Ok(Box::new(recurrences::Recurrences::new(cfg, module.data_layout())))
+    }
+}
+
+impl ClosedFormsSource for ScalarEvolution {
+    fn name(&self) -> &'static str {
+        "scalar-evolution"
+    }
+
+    fn of<'a, 'm: 'a>(&self, module: &'m Module<'m>, cfg: &'a Cfg<'m>) -> Result<FunctionForms<'a, 'm>> {
+        Ok(Box::new(scalar_evolution::Evolution::new(module.data_layout(), cfg)?))
+    }
+}

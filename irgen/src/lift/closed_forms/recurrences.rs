@@ -1,0 +1,364 @@
+//! Closed forms read from the instructions: arithmetic, and phis that grow by a constant in each iteration.
+//!
+//! A result is the exact integer that the value has, read as signed, wherever its [needs](analyses::closed_forms::Need) hold: each states that a
+//! polynomial stays in a range, so that nothing wrapped and unsigned reading is signed reading. `nsw` and the like
+//! dispense with a need: where such an operation wraps the value is poison, and a poison address or branch condition
+//! is undefined behaviour. Nothing is taken for granted; the caller proves needs or has them checked at run time.
+
+use rustc_hash::FxHashMap;
+
+use analyses::closed_forms::{
+    Address, ClosedForm, ClosedForms, LoopExit, Meaning, Poly, Sym, Symbols, TripCount, merge,
+};
+
+use super::super::cfg::Cfg;
+use super::super::values::{int_bits, signed_range};
+use super::trip;
+use crate::llvm::{DataLayout, GepFlags, Inst, Opcode, PoisonFlags, Type, TypeKind, Value};
+
+/// Affine recurrences of one function.
+pub(super) struct Recurrences<'a, 'm> {
+    pub(super) cfg: &'a Cfg<'m>,
+    layout: DataLayout<'m>,
+    pub(super) symbols: Symbols<Value<'m>>,
+    memo: FxHashMap<Value<'m>, ClosedForm>,
+    depth: u32,
+}
+
+/// Recursion that is deeper than any index computation; protects the stack.
+const MAX_DEPTH: u32 = 200;
+
+fn scaled(factors: &[Poly], by: &Poly) -> Vec<Poly> {
+    factors.iter().filter_map(|f| f.mul(by)).collect()
+}
+
+impl<'m> ClosedForms<Value<'m>> for Recurrences<'_, 'm> {
+    fn name(&self) -> &'static str {
+        "recurrences"
+    }
+
+    fn symbols(&self) -> &Symbols<Value<'m>> {
+        &self.symbols
+    }
+
+    fn iteration(&mut self, l: usize) -> Sym {
+        self.symbols.get(Meaning::Iteration(l))
+    }
+
+    fn integer(&mut self, v: Value<'m>) -> Option<ClosedForm> {
+        self.value(v)
+    }
+
+    fn address(&mut self, v: Value<'m>) -> Option<Address<Value<'m>>> {
+        self.depth += 1;
+        let p = if self.depth < MAX_DEPTH { self.look_pointer(v) } else { None };
+        self.depth -= 1;
+        p
+    }
+
+    fn trip_count(&mut self, l: LoopExit) -> Result<TripCount, &'static str> {
+        trip::count(self, l)
+    }
+}
+
+impl<'a, 'm> Recurrences<'a, 'm> {
+    pub(super) fn new(cfg: &'a Cfg<'m>, layout: DataLayout<'m>) -> Self {
+        Recurrences { cfg, layout, symbols: Symbols::default(), memo: FxHashMap::default(), depth: 0 }
+    }
+
+    pub(super) fn block_of(&self, inst: Inst<'m>) -> Option<usize> {
+        self.cfg.home(inst)
+    }
+
+    fn symbol(&mut self, v: Value<'m>) -> ClosedForm {
+        ClosedForm::exact(Poly::symbol(self.symbols.get(Meaning::Value(v))))
+    }
+
+    /// An integer value of at most 64 bits; `None` for other types.
+    pub(super) fn value(&mut self, v: Value<'m>) -> Option<ClosedForm> {
+        let bits = int_bits(v)?;
+        if let Some(e) = self.memo.get(&v) {
+            return Some(e.clone());
+        }
+        if v.is_undef() {
+            return None;
+        }
+        if let Some(c) = v.const_int() {
+            return Some(ClosedForm::exact(Poly::constant(c)));
+        }
+        self.depth += 1;
+        let looked = if self.depth < MAX_DEPTH { v.as_inst().and_then(|i| self.look(i, bits)) } else { None };
+        self.depth -= 1;
+        let e = match looked {
+            Some(e) => e,
+            None => self.symbol(v),
+        };
+        self.memo.insert(v, e.clone());
+        Some(e)
+    }
+
+    fn look(&mut self, inst: Inst<'m>, bits: u32) -> Option<ClosedForm> {
+        let flags = inst.poison_flags();
+        let (low, high) = signed_range(bits);
+        let binary = |this: &mut Self, combine: fn(&Poly, &Poly) -> Option<Poly>| {
+            let (a, b) = (this.value(inst.operand(0)?)?, this.value(inst.operand(1)?)?);
+            let poly = combine(&a.poly, &b.poly)?;
+            Some((ClosedForm::exact(poly.clone()).with(&a).with(&b), a, b))
+        };
+        let wraps = |e: ClosedForm| {
+            if flags.contains(PoisonFlags::NSW) {
+                e
+            } else {
+                let poly = e.poly.clone();
+                e.need(&poly, low, high)
+            }
+        };
+        match inst.opcode() {
+            Opcode::Add => binary(self, Poly::add).map(|(e, ..)| wraps(e)),
+            Opcode::Or if flags.contains(PoisonFlags::DISJOINT) => binary(self, Poly::add).map(|(e, ..)| e),
+            Opcode::Sub => binary(self, Poly::sub).map(|(e, ..)| wraps(e)),
+            Opcode::Mul => {
+                let (mut e, a, b) = binary(self, Poly::mul)?;
+                e.factors = [scaled(&a.factors, &b.poly), scaled(&b.factors, &a.poly)].concat();
+                e.factors.extend([a.poly, b.poly].into_iter().filter(|p| !p.0.is_empty()));
+                Some(wraps(e))
+            }
+            Opcode::Shl => {
+                let by = inst.operand(1)?.const_int().filter(|&s| (0..i128::from(bits) - 1).contains(&s))?;
+                let a = self.value(inst.operand(0)?)?;
+                let mut e = ClosedForm::exact(a.poly.scale(1 << by)?).with(&a);
+                e.factors = scaled(&a.factors, &Poly::constant(1 << by));
+                e.factors.push(Poly::constant(1 << by));
+                Some(wraps(e))
+            }
+            // All bits flipped: -x - 1.
+            Opcode::Xor if inst.operand(1)?.const_int() == Some(-1) && bits > 1 => {
+                let a = self.value(inst.operand(0)?)?;
+                Some(ClosedForm::exact(a.poly.scale(-1)?.offset(-1)?).with(&a))
+            }
+            Opcode::SDiv
+            | Opcode::UDiv
+            | Opcode::SRem
+            | Opcode::URem
+            | Opcode::LShr
+            | Opcode::AShr
+            | Opcode::And => self.divide(inst, bits),
+            Opcode::SExt => self.value(inst.operand(0)?),
+            Opcode::ZExt => {
+                let from = inst.operand(0)?;
+                if int_bits(from)? == 1 {
+                    return None;
+                }
+                let e = self.value(from)?;
+                let poly = e.poly.clone();
+                let (_, max) = signed_range(int_bits(from)?);
+                Some(if flags.contains(PoisonFlags::NNEG) { e } else { e.need(&poly, 0, max) })
+            }
+            Opcode::Trunc if bits > 1 => self.value(inst.operand(0)?).map(wraps),
+            Opcode::Phi => self.phi(inst, low, high),
+            _ => None,
+        }
+    }
+
+    /// Division and remainder by a positive constant, where the dividend is not negative or rounds down anyway.
+    fn divide(&mut self, inst: Inst<'m>, bits: u32) -> Option<ClosedForm> {
+        let (a, c) = (self.value(inst.operand(0)?)?, inst.operand(1)?.const_int()?);
+        let (_, high) = signed_range(bits);
+        let shift = || (0..i128::from(bits) - 1).contains(&c).then(|| 1i128 << c);
+        let (divisor, remainder, rounds_down) = match inst.opcode() {
+            Opcode::SDiv | Opcode::UDiv => (c, false, false),
+            Opcode::SRem | Opcode::URem => (c, true, false),
+            Opcode::LShr => (shift()?, false, false),
+            Opcode::AShr => (shift()?, false, true),
+            // The low bits, of negative numbers too.
+            Opcode::And => (c.checked_add(1).filter(|d| d.count_ones() == 1)?, true, true),
+            _ => return None,
+        };
+        if divisor < 2 || divisor > high {
+            return None;
+        }
+        let quotient = match a.poly.divide_exact(divisor) {
+            Some(q) => q,
+            None => Poly::symbol(self.symbols.quotient(a.poly.clone(), divisor)),
+        };
+        let poly = if remainder { a.poly.add_scaled(&quotient, -divisor)? } else { quotient };
+        let e = ClosedForm::exact(poly).with(&a);
+        Some(if rounds_down { e } else { e.need(&a.poly, 0, high) })
+    }
+
+    fn phi(&mut self, phi: Inst<'m>, low: i128, high: i128) -> Option<ClosedForm> {
+        let incoming = phi.incoming();
+        if let [(only, _)] = incoming[..] {
+            return self.loop_closed(phi, only);
+        }
+        let (l, start, next) = self.cfg.recurrence(phi)?;
+        let (mut at, mut step, mut flagged) = (next, 0i128, true);
+        for _ in 0..8 {
+            if at == phi.value() {
+                break;
+            }
+            let inst = at.as_inst()?;
+            // At the end of an inner loop, of a value that does not change there, as the whole chain shows.
+            if let [(only, _)] = inst.incoming()[..] {
+                at = only;
+                continue;
+            }
+            let (a, b) = (inst.operand(0)?, inst.operand(1)?);
+            let sign = match inst.opcode() {
+                Opcode::Add => 1,
+                Opcode::Sub => -1,
+                _ => return None,
+            };
+            let (value, c) = match (b.const_int(), a.const_int()) {
+                (Some(c), _) => (a, c),
+                (None, Some(c)) if sign > 0 => (b, c),
+                _ => return None,
+            };
+            step = step.checked_add(sign * c)?;
+            flagged &= inst.poison_flags().contains(PoisonFlags::NSW);
+            at = value;
+        }
+        if at != phi.value() || step == 0 {
+            return None;
+        }
+        let start = self.value(start)?;
+        let poly = start.poly.add_scaled(&Poly::symbol(self.iteration(l)), step)?;
+        let e = ClosedForm::exact(poly.clone()).with(&start);
+        Some(if flagged { e } else { e.need(&poly, low, high) })
+    }
+
+    /// Of a phi at the end of a loop: its operand, if that does not change in the loop.
+    fn loop_closed(&mut self, phi: Inst<'m>, only: Value<'m>) -> Option<ClosedForm> {
+        let e = self.value(only)?;
+        let block = self.block_of(phi)?;
+        let around = self.cfg.loop_of[block];
+        let inside = |m: Meaning<Value<'m>>, this: &Self| match m {
+            Meaning::Quotient(_) => true,
+            Meaning::Iteration(l) => around.is_none_or(|a| !this.cfg.loop_within(a, l)),
+            Meaning::Value(v) => v.as_inst().is_some_and(|i| {
+                this.block_of(i)
+                    .and_then(|b| this.cfg.loop_of[b])
+                    .is_some_and(|l| around.is_none_or(|a| !this.cfg.loop_within(a, l)))
+            }),
+        };
+        let leaves = |p: &Poly| self.symbols.all(p, &|m| !inside(m, self));
+        (leaves(&e.poly) && e.needs.iter().all(|n| leaves(&n.poly))).then_some(e)
+    }
+
+    fn look_pointer(&mut self, v: Value<'m>) -> Option<Address<Value<'m>>> {
+        let itself =
+            |base| Some(Address { base, offset: ClosedForm::exact(Poly::default()), sizes: Vec::new() });
+        if v.ty().kind() != TypeKind::Pointer(0) {
+            return None;
+        }
+        let Some(inst) = v.as_inst() else {
+            // Constant addresses: of globals, perhaps with an offset.
+            return match (v.const_expr_opcode(), v.const_gep_source_type()) {
+                (None, _) => itself(v),
+                (Some(_), Some(ty)) => {
+                    let operands = v.operands();
+                    let base = self.address(*operands.first()?)?;
+                    let (distance, ..) = self.distance(ty, &operands, false)?;
+                    let poly = base.offset.poly.add(&distance.poly)?;
+                    poly.as_constant()?;
+                    Some(Address { base: base.base, offset: ClosedForm::exact(poly), sizes: Vec::new() })
+                }
+                _ => None,
+            };
+        };
+        match inst.opcode() {
+            Opcode::Gep => {
+                let base = self.address(inst.operand(0)?)?;
+                let (distance, exact, mut sizes) = self.gep(inst)?;
+                let poly = base.offset.poly.add(&distance.poly)?;
+                let mut offset = ClosedForm::exact(poly.clone()).with(&base.offset).with(&distance);
+                if !exact {
+                    offset = offset.need(&poly, i128::from(i64::MIN), i128::from(i64::MAX));
+                }
+                sizes.extend(base.sizes);
+                Some(Address { base: base.base, offset, sizes })
+            }
+            Opcode::Phi => {
+                if let [(only, _)] = inst.incoming()[..] {
+                    let p = self.address(only)?;
+                    return if p.offset.poly.as_constant().is_some() { Some(p) } else { itself(v) };
+                }
+                let Some((l, start, next)) = self.cfg.recurrence(inst) else { return itself(v) };
+                let Some(step) = self.constant_distance(next, v) else { return itself(v) };
+                let start = self.address(start)?;
+                let poly = start.offset.poly.add_scaled(&Poly::symbol(self.iteration(l)), step)?;
+                let (low, high) = (i128::from(i64::MIN), i128::from(i64::MAX));
+                let mut offset = ClosedForm::exact(poly.clone()).with(&start.offset).need(&poly, low, high);
+                offset.factors.push(Poly::constant(step.abs()));
+                Some(Address { base: start.base, offset, sizes: start.sizes })
+            }
+            _ => itself(v),
+        }
+    }
+
+    /// How many bytes `v` is beyond `base`, if that is a constant.
+    fn constant_distance(&mut self, mut v: Value<'m>, base: Value<'m>) -> Option<i128> {
+        let mut sum = 0i128;
+        for _ in 0..8 {
+            if v == base {
+                return Some(sum);
+            }
+            let gep = v.as_inst().filter(|i| i.opcode() == Opcode::Gep)?;
+            sum = sum.checked_add(self.gep(gep)?.0.poly.as_constant()?)?;
+            v = gep.operand(0)?;
+        }
+        None
+    }
+
+    /// What a `getelementptr` adds, in bytes, whether that cannot wrap, and the sizes of the types it steps over.
+    fn gep(&mut self, gep: Inst<'m>) -> Option<(ClosedForm, bool, Vec<i128>)> {
+        let exact = gep.gep_flags()?.intersects(GepFlags::INBOUNDS | GepFlags::NUSW);
+        self.distance(gep.gep_source_type()?, &gep.operands(), exact)
+    }
+
+    fn distance(
+        &mut self,
+        mut ty: Type<'m>,
+        operands: &[Value<'m>],
+        exact: bool,
+    ) -> Option<(ClosedForm, bool, Vec<i128>)> {
+        let (mut sum, mut sizes) = (ClosedForm::exact(Poly::default()), Vec::new());
+        for (place, &index) in operands.iter().skip(1).enumerate() {
+            let size = if place == 0 {
+                self.layout.size_of(ty)?
+            } else {
+                match ty.kind() {
+                    TypeKind::Array(element, _) => {
+                        ty = element;
+                        self.layout.size_of(ty)?
+                    }
+                    TypeKind::Struct => {
+                        let field = u32::try_from(index.const_int()?).ok()?;
+                        let offset = self.layout.field_offset(ty, field)?;
+                        sum.poly = sum.poly.offset(i128::from(offset))?;
+                        ty = *ty.fields().get(field as usize)?;
+                        continue;
+                    }
+                    _ => return None,
+                }
+            };
+            let e = self.value(index)?;
+            let size = i128::from(size);
+            sum.poly = sum.poly.add_scaled(&e.poly, size)?;
+            merge(&mut sum.needs, &e.needs);
+            let mut factors = vec![Poly::constant(size)];
+            if e.poly.as_constant().is_none() && !sizes.contains(&size) {
+                sizes.push(size);
+            }
+            for f in &e.factors {
+                factors.push(f.scale(size)?);
+            }
+            for f in factors {
+                if !sum.factors.contains(&f) && e.poly.as_constant().is_none() {
+                    sum.factors.push(f);
+                }
+            }
+        }
+        Some((sum, exact, sizes))
+    }
+}

@@ -1,0 +1,193 @@
+//! The same C through each implementation of each analysis that lifting asks: equal results, or fewer.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use irgen::lift::{CLOSED_FORMS, LiftOptions, canonicalise, closed_forms_by_name, lift_function_with};
+use irgen::llvm::Context;
+
+fn kernels() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/kernels");
+    let list = std::fs::read_dir(folder).expect("the folder is there");
+    let mut all: Vec<PathBuf> = list.map(|e| e.expect("readable").path()).collect();
+    all.retain(|p| p.extension().is_some_and(|e| e == "c"));
+    all.sort();
+    all
+}
+
+/// As the front end emits it.
+fn compile(source: &Path) -> Vec<u8> {
+    let output = Command::new("clang-22")
+        .args(["-O3", "-Xclang", "-disable-llvm-passes", "-DSMALL", "-fno-math-errno", "-ffp-contract=off"])
+        .args(["-S", "-emit-llvm", "-o", "-"])
+        .arg(source)
+        .output()
+        .expect("clang-22 runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// What a function lifts to.
+#[derive(Default)]
+struct Lifted {
+    regions: Vec<String>,
+    remarks: Vec<&'static str>,
+}
+
+impl Lifted {
+    fn loops(&self) -> usize {
+        self.regions.iter().map(|r| r.matches("for ").count()).sum()
+    }
+}
+
+/// The function of that name, or all.
+fn lift(ir: &[u8], only: Option<&str>, options: &LiftOptions) -> Lifted {
+    let context = Context::new();
+    let mut module = context.parse(ir, "test.ll").expect("parses");
+    canonicalise(&mut module).expect("canonical");
+    let mut all = Lifted::default();
+    for f in module.functions() {
+        if f.is_declaration() || only.is_some_and(|o| o != f.name()) {
+            continue;
+        }
+        let lifted = lift_function_with(&module, f, options);
+        for r in &lifted.regions {
+            let problems = loop_tree::validate_kernel(&r.kernel);
+            assert!(problems.is_empty(), "{}: {problems:?}", f.name());
+            all.regions.push(loop_tree::text::print_kernel(&r.kernel));
+        }
+        all.remarks.extend(lifted.remarks.iter().map(|r| r.code));
+    }
+    module.verify().expect("cutting regions keeps the IR valid");
+    all
+}
+
+fn closed_forms(name: &str) -> LiftOptions {
+    let source = closed_forms_by_name(name).expect("a known name");
+    assert_eq!(source.name(), name);
+    LiftOptions { closed_forms: source.into(), ..LiftOptions::default() }
+}
+
+/// A small function as IR text.
+fn lift_text(text: &str, options: &LiftOptions) -> Lifted {
+    lift(text.as_bytes(), Some("f"), options)
+}
+
+#[test]
+fn every_name_is_known_and_no_other() {
+    for name in CLOSED_FORMS {
+        closed_forms(name);
+    }
+    assert!(closed_forms_by_name("guesses").is_none());
+}
+
+#[test]
+fn without_closed_forms_nothing_is_lifted_and_remarks_say_so() {
+    for source in kernels() {
+        let found = lift(&compile(&source), None, &closed_forms("none"));
+        assert!(found.regions.is_empty(), "{}", source.display());
+        assert!(found.remarks.contains(&"trip-count"), "{}", source.display());
+    }
+}
+
+#[test]
+fn scalar_evolution_finds_a_region_in_every_kernel() {
+    let (mut recurrences, mut evolution) = (0, 0);
+    for source in kernels() {
+        let (ir, name) = (compile(&source), source.file_stem().and_then(|s| s.to_str()).expect("a name"));
+        let kernel = format!("kernel_{name}");
+        let by_evolution = lift(&ir, Some(&kernel), &closed_forms("scalar-evolution"));
+        assert!(!by_evolution.regions.is_empty(), "{name}");
+        evolution += by_evolution.loops();
+        recurrences += lift(&ir, Some(&kernel), &closed_forms("recurrences")).loops();
+    }
+    assert!(evolution * 100 >= recurrences * 95, "{evolution} of {recurrences} loops");
+}
+
+/// A loop over `i32 %i` that stores to `%a[i]`, tested first.
+fn counted(start: &str, compare: &str, step: &str) -> String {
+    format!(
+        "define void @f(ptr %a, i32 %n) {{
+        entry:
+          br label %head
+        head:
+          %i = phi i32 [ {start}, %entry ], [ %next, %body ]
+          %c = icmp {compare}
+          br i1 %c, label %body, label %done
+        body:
+          %x = sext i32 %i to i64
+          %p = getelementptr inbounds double, ptr %a, i64 %x
+          store double 1.0, ptr %p
+          %next = {step}
+          br label %head
+        done:
+          ret void
+        }}"
+    )
+}
+
+#[test]
+fn scalar_evolution_counts_as_recurrences_do() {
+    let check = |text: String, parts: &[&str]| {
+        let found = lift_text(&text, &closed_forms("scalar-evolution"));
+        let [region] = &found.regions[..] else { panic!("{text}: {:?} {:?}", found.regions, found.remarks) };
+        for part in parts {
+            assert!(region.contains(part), "{part} is not in\n{region}");
+        }
+    };
+    check(counted("0", "slt i32 %i, %n", "add nsw i32 %i, 1"), &["for i in 0..n {", "a[i] = 1.0"]);
+    check(counted("3", "slt i32 %i, %n", "add nsw i32 %i, 1"), &["for i in 3..n {", "a[i] = 1.0"]);
+    check(counted("0", "slt i32 %i, %n", "add nsw i32 %i, 4"), &["for i in 0..floor((n + 3)/4) {", "a[i, 0]"]);
+    check(counted("%n", "sgt i32 %i, 0", "add nsw i32 %i, -1"), &["for i in 0..n {", "a[n - i] = 1.0"]);
+    check(counted("0", "ult i32 %i, %n", "add nuw i32 %i, 1"), &["for i in 0..n {", "require n >= 0"]);
+}
+
+#[test]
+fn a_loop_that_may_wrap_keeps_a_condition_with_scalar_evolution() {
+    // `i <= n` never ends where n is the greatest number.
+    let found =
+        lift_text(&counted("0", "sle i32 %i, %n", "add i32 %i, 1"), &closed_forms("scalar-evolution"));
+    for region in &found.regions {
+        assert!(region.contains("require n <= 2147483646"), "{region}");
+    }
+    // An odd n is passed by.
+    let found = lift_text(&counted("0", "ne i32 %i, %n", "add i32 %i, 2"), &closed_forms("scalar-evolution"));
+    assert!(found.regions.is_empty(), "{:?}", found.regions);
+}
+
+#[test]
+fn a_counter_used_behind_its_loop_is_not_the_counter_of_an_iteration() {
+    // ScalarEvolution gives the last value of `%i` the form that `%i` has inside.
+    let text = "define void @f(ptr noalias %a, ptr noalias %b, i64 %n, i64 %m) {
+        entry:
+          br label %head
+        head:
+          %i = phi i64 [ 0, %entry ], [ %next, %body ]
+          %c = icmp slt i64 %i, %n
+          br i1 %c, label %body, label %middle
+        body:
+          %p = getelementptr inbounds double, ptr %a, i64 %i
+          store double 1.0, ptr %p
+          %next = add nsw i64 %i, 1
+          br label %head
+        middle:
+          %last = phi i64 [ %i, %head ]
+          br label %again
+        again:
+          %j = phi i64 [ 0, %middle ], [ %more, %inner ]
+          %d = icmp slt i64 %j, %m
+          br i1 %d, label %inner, label %done
+        inner:
+          %x = add nsw i64 %j, %last
+          %q = getelementptr inbounds double, ptr %b, i64 %x
+          store double 2.0, ptr %q
+          %more = add nsw i64 %j, 1
+          br label %again
+        done:
+          ret void
+        }";
+    let found = lift_text(text, &closed_forms("scalar-evolution"));
+    for region in &found.regions {
+        assert!(!region.contains("b[i") && !region.contains("b[j]"), "{region}");
+    }
+}
