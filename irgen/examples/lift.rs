@@ -1,20 +1,28 @@
-//! Prints the loop trees, regions and remarks of an LLVM IR file: `lift FILE.ll [FUNCTION [CLOSED-FORMS]]`.
+//! Prints the loop trees, regions and remarks of an LLVM IR file: `lift FILE.ll [FUNCTION [CLOSED-FORMS [ACCESSES [CONTROL-FLOW]]]]`.
 
 use std::process::ExitCode;
 
+use analyses::accesses::accesses_by_name;
+use analyses::control_flow::control_flow_by_name;
 use irgen::lift::{LiftOptions, canonicalise, closed_forms_by_name, lift_function_with};
 use irgen::llvm::Context;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let Some(path) = arguments.next() else {
-        eprintln!("usage: lift FILE.ll [FUNCTION [CLOSED-FORMS]]");
+        eprintln!("usage: lift FILE.ll [FUNCTION [CLOSED-FORMS [ACCESSES [CONTROL-FLOW]]]]");
         return ExitCode::from(2);
     };
     let only = arguments.next().filter(|o| o != "-");
     let mut options = LiftOptions::default();
     if let Some(source) = arguments.next().and_then(|name| closed_forms_by_name(&name)) {
         options.closed_forms = source.into();
+    }
+    if let Some(analysis) = arguments.next().and_then(|name| accesses_by_name(&name)) {
+        options.accesses = analysis.into();
+    }
+    if let Some(analysis) = arguments.next().and_then(|name| control_flow_by_name(&name)) {
+        options.control_flow = analysis.into();
     }
     match lift(&path, only.as_deref(), &options) {
         Ok(()) => ExitCode::SUCCESS,

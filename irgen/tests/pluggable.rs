@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use analyses::accesses::accesses_by_name;
+use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, canonicalise, closed_forms_by_name, lift_function_with};
 use irgen::llvm::Context;
 
@@ -137,7 +139,10 @@ fn scalar_evolution_counts_as_recurrences_do() {
     };
     check(counted("0", "slt i32 %i, %n", "add nsw i32 %i, 1"), &["for i in 0..n {", "a[i] = 1.0"]);
     check(counted("3", "slt i32 %i, %n", "add nsw i32 %i, 1"), &["for i in 3..n {", "a[i] = 1.0"]);
-    check(counted("0", "slt i32 %i, %n", "add nsw i32 %i, 4"), &["for i in 0..floor((n + 3)/4) {", "a[i, 0]"]);
+    check(
+        counted("0", "slt i32 %i, %n", "add nsw i32 %i, 4"),
+        &["for i in 0..floor((n + 3)/4) {", "a[i, 0]"],
+    );
     check(counted("%n", "sgt i32 %i, 0", "add nsw i32 %i, -1"), &["for i in 0..n {", "a[n - i] = 1.0"]);
     check(counted("0", "ult i32 %i, %n", "add nuw i32 %i, 1"), &["for i in 0..n {", "require n >= 0"]);
 }
@@ -189,5 +194,97 @@ fn a_counter_used_behind_its_loop_is_not_the_counter_of_an_iteration() {
     let found = lift_text(text, &closed_forms("scalar-evolution"));
     for region in &found.regions {
         assert!(!region.contains("b[i") && !region.contains("b[j]"), "{region}");
+    }
+}
+
+fn accesses(name: &str) -> LiftOptions {
+    let analysis = accesses_by_name(name).expect("a known name");
+    assert_eq!(analysis.name(), name);
+    LiftOptions { accesses: analysis.into(), ..LiftOptions::default() }
+}
+
+/// Subscripts of each array at most.
+fn dimensions(regions: &[String]) -> usize {
+    let arrays = regions.iter().flat_map(|r| r.lines()).filter(|l| l.trim_start().starts_with("array "));
+    arrays.map(|l| l.matches(", ").count() + 1).max().unwrap_or(0)
+}
+
+#[test]
+fn linear_accesses_have_one_dimension_and_lift_less() {
+    let (mut least, mut most) = (0, 0);
+    for source in kernels() {
+        let ir = compile(&source);
+        let linear = lift(&ir, None, &accesses("linear"));
+        assert!(dimensions(&linear.regions) <= 1, "{}: {:?}", source.display(), linear.regions);
+        least += linear.loops();
+        most += lift(&ir, None, &accesses("delinearised")).loops();
+    }
+    assert!(0 < least && least < most, "{least} of {most} loops");
+}
+
+#[test]
+fn types_spell_out_the_rows_of_constant_length_only() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/kernels");
+    // `double (*A)[N]`, and a variable-length array.
+    let constant = lift(&compile(&folder.join("jacobi_2d.c")), Some("kernel_jacobi_2d"), &accesses("types"));
+    assert!(dimensions(&constant.regions) == 2, "{:?}", constant.regions);
+    let variable = lift(&compile(&folder.join("gemm_ikj.c")), Some("kernel_gemm_ikj"), &accesses("types"));
+    assert!(dimensions(&variable.regions) <= 1, "{:?}", variable.regions);
+    assert!(variable.remarks.contains(&"subscript"), "{:?}", variable.remarks);
+}
+
+/// `if (p) { t = b[x]; } else { b[x] = 3.0; } if (q) a[x] = t;` in a loop.
+fn two_branches(second: &str) -> String {
+    format!(
+        "define void @f(ptr noalias %a, ptr noalias %b, ptr noalias %d, i64 %n) {{
+        entry:
+          br label %head
+        head:
+          %i = phi i64 [ 0, %entry ], [ %next, %end ]
+          %c = icmp slt i64 %i, %n
+          br i1 %c, label %body, label %done
+        body:
+          %p = getelementptr inbounds double, ptr %a, i64 %i
+          %q = getelementptr inbounds double, ptr %b, i64 %i
+          %r = getelementptr inbounds double, ptr %d, i64 %i
+          %v = load double, ptr %r
+          %first = fcmp olt double %v, 1.0
+          br i1 %first, label %yes, label %no
+        yes:
+          %t = load double, ptr %q
+          br label %join
+        no:
+          store double 3.0, ptr %q
+          br label %join
+        join:
+          %u = phi double [ %t, %yes ], [ 2.0, %no ]
+          br i1 {second}, label %then, label %end
+        then:
+          store double %u, ptr %p
+          br label %end
+        end:
+          %next = add nsw i64 %i, 1
+          br label %head
+        done:
+          ret void
+        }}"
+    )
+}
+
+#[test]
+fn control_flow_by_either_analysis_describes_the_same_kernels() {
+    for name in CONTROL_FLOW {
+        let analysis = control_flow_by_name(name).expect("a known name");
+        let options = LiftOptions { control_flow: analysis.into(), ..LiftOptions::default() };
+        // What is read on one way is not behind what is written on the other.
+        let found = lift_text(&two_branches("%first"), &options);
+        let [region] = &found.regions[..] else { panic!("{:?} {:?}", found.regions, found.remarks) };
+        assert!(region.contains("S1"), "{name}: {region}");
+        for kernel in ["life", "floyd_warshall", "mesh_relax"] {
+            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../bench/kernels/{kernel}.c"));
+            let ir = compile(&source);
+            let all = |o: &LiftOptions| lift(&ir, Some(&format!("kernel_{kernel}")), o).regions;
+            assert_eq!(all(&options), all(&LiftOptions::default()), "{kernel}");
+        }
     }
 }

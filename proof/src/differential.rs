@@ -3,6 +3,7 @@
 //! Many small functions are one translation unit. Clang runs once; the rest happens in this process ([`Batch`]), and
 //! compiled code runs in children of it ([`isolate`]).
 
+mod asked;
 mod batch;
 mod calls;
 mod check;
@@ -10,6 +11,7 @@ pub mod isolate;
 mod plan;
 mod show;
 
+pub use asked::asked;
 pub use batch::{Batch, BatchError, Level};
 pub use calls::{Calls, RunFunction};
 pub use check::{Mismatch, Tally, check, shrink_mismatch};

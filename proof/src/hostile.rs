@@ -3,11 +3,11 @@
 //! The functions are the entry points of the coverage-guided targets in `fuzz/`; the tests here run them on stable Rust,
 //! on mutations of the same corpus.
 
-use crate::differential::plan_module;
+use crate::differential::{asked, plan_module};
 use analyses::dependences::Polyhedral;
 use analyses::{Oracle, OracleOptions};
 use fastrand::Rng;
-use irgen::lift::canonicalise;
+use irgen::lift::{LiftOptions, canonicalise};
 use irgen::llvm::Context as LlvmContext;
 use loop_tree::text;
 use transforms::{Context, MoveOptions, Recipe, Registry, moves};
@@ -52,7 +52,9 @@ pub fn ir(bytes: &[u8]) {
     }
     let names: Vec<String> =
         module.functions().iter().filter(|f| !f.is_declaration()).map(|f| f.name()).collect();
-    plan_module(&module, &names, 2, &mut Rng::with_seed(1), &mut Default::default());
+    for options in [LiftOptions::default(), asked(8), asked(28)] {
+        plan_module(&module, &names, &options, 2, &mut Rng::with_seed(1), &mut Default::default());
+    }
 }
 
 /// Text into the whole search: every move of every kind, judged, one step deep.

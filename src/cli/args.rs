@@ -64,6 +64,13 @@ pub struct ModelArguments {
     /// What finds closed forms of values and trip counts in IR: `none`, `recurrences`, or LLVM's `scalar-evolution`.
     #[arg(long, value_name = "NAME", default_value = "recurrences")]
     pub closed_forms: String,
+    /// What finds the elements that accesses touch: `linear` (one dimension), `delinearised` (rows from strides), or
+    /// `types` (rows that types spell out).
+    #[arg(long, value_name = "NAME", default_value = "delinearised")]
+    pub accesses: String,
+    /// What knows of branches inside of a body: `cfg` (the graph), or `predicates` (also which conditions are the same).
+    #[arg(long, value_name = "NAME", default_value = "cfg")]
+    pub control_flow: String,
     /// Operations that isl may spend on one question before the variant is refused.
     #[arg(long, value_name = "OPERATIONS")]
     pub quota: Option<u64>,

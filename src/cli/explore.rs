@@ -44,7 +44,8 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
                 .require_parameters(std::iter::once(&*program.kernel))
                 .map_err(|e| failed(DriverError::Model(e)))?;
             let label = program.kernel.name.to_string();
-            let (problem, exploration) = session.explore_kernel(&label, &program.kernel, &[]).map_err(failed)?;
+            let (problem, exploration) =
+                session.explore_kernel(&label, &program.kernel, &[]).map_err(failed)?;
             Explored {
                 regions: vec![ExploredRegion {
                     function: Arc::from(label),

@@ -109,6 +109,8 @@ pub fn settings(
         .to_string(),
         dependences: model.dependences.clone(),
         closed_forms: model.closed_forms.clone(),
+        accesses: model.accesses.clone(),
+        control_flow: model.control_flow.clone(),
         function: input.function.clone(),
         region: input.region,
         ..Settings::default()

@@ -31,7 +31,11 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
         Input::Text(program) => vec![LiftedKernels {
             name: program.kernel.name.clone(),
             whole: program.kernel.clone(),
-            regions: vec![LiftedKernel { kernel: program.kernel.clone(), location: None, likely: Vec::new() }],
+            regions: vec![LiftedKernel {
+                kernel: program.kernel.clone(),
+                location: None,
+                likely: Vec::new(),
+            }],
             remarks: Vec::new(),
         }],
     };

@@ -1,6 +1,8 @@
 //! Which analyses, which model, which bounds; by name where a user chooses.
 
 use crate::explore::{Limits, Problem, Strategy};
+use analyses::accesses::{ACCESSES, accesses_by_name};
+use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
 use analyses::{AnalysisError, OracleOptions};
 use cost_model::CostModel;
 use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
@@ -24,6 +26,10 @@ pub struct Settings {
     pub dependences: String,
     /// Closed forms by name.
     pub closed_forms: String,
+    /// Analysis of accesses by name.
+    pub accesses: String,
+    /// Analysis of control flow by name.
+    pub control_flow: String,
     /// How the oracle works.
     pub oracle: OracleOptions,
     /// Bounds of the search.
@@ -47,6 +53,8 @@ impl Default for Settings {
             cost_model: "analytic".to_string(),
             dependences: "polyhedral".to_string(),
             closed_forms: "recurrences".to_string(),
+            accesses: "delinearised".to_string(),
+            control_flow: "cfg".to_string(),
             // A search asks thousands of questions; one that is harder than this is not worth its answer.
             oracle: OracleOptions { quota: 1000, work: 300_000 },
             limits: Limits::default(),
@@ -129,7 +137,15 @@ impl Settings {
         };
         let closed_forms = closed_forms_by_name(&self.closed_forms)
             .ok_or_else(|| unknown("source of closed forms", &self.closed_forms, &CLOSED_FORMS))?;
-        Ok(LiftOptions { closed_forms: closed_forms.into() })
+        let accesses = accesses_by_name(&self.accesses)
+            .ok_or_else(|| unknown("analysis of accesses", &self.accesses, &ACCESSES))?;
+        let control_flow = control_flow_by_name(&self.control_flow)
+            .ok_or_else(|| unknown("analysis of control flow", &self.control_flow, &CONTROL_FLOW))?;
+        Ok(LiftOptions {
+            closed_forms: closed_forms.into(),
+            accesses: accesses.into(),
+            control_flow: control_flow.into(),
+        })
     }
 
     /// What is searched for a kernel. `likely` values of parameters, by index, count where none is given.

@@ -79,9 +79,7 @@ impl ControlFlow for FromPredicates {
                 let Some(target) = target.filter(|t| *t > b && *t < tables.len()) else { continue };
                 let taken = match (&tables[b], &decided) {
                     (Some(here), _) if same => Some(here.clone()),
-                    (Some(here), Some(outcomes)) => {
-                        outcomes.get(way).map(|o| here.combine(o, |h, o| h & o))
-                    }
+                    (Some(here), Some(outcomes)) => outcomes.get(way).map(|o| here.combine(o, |h, o| h & o)),
                     _ => None,
                 };
                 let before = tables[target].take();

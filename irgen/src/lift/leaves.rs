@@ -5,6 +5,7 @@ use loop_tree::{Affine, Constant, ScalarType};
 use rustc_hash::FxHashMap;
 
 use super::accumulate::Element;
+use super::body::Bodies;
 use super::context::{Context, Place};
 use super::memory::{Memory, Touch, scalar_type};
 use crate::llvm::{Effects, Inst, Opcode, Value};
@@ -141,6 +142,8 @@ pub(super) struct Data<'v, 'a, 'm> {
     pub(super) fresh: Vec<(usize, Root<'m>)>,
     /// Headers of loops that are tested first: their last execution belongs to no iteration.
     pub(super) tested_headers: FxHashMap<usize, usize>,
+    /// Control flow of sections that was asked for.
+    pub(super) bodies: Bodies,
 }
 
 /// Recomputed rather than handed on: at most so many operations and loads.

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::context::{Context, Place};
 use crate::llvm::{Inst, Opcode, Type, TypeKind, Value};
+use analyses::accesses::{ByteAccess, Scope};
 use analyses::closed_forms::{Fact, Poly};
 
 /// An array in memory: one base pointer, read and written as one type.
@@ -60,9 +61,7 @@ pub(super) fn scalar_type(ty: Type<'_>) -> Option<ScalarType> {
 
 struct Raw {
     site: usize,
-    /// In bytes; `None` where it is not exact.
-    offset: Option<Poly>,
-    factors: Vec<Poly>,
+    access: ByteAccess,
     ty: ScalarType,
 }
 
@@ -84,8 +83,11 @@ pub(super) fn describe<'m>(
         let exact = pointer.offset.needs.iter().all(|n| cx.need(&site.place, n));
         let raw = Raw {
             site: at,
-            offset: exact.then_some(pointer.offset.poly),
-            factors: pointer.offset.factors,
+            access: ByteAccess {
+                offset: exact.then_some(pointer.offset.poly),
+                factors: pointer.offset.factors,
+                sizes: pointer.sizes,
+            },
             ty,
         };
         let key = (pointer.base, ty);
@@ -110,6 +112,30 @@ pub(super) fn describe<'m>(
     Ok((memories, touches))
 }
 
+/// The array's accesses, as the analysis of accesses sees them.
+struct ArrayScope<'c, 'v, 'a, 'm> {
+    cx: &'c mut Context<'v, 'a, 'm>,
+    places: Vec<&'c Place>,
+}
+
+impl Scope for ArrayScope<'_, '_, '_, '_> {
+    fn is_invariant(&self, p: &Poly) -> bool {
+        self.cx.is_invariant_poly(p)
+    }
+
+    fn is_affine(&mut self, p: &Poly) -> bool {
+        self.cx.affine(p).is_some()
+    }
+
+    fn require(&mut self, access: usize, goal: &Poly) -> bool {
+        self.places.get(access).is_some_and(|place| self.cx.require(place, goal))
+    }
+
+    fn conditions(&mut self) -> &mut Vec<Fact> {
+        &mut self.cx.assumptions
+    }
+}
+
 /// Subscripts, to prove with and to hand out.
 type Subscripts = (Vec<Poly>, Vec<Affine>);
 
@@ -122,155 +148,29 @@ fn subscripts<'m>(
     raws: &[Raw],
     element: ScalarType,
 ) -> Described {
-    let size = i128::from(element.size());
-    // Accesses that all have the same remainder lie on one grid of elements.
-    let mut remainder = None;
-    let mut polys: Vec<Option<Poly>> = Vec::new();
-    for raw in raws {
-        let poly = raw.offset.as_ref().and_then(|p| {
-            let r = p.constant_term().rem_euclid(size);
-            let on_grid = *remainder.get_or_insert(r) == r;
-            if on_grid { p.offset(-r)?.divide_exact(size) } else { None }
-        });
-        polys.push(poly);
-    }
-    let offset = i64::try_from(remainder.unwrap_or(0)).unwrap_or(0);
-    let mut strides: Vec<Poly> = Vec::new();
-    for factor in raws.iter().flat_map(|r| &r.factors) {
-        let Some(stride) = factor.divide_exact(size) else { continue };
-        let stride =
-            if stride.constant_term() < 0 && stride.degree() == 0 { stride.scale(-1) } else { Some(stride) };
-        if let Some(stride) = stride
-            && stride.as_constant().is_none_or(|c| c > 1)
-            && cx.is_invariant_poly(&stride)
-            && !strides.contains(&stride)
-        {
-            strides.push(stride);
-        }
-    }
-    strides.sort_by(|a, b| {
-        let key = |p: &Poly| (p.degree(), p.0.values().map(|c| c.abs()).max().unwrap_or(0));
-        key(b).cmp(&key(a)).then_with(|| b.cmp(a))
-    });
-    strides.truncate(6);
-    // Chains of strides, longest first; each stride is a multiple of the next.
-    let mut chains: Vec<Vec<&Poly>> = vec![Vec::new()];
-    for s in &strides {
-        for at in 0..chains.len() {
-            let fits =
-                chains[at].last().is_none_or(|last| last.divide(s).is_some_and(|(_, r)| r.0.is_empty()));
-            if fits {
-                let mut longer = chains[at].clone();
-                longer.push(s);
-                chains.push(longer);
-            }
-        }
-    }
-    chains.sort_by_key(|c| std::cmp::Reverse(c.len()));
-    // The longest chain that describes the most accesses and needs the fewest conditions.
+    let accesses: Vec<ByteAccess> = raws.iter().map(|r| r.access.clone()).collect();
+    let analysis = &cx.values.options.accesses;
+    let places = raws.iter().map(|r| &sites[r.site].place).collect();
     let saved = cx.assumptions.clone();
-    let mut best: Option<((usize, usize), Vec<Fact>, Shaped)> = None;
-    for chain in &chains {
-        if let Some(shaped) = try_chain(cx, sites, raws, &polys, chain) {
-            let mine = std::mem::replace(&mut cx.assumptions, saved.clone());
-            let cost = (shaped.1.iter().filter(|s| s.is_none()).count(), mine.len() - saved.len());
-            if best.as_ref().is_none_or(|(other, ..)| cost < *other) {
-                best = Some((cost, mine, shaped));
-                if cost == (0, 0) {
-                    break;
-                }
-            }
-        }
-        cx.assumptions.clone_from(&saved);
+    let shape = analysis.describe(&mut ArrayScope { cx: &mut *cx, places }, &accesses, element.size());
+    let mut extents = Vec::new();
+    for extent in &shape.extents {
+        extents.push(extent.as_ref().and_then(|e| cx.affine(e)));
     }
-    if let Some((_, assumptions, (extents, all))) = best {
-        cx.assumptions = assumptions;
-        return (offset, extents, all);
+    // An answer that does not fit the question is none.
+    let fits = shape.subscripts.len() == raws.len()
+        && extents.iter().zip(&shape.extents).all(|(a, e)| a.is_some() == e.is_some())
+        && extents.first().is_some_and(|outermost| outermost.is_none())
+        && extents.iter().skip(1).all(|inner| inner.is_some())
+        && shape.subscripts.iter().flatten().all(|s| s.len() == extents.len());
+    if !fits {
+        cx.assumptions = saved;
+        return (0, vec![None], raws.iter().map(|_| None).collect());
     }
-    (offset, vec![None], raws.iter().map(|_| None).collect())
-}
-
-type Shaped = (Vec<Option<Affine>>, Vec<Option<Subscripts>>);
-
-fn try_chain<'m>(
-    cx: &mut Context<'_, '_, 'm>,
-    sites: &[Site<'m>],
-    raws: &[Raw],
-    polys: &[Option<Poly>],
-    chain: &[&Poly],
-) -> Option<Shaped> {
-    let one = Poly::constant(1);
-    let mut extents = vec![None];
-    let mut sizes = Vec::new();
-    for (outer, inner) in chain.iter().zip(chain.iter().skip(1).chain([&&one])) {
-        let (extent, rest) = outer.divide(inner)?;
-        if !rest.0.is_empty() {
-            return None;
-        }
-        extents.push(Some(cx.affine(&extent)?));
-        sizes.push(extent);
-    }
-    let mut all = Vec::new();
-    for (raw, poly) in raws.iter().zip(polys) {
-        let place = &sites[raw.site].place;
-        let found = match poly {
-            None => None,
-            Some(p) => match split(cx, place, p, chain, &sizes) {
-                Some(subs) => Some(subs),
-                // With one dimension an access that is not affine touches any element.
-                None if chain.is_empty() => None,
-                None => return None,
-            },
-        };
-        all.push(found);
-    }
-    Some((extents, all))
-}
-
-/// Subscripts by division by the strides, each but the first proved to be within its extent.
-fn split<'m>(
-    cx: &mut Context<'_, '_, 'm>,
-    place: &Place,
-    poly: &Poly,
-    chain: &[&Poly],
-    sizes: &[Poly],
-) -> Option<Subscripts> {
-    let mut rest = poly.clone();
-    let mut result: Vec<Poly> = Vec::new();
-    for (level, stride) in chain.iter().enumerate() {
-        let (quotient, remainder) = rest.divide(stride)?;
-        if level + 1 < chain.len() {
-            if level > 0 {
-                bounded(cx, place, &quotient, &sizes[level - 1])?;
-            }
-            result.push(quotient);
-            rest = remainder;
-            continue;
-        }
-        // The innermost division decides the constants; a neighbour may be the one in bounds.
-        let mut fits = None;
-        for shift in [0i128, -1, 1] {
-            let (Some(q), Some(r)) = (quotient.offset(shift), remainder.add_scaled(stride, -shift)) else {
-                continue;
-            };
-            let saved = cx.assumptions.len();
-            let outer = level == 0 || bounded(cx, place, &q, &sizes[level - 1]).is_some();
-            if outer && bounded(cx, place, &r, &sizes[level]).is_some() {
-                fits = Some((q, r));
-                break;
-            }
-            cx.assumptions.truncate(saved);
-        }
-        let (q, r) = fits?;
-        result.push(q);
-        rest = r;
-    }
-    result.push(rest);
-    let affine: Option<Vec<Affine>> = result.iter().map(|p| cx.affine(p)).collect();
-    Some((result, affine?))
-}
-
-fn bounded(cx: &mut Context<'_, '_, '_>, place: &Place, subscript: &Poly, extent: &Poly) -> Option<()> {
-    let above = extent.sub(subscript)?.offset(-1)?;
-    (cx.require(place, subscript) && cx.require(place, &above)).then_some(())
+    let mut affine = |polys: Vec<Poly>| {
+        let all: Option<Vec<Affine>> = polys.iter().map(|p| cx.affine(p)).collect();
+        Some((polys, all?))
+    };
+    let subscripts = shape.subscripts.into_iter().map(|s| s.and_then(&mut affine)).collect();
+    (shape.offset, extents, subscripts)
 }

@@ -7,6 +7,7 @@
 
 mod accumulate;
 mod alias;
+mod body;
 mod call_sites;
 mod canonicalise;
 mod cfg;
@@ -188,7 +189,7 @@ pub fn lift_function_with<'m>(
     if let Some(cfg) = &cfg {
         match options.closed_forms.of(module, cfg) {
             Ok(forms) => {
-                let mut values = values::Values::new(cfg, forms);
+                let mut values = values::Values::new(cfg, options, forms);
                 let items = shape::shape(&mut values);
                 parts = selection.select(&mut values, &items);
             }

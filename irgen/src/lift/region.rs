@@ -9,6 +9,7 @@ use loop_tree::{
 use rustc_hash::FxHashMap;
 
 use super::alias::alias_classes;
+use super::body::Bodies;
 use super::context::{Context, Counter, Place};
 use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, impure, refuse};
 use super::memory::{Site, describe, scalar_type};
@@ -117,6 +118,7 @@ pub(super) fn draft<'m>(
         apart: Vec::new(),
         fresh: Vec::new(),
         tested_headers: FxHashMap::default(),
+        bodies: Bodies::default(),
     };
     let mut builder = Builder { data, variables: Vec::new(), names: Names::default(), latches: Vec::new() };
     let mut nodes = builder.flatten(items, &Place::default(), None)?;

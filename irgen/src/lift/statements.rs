@@ -131,25 +131,6 @@ impl<'m> Data<'_, '_, 'm> {
         }
     }
 
-    /// Whether a block runs whenever its section does.
-    pub(super) fn always_runs(&self, block: usize, section: usize) -> bool {
-        let cfg = self.cx.values.cfg;
-        let blocks = &self.sections[section].blocks;
-        let skip = self.sections[section].test;
-        let Some(&first) = blocks.iter().find(|b| Some(**b) != skip) else { return true };
-        if Some(block) == skip || !blocks.contains(&block) {
-            return true;
-        }
-        let mut at = Some(first);
-        while let Some(b) = at {
-            if b == block {
-                return true;
-            }
-            at = cfg.ipdom[b].filter(|n| blocks.contains(n) && *n > b);
-        }
-        false
-    }
-
     /// Blocks of the section between a block's immediate dominator, included, and the block, where ways part.
     fn deciders(&self, block: usize, section: usize) -> Vec<usize> {
         let cfg = self.cx.values.cfg;
@@ -177,7 +158,9 @@ impl<'m> Data<'_, '_, 'm> {
                     Root::Store(i) => Spot::Memory(i),
                     Root::Set { slot, .. } => Spot::Slot(slot),
                 };
-                if reads.iter().any(|(r, from)| *from < at && self.may_touch(r, &spot)) {
+                if reads.iter().any(|(r, from)| {
+                    *from < at && self.may_touch(r, &spot) && !self.excludes(r, &spot, section)
+                }) {
                     first[late] = first[late].min(early);
                     break;
                 }

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use analyses::closed_forms::{
-    Address, ClosedForm, ClosedForms, Fact, LoopExit, Need, Poly, Symbols, TripCount, merge,
-};
+use analyses::closed_forms::{Address, ClosedForm, Fact, LoopExit, Need, Poly, Symbols, TripCount, merge};
 
 use super::cfg::Cfg;
+use super::closed_forms::FunctionForms;
+use super::options::LiftOptions;
 use crate::llvm::{Inst, IntPredicate, Opcode, PoisonFlags, TypeKind, Value};
 
 /// A disjunction of conjunctions; exact where the needs hold.
@@ -19,7 +19,9 @@ pub(super) struct Formula {
 /// Values of one function.
 pub(super) struct Values<'a, 'm> {
     pub(super) cfg: &'a Cfg<'m>,
-    forms: Box<dyn ClosedForms<Value<'m>> + 'a>,
+    /// What else to ask.
+    pub(super) options: &'a LiftOptions,
+    forms: FunctionForms<'a, 'm>,
     depth: u32,
 }
 
@@ -41,8 +43,8 @@ pub(super) fn int_bits(v: Value<'_>) -> Option<u32> {
 }
 
 impl<'a, 'm> Values<'a, 'm> {
-    pub(super) fn new(cfg: &'a Cfg<'m>, forms: Box<dyn ClosedForms<Value<'m>> + 'a>) -> Self {
-        Values { cfg, forms, depth: 0 }
+    pub(super) fn new(cfg: &'a Cfg<'m>, options: &'a LiftOptions, forms: FunctionForms<'a, 'm>) -> Self {
+        Values { cfg, options, forms, depth: 0 }
     }
 
     pub(super) fn symbols(&self) -> &Symbols<Value<'m>> {

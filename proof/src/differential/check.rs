@@ -2,13 +2,14 @@
 
 use super::batch::{Batch, BatchError, Level, execute};
 use super::calls::TAKEN;
+use super::asked;
 use super::isolate::Outcome;
 use super::plan::{Choice, PlanTally, PlannedRegion, plan};
 use crate::c_programs::{Fitted, shrink, text};
 use crate::soak::{add_counts, processor_micros};
 use fastrand::Rng;
 use irgen::emit::emit_region;
-use irgen::lift::{canonicalise, lift_function};
+use irgen::lift::{LiftOptions, canonicalise, lift_function_with};
 use irgen::llvm::{Builder, CodeModel, Context, LlvmError, Module, OptLevel, TargetMachine};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -108,6 +109,7 @@ pub fn check(
     tally.programs += batch.functions.len() as u64;
     tally.unstable += unstable.iter().filter(|u| **u).count() as u64;
 
+    let options = asked(seed);
     let canonical = {
         let context = Context::new();
         let mut module = batch.module(&context, level)?;
@@ -118,7 +120,7 @@ pub fn check(
         let context = Context::new();
         let module = context.parse(&canonical, "canonical")?;
         tally.time("oracle", |t| {
-            plan(&module, batch.functions.len(), count, &mut Rng::with_seed(seed), &mut t.plan)
+            plan(&module, batch.functions.len(), &options, count, &mut Rng::with_seed(seed), &mut t.plan)
         })
     };
     let mut mismatches = Vec::new();
@@ -131,7 +133,7 @@ pub fn check(
             if unstable[function] {
                 continue;
             }
-            match tally.time("emit", |_| emit(&module, function, regions, number)) {
+            match tally.time("emit", |_| emit(&module, &options, function, regions, number)) {
                 Ok(Emission::Nothing) => {}
                 Ok(Emission::Replaced { reordered }) => {
                     kept[function] = true;
@@ -210,6 +212,7 @@ fn choice(region: &PlannedRegion, number: usize) -> Option<&Choice> {
 /// Replaces the regions of a function by their variants of that number.
 fn emit(
     module: &Module<'_>,
+    options: &LiftOptions,
     function: usize,
     planned: &[PlannedRegion],
     number: usize,
@@ -218,7 +221,7 @@ fn emit(
         return Ok(Emission::Nothing);
     }
     let Some(f) = module.function(&format!("test_{function}")) else { return Ok(Emission::Nothing) };
-    let lifted = lift_function(module, f);
+    let lifted = lift_function_with(module, f, options);
     if lifted.regions.len() != planned.len() {
         return Err("lifting the same function again gives other regions".to_owned());
     }

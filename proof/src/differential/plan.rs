@@ -5,7 +5,7 @@ use crate::soak::{add_counts, processor_micros};
 use analyses::dependences::Polyhedral;
 use analyses::{Oracle, OracleOptions, Verdict, Witness};
 use fastrand::Rng;
-use irgen::lift::lift_function;
+use irgen::lift::{LiftOptions, lift_function_with};
 use irgen::llvm::Module;
 use loop_tree::{Green, Kernel, Path, RuntimeCondition};
 use serde::{Deserialize, Serialize};
@@ -95,18 +95,20 @@ impl PlanTally {
 pub fn plan(
     module: &Module<'_>,
     functions: usize,
+    options: &LiftOptions,
     count: usize,
     rng: &mut Rng,
     tally: &mut PlanTally,
 ) -> Vec<Vec<PlannedRegion>> {
     let names: Vec<String> = (0..functions).map(|number| format!("test_{number}")).collect();
-    plan_module(module, &names, count, rng, tally)
+    plan_module(module, &names, options, count, rng, tally)
 }
 
 /// The same for functions of any name.
 pub fn plan_module(
     module: &Module<'_>,
     names: &[String],
+    options: &LiftOptions,
     count: usize,
     rng: &mut Rng,
     tally: &mut PlanTally,
@@ -117,7 +119,7 @@ pub fn plan_module(
             result.push(vec![]);
             continue;
         };
-        let lifted = tally.time("lift", || lift_function(module, function));
+        let lifted = tally.time("lift", || lift_function_with(module, function, options));
         for remark in &lifted.remarks {
             *tally.remarks.entry(remark.code.to_owned()).or_default() += 1;
         }
