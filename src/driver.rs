@@ -4,9 +4,11 @@
 //! is replaced by a chosen variant. Functions in which nothing changes stay as they were in the input, byte for byte.
 
 mod clang;
+mod llvm_target;
 mod settings;
 
 pub use clang::compile_c;
+pub use llvm_target::{LlvmTarget, TargetError};
 pub use settings::{ModelError, Models, Settings, parameter_values};
 
 use crate::explore::{Exploration, Explorer, Problem, RegistryMoves, Statistics, Variant};

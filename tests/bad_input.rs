@@ -114,7 +114,11 @@ fn a_parameter_that_is_unknown() {
     let c = files.with("a.c", LOOP);
     fails(&["explore", &c, "--param", "m=3"], 2, &["no region has a parameter `m`", "n"]);
     fails(&["explore", &c, "--param", "n"], 2, &["--param n"]);
-    fails(&["explore", &c, "--target", "abacus"], 2, &["abacus", "generic"]);
+    fails(&["explore", &c, "--target", "abacus"], 2, &["abacus", "generic", "llvm"]);
+    fails(&["explore", &c, "--target", "llvm:abacus"], 2, &["abacus", "processor"]);
+    fails(&["explore", &c, "--closed-forms", "guesses"], 2, &["guesses", "recurrences", "scalar-evolution"]);
+    fails(&["opt", &c, "--accesses", "guesses"], 2, &["guesses", "linear", "delinearised", "types"]);
+    fails(&["show", &c, "--control-flow", "guesses"], 2, &["guesses", "cfg", "predicates"]);
 }
 
 #[test]

@@ -195,13 +195,7 @@ fn check(name: &str, extent: Extent, asked: Option<Asked>) {
 }
 
 /// Returns whether the kernel takes sizes.
-fn check_at(
-    name: &str,
-    extent: Extent,
-    sizes: Sizes,
-    asked: Option<Asked>,
-    outcome: &mut Outcome,
-) -> bool {
+fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outcome: &mut Outcome) -> bool {
     let mut file = tempfile::Builder::new().suffix(".c").tempfile().expect("a temporary file");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("bench/kernels/{name}.c"));
     // Without `main`, only what the kernel needs is left.
@@ -224,7 +218,11 @@ fn check_at(
         .collect();
     let codes: Vec<&str> = lifted.iter().flat_map(|f| &f.remarks).map(|r| r.code).collect();
     let expected = NOT_LIFTED.iter().find(|(k, _)| *k == name).map_or(&[][..], |(_, codes)| codes);
-    assert!(asked.is_some() || codes == expected, "{name}: {:?}", lifted.iter().flat_map(|f| &f.remarks).collect::<Vec<_>>());
+    assert!(
+        asked.is_some() || codes == expected,
+        "{name}: {:?}",
+        lifted.iter().flat_map(|f| &f.remarks).collect::<Vec<_>>()
+    );
 
     let settings = settings(&function, sizes, &names, asked);
     let session = Session { input: &bitcode, name, settings: &settings, registry: &registry, progress: None };

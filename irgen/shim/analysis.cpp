@@ -4,6 +4,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
@@ -124,4 +125,9 @@ extern "C" bool lt_is_identified_object(const Value *P) { return isIdentifiedObj
 extern "C" bool lt_transfers_execution(const Instruction *I) { return isGuaranteedToTransferExecutionToSuccessor(I); }
 extern "C" bool lt_not_poison(const LtAnalyses *A, const Value *V, const Instruction *I) {
   return isGuaranteedNotToBeUndefOrPoison(V, nullptr, I, A->DT);
+}
+
+// Whether the target has a processor of that name, which ends with a zero.
+extern "C" bool lt_has_processor(const TargetMachine *TM, const char *Name) {
+  return TM->getMCSubtargetInfo()->isCPUStringValid(Name);
 }

@@ -52,7 +52,8 @@ pub struct ModelArguments {
     /// Value of parameters that are not given.
     #[arg(long, value_name = "VALUE", default_value_t = 1000)]
     pub default_param: i64,
-    /// The machine costs are predicted for: `native`, or a name as `x86-64-avx2`, `x86-64-avx512`, `generic`.
+    /// The machine costs are predicted for: `native`; a table: `x86_64_avx2`, `x86_64_avx512`, `generic`; `llvm`: this
+    /// machine with the costs of LLVM's TargetTransformInfo, or `llvm:CPU` for a processor such as `llvm:znver4`.
     #[arg(long, default_value = "native")]
     pub target: String,
     /// How costs are predicted.

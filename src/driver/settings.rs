@@ -1,10 +1,11 @@
 //! Which analyses, which model, which bounds; by name where a user chooses.
 
+use super::llvm_target::{LlvmTarget, TargetError};
 use crate::explore::{Limits, Problem, Strategy};
 use analyses::accesses::{ACCESSES, accesses_by_name};
 use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
 use analyses::{AnalysisError, OracleOptions};
-use cost_model::CostModel;
+use cost_model::{CostModel, Target};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
 use loop_tree::{Kernel, ParamId, RuntimeCondition, ScalarType};
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ pub struct Settings {
     pub params: BTreeMap<String, i64>,
     /// Value of the other parameters, where the kernel's conditions allow it.
     pub default_param: i64,
-    /// Target by name; `native` is this machine.
+    /// Target by name; `native` is this machine, `llvm` this machine as LLVM sees it, `llvm:znver4` a processor.
     pub target: String,
     /// Cost model by name: `analytic` or `instructions`.
     pub cost_model: String,
@@ -79,6 +80,9 @@ pub enum ModelError {
         /// The names that exist.
         available: String,
     },
+    /// LLVM does not know the machine.
+    #[error(transparent)]
+    Target(#[from] TargetError),
     /// No kernel has this parameter.
     #[error("no region has a parameter `{name}`; there are: {available}")]
     Parameter {
@@ -100,16 +104,9 @@ pub struct Models {
 impl Settings {
     /// The models by their names.
     pub fn models(&self) -> Result<Models, ModelError> {
-        let target = match self.target.as_str() {
-            "native" => cost_model::detect_host(),
-            name => cost_model::targets::by_name(name).ok_or_else(|| ModelError::Unknown {
-                kind: "target",
-                name: name.to_string(),
-                available: format!("native, {}", cost_model::targets::NAMES.join(", ")),
-            })?,
-        };
+        let target = self.machine()?;
         let cost: Box<dyn CostModel> = match self.cost_model.as_str() {
-            "analytic" => Box::new(cost_model::AnalyticModel::new(target)),
+            "analytic" => Box::new(cost_model::AnalyticModel::shared(target)),
             "instructions" => Box::new(cost_model::InstructionCount),
             name => {
                 return Err(ModelError::Unknown {
@@ -126,6 +123,26 @@ impl Settings {
                 available: "none, flat, polyhedral".to_string(),
             })?;
         Ok(Models { cost, dependences })
+    }
+
+    /// The target by its name.
+    fn machine(&self) -> Result<Arc<dyn Target>, ModelError> {
+        match self.target.as_str() {
+            "native" => Ok(Arc::new(cost_model::detect_host())),
+            "llvm" => Ok(Arc::new(LlvmTarget::new(None)?)),
+            name => match (name.strip_prefix("llvm:"), cost_model::targets::by_name(name)) {
+                (Some(processor), _) => Ok(Arc::new(LlvmTarget::new(Some(processor))?)),
+                (None, Some(table)) => Ok(Arc::new(table)),
+                (None, None) => Err(ModelError::Unknown {
+                    kind: "target",
+                    name: name.to_string(),
+                    available: format!(
+                        "native, {}, llvm, and llvm: with a processor, as llvm:znver4",
+                        cost_model::targets::NAMES.join(", ")
+                    ),
+                }),
+            },
+        }
     }
 
     /// What lifting asks, by the names.

@@ -54,6 +54,9 @@ pub struct LtLoop {
 }
 
 unsafe extern "C" {
+    // analysis.cpp
+    pub fn lt_has_processor(machine: LLVMTargetMachineRef, name: *const c_char) -> bool;
+
     // ir.cpp
     pub fn lt_parse(
         cx: LLVMContextRef,

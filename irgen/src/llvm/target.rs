@@ -8,6 +8,7 @@ use llvm_sys::target_machine::*;
 
 use super::context::initialize_native_target;
 use super::error::{LlvmError, Result};
+use super::ffi;
 use super::module::{Module, take_buffer};
 use super::strings::{c_string, take_message};
 
@@ -114,6 +115,13 @@ impl TargetMachine {
     pub fn features(&self) -> String {
         // SAFETY: a valid machine; the message is ours.
         unsafe { take_message(LLVMGetTargetMachineFeatureString(self.raw)) }
+    }
+
+    /// Whether there is a processor of that name on the architecture.
+    pub fn has_processor(&self, name: &str) -> bool {
+        let c_name = c_string(name);
+        // SAFETY: a valid machine and a terminated string.
+        !name.contains('\0') && unsafe { ffi::lt_has_processor(self.raw, c_name.as_ptr()) }
     }
 
     /// Generates code for a copy of the module, which is verified first.

@@ -1,8 +1,8 @@
 //! Variants of a batch against the original.
 
+use super::asked;
 use super::batch::{Batch, BatchError, Level, execute};
 use super::calls::TAKEN;
-use super::asked;
 use super::isolate::Outcome;
 use super::plan::{Choice, PlanTally, PlannedRegion, plan};
 use crate::c_programs::{Fitted, shrink, text};
