@@ -118,7 +118,7 @@ fn explore(
 ) -> ExploredRegion {
     let settings = session.settings;
     let models = settings.models().expect("models are known");
-    let problem = settings.problem(&kernel, &models).expect("it has dependences");
+    let problem = settings.problem(&kernel, &models, &[]).expect("it has dependences");
     let all = RegistryMoves { registry: session.registry, options: settings.moves.clone() };
     let moves = Sampled { all, every: if extent == Extent::All { 1 } else { 40 } };
     let explorer = Explorer {
@@ -214,7 +214,7 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
     let names: BTreeSet<String> = lifted
         .iter()
         .flat_map(|f| &f.regions)
-        .flat_map(|(k, _)| k.params.iter().map(|p| p.name.to_string()))
+        .flat_map(|r| r.kernel.params.iter().map(|p| p.name.to_string()))
         .collect();
     let codes: Vec<&str> = lifted.iter().flat_map(|f| &f.remarks).map(|r| r.code).collect();
     let expected = NOT_LIFTED.iter().find(|(k, _)| *k == name).map_or(&[][..], |(_, codes)| codes);
@@ -228,7 +228,7 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
     let session = Session { input: &bitcode, name, settings: &settings, registry: &registry, progress: None };
     let regions: Vec<ExploredRegion> = lifted
         .into_iter()
-        .flat_map(|f| f.regions.into_iter().enumerate().map(move |(n, (k, _))| (f.name.clone(), n, k)))
+        .flat_map(|f| f.regions.into_iter().enumerate().map(move |(n, r)| (f.name.clone(), n, r.kernel)))
         .map(|(function, number, kernel)| explore(&session, function, number, kernel, extent))
         .collect();
     for region in &regions {
