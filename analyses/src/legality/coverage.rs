@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// `None`: covered.
 pub(super) type Answer = Result<Option<Arc<BrokenCoverage>>, Fault>;
 
+/// An instance that two places execute, if there is one.
+type Overlap = Option<Vec<i64>>;
+
 #[derive(Default)]
 pub(super) struct Memo {
     /// Answers with the work that they took, which is charged again.
@@ -23,7 +26,7 @@ pub(super) struct Memo {
     /// By the shapes of the original place and of the new one.
     images: FxHashMap<(u128, u128), (Verified, u64)>,
     /// By the shapes of the original place and of two new ones: an instance that both execute.
-    overlaps: FxHashMap<(u128, u128, u128), (Option<Vec<i64>>, u64)>,
+    overlaps: FxHashMap<(u128, u128, u128), (Overlap, u64)>,
     /// Whether all instances of the original place of this shape satisfy a constraint.
     implied: FxHashMap<(u128, Constraint), (bool, u64)>,
 }
@@ -168,7 +171,7 @@ impl Coverage<'_> {
                     continue;
                 }
                 let key = (original.shape, new[i].shape, new[j].shape);
-                let overlap = || -> Result<Option<Vec<i64>>, Fault> {
+                let overlap = || -> Result<Overlap, Fault> {
                     let mut both = domain.clone();
                     for c in a.constraints.iter().chain(&b.constraints) {
                         both.require(c, &dims)?;
