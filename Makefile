@@ -28,13 +28,14 @@ lint: setup
 compare: setup
 	$(CARGO) run --release -p bench -- compare
 
-## Micro-benchmarks.
+## Micro-benchmarks, then the figures of the design beside what is measured (target/figures).
 bench: setup
-	$(CARGO) bench --workspace
+	$(CARGO) bench --workspace --benches
+	$(CARGO) run --release -p bench -- figures
 
 ## Rewrite expected outputs of the file tests; read the diff before committing.
 bless: setup
-	BLESS=1 INSTA_UPDATE=always $(CARGO) test --workspace
+	BLESS=1 TRYCMD=overwrite INSTA_UPDATE=always $(CARGO) test --workspace
 
 ## Random programs against the original, and the oracle against enumeration, for so many minutes: `make soak MINUTES=60`.
 soak: setup

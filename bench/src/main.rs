@@ -2,8 +2,10 @@
 //!
 //! `cargo run -p bench --release -- compare` builds every kernel of `bench/kernels` three ways, runs the programs
 //! interleaved, and prints how the variants of looptree compare with `clang-22 -O3 -march=native`.
+//! `-- figures` prints what the design asks for beside what is measured.
 
 mod compare;
+mod figures;
 mod programs;
 mod timing;
 
@@ -21,11 +23,14 @@ struct Arguments {
 enum Command {
     /// Original against the best predicted and the best measured variant, whole runs.
     Compare(compare::Arguments),
+    /// Speed and memory of transformations, search and legality, beside what the design asks for.
+    Figures(figures::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Figures(arguments) => figures::run(&arguments),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

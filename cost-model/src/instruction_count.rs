@@ -29,6 +29,12 @@ impl CostModel for InstructionCount {
                 format!("{:.0} x {:.1} iterations", l.runs, l.trip),
             )
         });
-        Cost::of(leaves.chain(loops).collect())
+        let mut terms: Vec<Term> = leaves.chain(loops).collect();
+        let unseen = crate::unseen::share(kernel, root, &program, params);
+        if unseen > 0.0 {
+            let original = self.cost(kernel, &kernel.original, params).cycles;
+            terms.push(Term::new("iterations that no sample meets", unseen * original, String::new()));
+        }
+        Cost::of(terms)
     }
 }

@@ -21,6 +21,7 @@ mod throughput;
 mod traffic;
 mod trip_counts;
 mod unroll;
+mod unseen;
 
 pub use explain::{Cost, Explanation, Term};
 pub use instruction_count::InstructionCount;

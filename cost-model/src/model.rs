@@ -49,6 +49,7 @@ impl AnalyticModel {
     }
 
     fn predict(&self, kernel: &Kernel, root: &Green, params: &[i64], may_alias: bool) -> Cost {
+        let whole = root;
         let root = &crate::unroll::unroll_short(root);
         let program = lower(kernel, root, params);
         let moved = traffic(&program, &*self.target);
@@ -66,6 +67,13 @@ impl AnalyticModel {
             terms.push(Term::new("straight-line code", once + memory, String::new()));
         }
         terms.extend(self.control_term(kernel, &program));
+        let unseen = crate::unseen::share(kernel, whole, &program, params);
+        if unseen > 0.0 {
+            // It costs what it costs in the original: nothing is gained by what is not understood.
+            let original = self.predict(kernel, &kernel.original, params, may_alias).cycles;
+            let detail = format!("{:.0} % of the original's work", 100.0 * unseen);
+            terms.push(Term::new("iterations that no sample meets", unseen * original, detail));
+        }
         Cost::of(terms)
     }
 

@@ -61,6 +61,7 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
             }
         }
     };
+    let models = settings.models().map_err(|e| failed(DriverError::Model(e)))?;
     let mut summaries = Vec::new();
     for region in &explored.regions {
         let shown = region.exploration.variants.len().min(arguments.top.max(1));
@@ -70,7 +71,7 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
         } else {
             None
         };
-        summaries.push(report::summary(region, shown, times.as_ref(), arguments));
+        summaries.push(report::summary(region, shown, times.as_ref(), arguments, &*models.cost));
     }
     progress.finish();
     if let Some(directory) = &arguments.dump {

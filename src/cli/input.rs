@@ -2,6 +2,7 @@
 
 use super::args::{CostModelChoice, InputArguments, ModelArguments, SearchArguments, StrategyChoice};
 use super::error::CliError;
+use looptree::analyses::AnalysisError;
 use looptree::driver::{self, DriverError, ModelError, Settings};
 use looptree::explore::Strategy;
 use looptree::tree::text::{self, Program};
@@ -136,7 +137,10 @@ pub fn settings(
             StrategyChoice::Guided => Strategy::Guided,
         };
     }
-    let usage = |e: ModelError| CliError::Usage { message: e.to_string(), help: String::new() };
+    let usage = |e: ModelError| CliError::Usage {
+        message: e.to_string(),
+        help: "names are written as they are listed".to_string(),
+    };
     settings.models().map_err(usage)?;
     settings.lift_options().map_err(usage)?;
     Ok(settings)
@@ -177,11 +181,11 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
             message,
             help: "select one with --function NAME --region NUMBER".to_string(),
         },
-        DriverError::Model(_) => CliError::Usage { message, help: String::new() },
-        DriverError::Analysis { .. } => CliError::Failed {
+        DriverError::Model(_) => CliError::Usage {
             message,
-            help: "raise --quota, or choose a cheaper analysis with --dependences".to_string(),
+            help: "`looptree show FILE --what regions` shows the parameters".to_string(),
         },
+        DriverError::Analysis { source, .. } => CliError::Failed { message, help: analysis_help(&source).to_string() },
         DriverError::Recipe(_) | DriverError::Replay { .. } => CliError::Failed {
             message,
             help: "`looptree show FILE --what tree` shows the loops and their paths, `--what moves` what applies"
@@ -192,5 +196,18 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
             help: "the dependence named keeps the statements in their order".to_string(),
         },
         DriverError::Emit { .. } => CliError::Failed { message, help: "please report this variant".to_string() },
+    }
+}
+
+/// What to do about a kernel that cannot be analysed.
+fn analysis_help(error: &AnalysisError) -> &'static str {
+    match error {
+        AnalysisError::Unsupported(_) => {
+            "the path counts children from the outermost sequence of `looptree show FILE`; loops `until` a condition, \
+             storage and versions end what can be searched: put the nest beside them into a file of its own"
+        }
+        AnalysisError::Repeated { .. } => "a statement takes the variables of all loops around it",
+        AnalysisError::Inexact(_) => "coefficients and constants must be such that bounds fit into 64 bits",
+        _ => "raise --quota, or choose a cheaper analysis with --dependences",
     }
 }

@@ -78,6 +78,10 @@ pub struct Engine<'e, 'a> {
     ceiling: usize,
 }
 
+/// Variants whose moves are applied before it is asked whether there are enough: a fixed number, whatever the number of
+/// threads, because which moves are enumerated must not depend on it.
+const EXPANDED_AT_ONCE: usize = 32;
+
 thread_local! {
     /// The oracle of this thread, with the search it belongs to: oracles cannot cross threads.
     static ORACLE: RefCell<Option<(u64, Result<Oracle, Witness>)>> = const { RefCell::new(None) };
@@ -149,8 +153,22 @@ impl<'e, 'a> Engine<'e, 'a> {
 
     /// The legal successors, by one admitted step, of the variants given; only trees not met before.
     pub fn expand(&mut self, from: &[Variant], admit: &Admit<'_>) -> Vec<Variant> {
+        let room = self.ceiling.saturating_sub(self.statistics.judged);
+        let mut candidates = Vec::new();
+        // No more moves than lead to as many variants as may be judged: the last level of a search has many times more.
+        for some in from.chunks(EXPANDED_AT_ONCE) {
+            if candidates.len() >= room {
+                break;
+            }
+            self.apply_moves(some, admit, &mut candidates);
+        }
+        candidates.truncate(room);
+        self.judge(candidates)
+    }
+
+    /// Applies the admitted moves of some variants, in parallel per variant; the outcome keeps the order of enumeration.
+    fn apply_moves(&mut self, from: &[Variant], admit: &Admit<'_>, candidates: &mut Vec<Candidate>) {
         let worker = self.worker;
-        // Apply: cheap, in parallel per variant; the outcome keeps the order of enumeration.
         type Applied = (usize, Step, Result<Green, transforms::Refusal>);
         let applied: Vec<Applied> = in_pool(self.pool.as_ref(), || {
             from.par_iter()
@@ -174,7 +192,6 @@ impl<'e, 'a> Engine<'e, 'a> {
                 .collect()
         });
         self.statistics.moves += applied.len();
-        let mut candidates = Vec::new();
         let most = self.explorer.limits.leaves.max(self.original().root.summary().leaves.saturating_mul(2));
         for (at, step, result) in applied {
             match result {
@@ -191,9 +208,6 @@ impl<'e, 'a> Engine<'e, 'a> {
                 }
             }
         }
-        let room = self.ceiling.saturating_sub(self.statistics.judged);
-        candidates.truncate(room);
-        self.judge(candidates)
     }
 
     /// Judges and ranks in parallel, in batches so that progress can be told.
@@ -269,7 +283,9 @@ impl Worker<'_> {
             Verdict::Under(conditions) => conditions,
             Verdict::Never(witness) => return Judged::Illegal(Box::new(witness)),
         };
-        Judged::Legal(conditions, self.cost.cost(&problem.kernel, root, &problem.params))
+        let cost = self.cost.cost(&problem.kernel, root, &problem.params);
+        // The terms are several times as large as the tree, and few variants are ever explained.
+        Judged::Legal(conditions, cost_model::Cost { terms: Vec::new(), ..cost })
     }
 }
 

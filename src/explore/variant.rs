@@ -14,7 +14,7 @@ pub struct Variant {
     pub recipe: Recipe,
     /// What must hold at run time.
     pub conditions: Vec<RuntimeCondition>,
-    /// Predicted cost.
+    /// Predicted cost, without its terms but for the original: a model explains the tree again where that is asked for.
     pub cost: Cost,
 }
 

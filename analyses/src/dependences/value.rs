@@ -4,14 +4,13 @@ use super::build::{by_position, context};
 use super::{AnalysisError, ValueFlow};
 use crate::isl::{Conjunction, Ctx, DimType, IslError, Map, Row as IslRow, Set, Space, UnionMap};
 use crate::places::{Place, places};
-use crate::system::{Row, Solver, System};
+use crate::system::{Row, System};
 use loop_tree::{AccessKind, Kernel, StmtId};
 
 /// For every read, the last writes before it. A write that perhaps happens hides nothing.
 pub(super) fn value_flow(kernel: &Kernel, quota: u64) -> Result<Vec<ValueFlow>, AnalysisError> {
     let places = places(kernel, &kernel.original)?;
-    let solver = Solver::new(quota)?;
-    let ctx = solver.ctx();
+    let ctx = &Ctx::new()?;
     let context = context(kernel)?;
     let longest = places.iter().map(|p| p.path.0.len()).max().unwrap_or(0);
     let none = UnionMap::empty(ctx)?;
@@ -62,7 +61,7 @@ pub(super) fn value_flow(kernel: &Kernel, quota: u64) -> Result<Vec<ValueFlow>, 
         })?;
         schedule = schedule.union(map)?;
     }
-    let flow = solver.within_quota(|_| {
+    let flow = ctx.with_quota(quota, |_| {
         crate::isl::Dataflow { may_source: may, ..crate::isl::Dataflow::new(reads, writes, schedule)? }
             .compute()
     })?;

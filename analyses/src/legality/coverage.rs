@@ -16,49 +16,10 @@ use std::sync::Arc;
 /// `None`: covered.
 pub(super) type Answer = Result<Option<Arc<BrokenCoverage>>, Fault>;
 
-/// An instance that two places execute, if there is one.
-type Overlap = Option<Vec<i64>>;
-
 #[derive(Default)]
 pub(super) struct Memo {
     /// Answers with the work that they took, which is charged again.
     known: FxHashMap<(StmtId, Vec<u128>), (Answer, u64)>,
-    /// By the shapes of the original place and of the new one.
-    images: FxHashMap<(u128, u128), (Verified, u64)>,
-    /// By the shapes of the original place and of two new ones: an instance that both execute.
-    overlaps: FxHashMap<(u128, u128, u128), (Overlap, u64)>,
-    /// Whether all instances of the original place of this shape satisfy a constraint.
-    implied: FxHashMap<(u128, Constraint), (bool, u64)>,
-}
-
-impl Memo {
-    fn bound(&mut self) {
-        if self.known.len() >= MAX_KNOWN {
-            self.known.clear();
-        }
-        if self.images.len().max(self.overlaps.len()).max(self.implied.len()) >= MAX_KNOWN {
-            self.images.clear();
-            self.overlaps.clear();
-            self.implied.clear();
-        }
-    }
-}
-
-/// The answer from the memo, or as computed; its work is charged either way.
-macro_rules! remembered {
-    ($self:ident, $memo:ident . $table:ident, $key:expr, $compute:expr) => {{
-        let key = $key;
-        if let Some((answer, work)) = $memo.$table.get(&key) {
-            let answer = answer.clone();
-            $self.solver.charge(*work)?;
-            answer
-        } else {
-            let budget = $self.solver.budget();
-            let answer = $compute?;
-            $memo.$table.insert(key, (answer.clone(), budget - $self.solver.budget()));
-            answer
-        }
-    }};
 }
 
 /// Answers kept before the memo is emptied.
@@ -94,15 +55,17 @@ impl Coverage<'_> {
             return answer.clone();
         }
         let budget = self.solver.budget();
-        memo.bound();
-        let answer = self.compute(memo, id, original, new);
+        let answer = self.compute(id, original, new);
         if self.solver.budget() > 0 {
+            if memo.known.len() >= MAX_KNOWN {
+                memo.known.clear();
+            }
             memo.known.insert(key, (answer.clone(), budget - self.solver.budget()));
         }
         answer
     }
 
-    fn compute(&self, memo: &mut Memo, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
+    fn compute(&self, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
         type Groups<'p> = BTreeMap<&'p BTreeSet<(ArrayId, bool)>, (Vec<&'p Place>, Vec<&'p Place>)>;
         let mut groups: Groups = BTreeMap::new();
         for p in original {
@@ -114,7 +77,7 @@ impl Coverage<'_> {
         let several = groups.len() > 1;
         for (original, new) in groups.into_values() {
             let new: Vec<&Place> = new.into_iter().filter(|p| !p.conditions.is_empty()).collect();
-            let broken = match self.by_inverses(memo, id, &original, &new)? {
+            let broken = match self.by_inverses(id, &original, &new)? {
                 Some(answer) => answer,
                 None => self.by_sets(id, &original, &new)?,
             };
@@ -132,7 +95,6 @@ impl Coverage<'_> {
     #[allow(clippy::type_complexity)]
     fn by_inverses(
         &self,
-        memo: &mut Memo,
         id: StmtId,
         original: &[&Place],
         new: &[&Place],
@@ -150,15 +112,9 @@ impl Coverage<'_> {
         self.include_context(&mut domain)?;
         let Some(domain) = original.domains(&domain, &dims)?.into_iter().next() else { return Ok(None) };
         let required = constraints(original);
-        let mut images: Vec<Arc<Image>> = Vec::with_capacity(new.len());
+        let mut images = Vec::with_capacity(new.len());
         for place in new {
-            let key = (original.shape, place.shape);
-            match remembered!(
-                self,
-                memo.images,
-                key,
-                self.image(memo, id, place, (original.shape, &required, &domain, &dims))
-            ) {
+            match self.image(id, place, &required)? {
                 Verified::Image(image) => images.push(image),
                 Verified::Unknown => return Ok(None),
                 Verified::Broken(broken) => return Ok(Some(Some(broken))),
@@ -166,26 +122,22 @@ impl Coverage<'_> {
         }
         // No instance twice.
         for (i, a) in images.iter().enumerate() {
-            for (j, b) in images.iter().enumerate().skip(i + 1) {
+            for b in &images[i + 1..] {
                 if disjoint(&a.constraints, &b.constraints) {
                     continue;
                 }
-                let key = (original.shape, new[i].shape, new[j].shape);
-                let overlap = || -> Result<Overlap, Fault> {
-                    let mut both = domain.clone();
-                    for c in a.constraints.iter().chain(&b.constraints) {
-                        both.require(c, &dims)?;
-                    }
-                    Ok(self.solver.find_point(&both)?)
-                };
-                if let Some(point) = remembered!(self, memo.overlaps, key, overlap()) {
+                let mut both = domain.clone();
+                for c in a.constraints.iter().chain(&b.constraints) {
+                    both.require(c, &dims)?;
+                }
+                if let Some(point) = self.solver.find_point(&both)? {
                     return Ok(Some(Some(self.broken(id, Problem::Repeated, &dims, &point))));
                 }
             }
         }
         // No instance missing.
         let mut cases = 0;
-        match self.uncovered(domain, &dims, &images, &mut cases)? {
+        match self.uncovered(domain, &dims, &required, &images, &mut cases)? {
             Cases::TooMany => Ok(None),
             Cases::None => Ok(Some(None)),
             Cases::Point(point) => Ok(Some(Some(self.broken(id, Problem::Missing, &dims, &point)))),
@@ -193,13 +145,7 @@ impl Coverage<'_> {
     }
 
     /// The instances that a place executes, if its inverse can be guessed, and all of them belong to the original.
-    fn image(
-        &self,
-        memo: &mut Memo,
-        id: StmtId,
-        place: &Place,
-        (shape, required, whole, dims): (u128, &[Constraint], &System, &[Row]),
-    ) -> Result<Verified, Fault> {
+    fn image(&self, id: StmtId, place: &Place, required: &[Constraint]) -> Result<Verified, Fault> {
         let Some(inverse) = inverse::guess(place) else { return Ok(Verified::Unknown) };
         let n = self.kernel.params.len();
         let time: Vec<Row> = (n..n + place.loops.len()).map(Row::column).collect();
@@ -247,28 +193,7 @@ impl Coverage<'_> {
             }
         }
         list.extend(given.iter().map(|c| c.substitute(&|v| inverse.get(v.index()).cloned())));
-        // Most of it holds for all instances, by what floors are.
-        let mut constraints: Vec<Constraint> = Vec::with_capacity(list.len());
-        for c in list {
-            let implied = c.as_constant() == Some(true) || required.contains(&c) || constraints.contains(&c);
-            let key = (shape, c.clone());
-            if !implied && !remembered!(self, memo.implied, key, self.implied(whole, &c, dims)) {
-                constraints.push(c);
-            }
-        }
-        Ok(Verified::Image(Arc::new(Image { constraints })))
-    }
-
-    /// Whether it is easily proved that all points of the system satisfy the constraint.
-    fn implied(&self, system: &System, c: &Constraint, vars: &[Row]) -> Result<bool, Fault> {
-        for negation in c.negated() {
-            let mut system = system.clone();
-            system.require(&negation, vars)?;
-            if !self.solver.refutes(&system)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(Verified::Image(Image { constraints: list }))
     }
 
     /// A point of the system that does not satisfy the constraint.
@@ -293,7 +218,8 @@ impl Coverage<'_> {
         &self,
         mut domain: System,
         dims: &[Row],
-        images: &[Arc<Image>],
+        given: &[Constraint],
+        images: &[Image],
         cases: &mut usize,
     ) -> Result<Cases, Fault> {
         let Some((first, rest)) = images.split_first() else {
@@ -302,10 +228,14 @@ impl Coverage<'_> {
                 None => Cases::None,
             });
         };
-        let needed = &first.constraints;
+        let needed: Vec<&Constraint> = first
+            .constraints
+            .iter()
+            .filter(|c| c.as_constant() != Some(true) && !given.contains(c))
+            .collect();
         // An image apart from the domain leaves it whole.
         let mut both = domain.clone();
-        for c in needed {
+        for c in &needed {
             both.require(c, dims)?;
         }
         *cases += 1;
@@ -313,7 +243,7 @@ impl Coverage<'_> {
             return Ok(Cases::TooMany);
         }
         if self.solver.refutes(&both)? {
-            return self.uncovered(domain, dims, rest, cases);
+            return self.uncovered(domain, dims, given, rest, cases);
         }
         for c in needed {
             for negation in c.negated() {
@@ -326,7 +256,7 @@ impl Coverage<'_> {
                 if self.solver.refutes(&case)? {
                     continue;
                 }
-                match self.uncovered(case, dims, rest, cases)? {
+                match self.uncovered(case, dims, given, rest, cases)? {
                     Cases::None => {}
                     other => return Ok(other),
                 }
@@ -473,9 +403,8 @@ fn disjoint(a: &[Constraint], b: &[Constraint]) -> bool {
     })
 }
 
-#[derive(Clone)]
 enum Verified {
-    Image(Arc<Image>),
+    Image(Image),
     Unknown,
     Broken(BrokenCoverage),
 }

@@ -4,8 +4,7 @@
 //! Every derived row follows from the given ones, and dropping a row loses nothing but strength; so whatever overflows or
 //! grows too large is dropped, and "refuted" is always right.
 
-use super::ranges::Ranges;
-use super::{Row, System, meeting};
+use super::{Row, System, meeting, ranges};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -75,36 +74,20 @@ fn attempt(system: &System, work: &mut u64) -> Result<(), Refuted> {
         normal(row, false)?;
     }
     solve_equalities(width, &mut equal, Some(&mut rows))?;
-    // What elimination does not see is looked for only where it fails, which is seldom.
-    promote(width, &mut rows, false, work)?;
-    for part in parts(&rows) {
-        eliminate(part, work)?;
-    }
-    if promote(width, &mut rows, true, work)? {
-        for part in parts(&rows) {
-            eliminate(part, work)?;
-        }
-    }
-    Ok(())
-}
-
-/// Uses the equalities among inequalities: a range of one value, and two bounds that meet; each may fix further ones. Whether
-/// there was one.
-fn promote(width: usize, rows: &mut Rows, sums: bool, work: &mut u64) -> Result<bool, Refuted> {
-    let mut any = false;
+    // A range of one value, and two rows that meet, are equalities, which may fix further ones.
     for _ in 0..MAX_ROUNDS {
-        let cells = rows.data.len() as u64;
-        *work = work.saturating_add(if sums { cells * cells / 512 } else { cells / 4 });
-        let ranges = Ranges::new(width, rows)?;
-        let found = ranges.fixed(rows).into_iter().chain(meeting::zero(rows, &ranges, sums)?);
+        *work = work.saturating_add((rows.data.len() / 4) as u64);
+        let found = ranges::fixed(width, &rows)?.into_iter().chain(meeting::zero(&rows)?);
         let mut equal = Rows { stride: width + 1, data: found.flatten().collect() };
         if equal.data.is_empty() {
             break;
         }
-        any = true;
-        solve_equalities(width, &mut equal, Some(rows))?;
+        solve_equalities(width, &mut equal, Some(&mut rows))?;
     }
-    Ok(any)
+    for part in parts(&rows) {
+        eliminate(part, work)?;
+    }
+    Ok(())
 }
 
 /// Eliminates the equalities, from the other rows too.

@@ -16,23 +16,25 @@ pub enum Bound {
     Value(i64),
 }
 
-/// Finds integer points. Owns an isl context, so that it stays on its thread.
+/// Finds integer points.
+///
+/// Every question to isl has a context of its own: isl counts allocations as operations, and a context that has answered
+/// before takes blocks from its cache instead. In a shared one, whether a question fits into its quota would depend on
+/// what was asked before, and so on how a search spreads its trees over threads.
 pub struct Solver {
-    ctx: isl::Ctx,
     quota: u64,
     calls: Cell<u64>,
     /// What is left of the budget, in units of about 50 ns; of systems without a budget, always all.
     left: Cell<u64>,
 }
 
-/// What a question to isl takes from the budget at most; it takes no more than its quota. The operations that isl really
-/// needs depend on what its context did before, and answers must not.
+/// What a question to isl takes from the budget at most; it takes no more than its quota.
 const ISL_QUESTION: u64 = 1000;
 
 impl Solver {
     /// A solver that spends at most `quota` isl operations per question.
     pub fn new(quota: u64) -> Result<Self, isl::IslError> {
-        Ok(Solver { ctx: isl::Ctx::new()?, quota, calls: Cell::new(0), left: Cell::new(u64::MAX) })
+        Ok(Solver { quota, calls: Cell::new(0), left: Cell::new(u64::MAX) })
     }
 
     /// From now on, questions may take so much work together; those beyond it are answered with
@@ -68,24 +70,19 @@ impl Solver {
         Ok(refuted)
     }
 
-    /// The isl context.
-    pub fn ctx(&self) -> &isl::Ctx {
-        &self.ctx
-    }
-
     /// How many questions went to isl, because no fast proof was found.
     pub fn isl_calls(&self) -> u64 {
         self.calls.get()
     }
 
-    /// Runs a computation with one quota for all of it.
+    /// Runs a computation with one quota for all of it, in a context of its own.
     pub fn within_quota<R>(
         &self,
         f: impl FnOnce(&isl::Ctx) -> Result<R, isl::IslError>,
     ) -> Result<R, isl::IslError> {
         self.charge(ISL_QUESTION.min(self.quota))?;
         self.calls.set(self.calls.get() + 1);
-        self.ctx.with_quota(self.quota, f)
+        isl::Ctx::new()?.with_quota(self.quota, f)
     }
 
     /// A point of the system, one value per column; `None` if there is none.

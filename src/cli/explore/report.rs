@@ -3,6 +3,7 @@
 use super::measured::Times;
 use crate::cli::args::ExploreArguments;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
+use looptree::cost_model::CostModel;
 use looptree::driver::{Explored, ExploredRegion};
 use looptree::explore::{Reason, StopReason};
 use looptree::tree::text;
@@ -78,6 +79,7 @@ pub fn summary(
     shown: usize,
     times: Option<&Times>,
     arguments: &ExploreArguments,
+    model: &dyn CostModel,
 ) -> RegionSummary {
     let exploration = &region.exploration;
     let kernel = &region.kernel;
@@ -89,7 +91,10 @@ pub fn summary(
         conditions: v.conditions.iter().map(|c| text::print_runtime_condition(kernel, c)).collect(),
         measured_ratio: times.and_then(|t| t.ratio(rank)),
         seconds: times.and_then(|t| t.seconds(rank)),
-        explanation: arguments.explain.then(|| v.cost.explain().to_string()),
+        explanation: arguments.explain.then(|| match v.recipe.0.is_empty() {
+            true => exploration.original.explain().to_string(),
+            false => model.cost(kernel, &v.root, &region.params).explain().to_string(),
+        }),
     });
     let refused = exploration.refused.iter().filter(|_| arguments.why_not).map(|r| {
         let (code, reason) = match &r.reason {

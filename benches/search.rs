@@ -1,0 +1,48 @@
+//! The search over a three-deep nest with two statements, on one and two threads, and what `opt` does to one file.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use looptree::driver::Settings;
+use looptree::explore::{Explorer, Limits, RegistryMoves, Strategy};
+use looptree::transforms::Registry;
+use looptree::tree::text;
+use std::time::Duration;
+
+const GEMM: &str = include_str!("../bench/figures/gemm.lt");
+const VARIANTS: usize = 1000;
+
+fn search(c: &mut Criterion) {
+    let kernel = text::parse(GEMM).expect("gemm.lt").kernel;
+    let settings = Settings { target: "x86_64_avx2".to_string(), ..Settings::default() };
+    let models = settings.models().expect("models that exist");
+    let problem = settings.problem(&kernel, &models, &[]).expect("an affine kernel");
+    let registry = Registry::standard();
+    let moves = RegistryMoves { registry: &registry, options: settings.moves.clone() };
+    let mut group = c.benchmark_group(format!("search of {VARIANTS}"));
+    group.throughput(Throughput::Elements(VARIANTS as u64));
+    for strategy in [Strategy::Exhaustive, Strategy::Beam, Strategy::Guided] {
+        for threads in [1, 2] {
+            let limits = Limits { variants: VARIANTS, threads, ..Limits::default() };
+            let explorer = Explorer {
+                problem: problem.clone(),
+                moves: &moves,
+                cost: &*models.cost,
+                limits,
+                strategy,
+                progress: None,
+            };
+            group.bench_function(format!("{strategy:?}, {threads} threads"), |b| {
+                b.iter(|| explorer.explore().statistics.judged);
+            });
+        }
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_secs(3));
+    targets = search
+}
+criterion_main!(benches);

@@ -1,0 +1,135 @@
+//! Sessions with the command, as a user sees them: `tests/cli/*.trycmd`. `TRYCMD=overwrite` rewrites what is expected; read
+//! the difference. `[..]` stands for numbers that a better model changes.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+#[test]
+fn sessions() {
+    trycmd::TestCases::new().env("NO_COLOR", "1").case("tests/cli/*.trycmd");
+}
+
+/// Runs the command with a text on standard input.
+fn piped(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_looptree"))
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    // A command that fails early does not read all of it.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("the command ends")
+}
+
+const LOOP: &str = "define void @f(ptr %a, i64 %n) {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %p = getelementptr inbounds double, ptr %a, i64 %i
+  %x = load double, ptr %p
+  %y = fmul double %x, 2.0
+  store double %y, ptr %p
+  %next = add nsw i64 %i, 1
+  br label %head
+done:
+  ret void
+}
+";
+
+#[test]
+fn opt_reads_standard_input_and_writes_standard_output() {
+    let output = piped(&["opt", "-", "-o", "-"], LOOP.as_bytes());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("define void @f(ptr %a, i64 %n)"), "{text}");
+    // What came out goes in again.
+    assert!(piped(&["opt", "-"], text.as_bytes()).status.success());
+}
+
+#[test]
+fn opt_leaves_an_empty_module_as_it_is() {
+    let output = piped(&["opt", "-"], b"target triple = \"x86_64-pc-linux-gnu\"\n");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("x86_64-pc-linux-gnu"));
+}
+
+#[test]
+fn opt_refuses_what_is_no_ir_and_writes_nothing() {
+    for input in [&b"nonsense"[..], b"\xff\xfe\x00"] {
+        let output = piped(&["opt", "-"], input);
+        assert_eq!(output.status.code(), Some(3));
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn opt_applies_a_recipe_and_writes_bitcode_that_it_reads() {
+    let files = tempfile::tempdir().expect("a temporary directory");
+    let path = |name: &str| files.path().join(name).display().to_string();
+    std::fs::write(path("loop.ll"), LOOP).expect("a file");
+    std::fs::write(path("recipe"), "# by four\nunroll(i; 4)\n").expect("a file");
+    let (input, recipe, output) = (path("loop.ll"), path("recipe"), path("out.bc"));
+    let done = piped(&["opt", &input, "--recipe", &recipe, "-o", &output], b"");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let bitcode = std::fs::read(&output).expect("bitcode");
+    assert!(bitcode.starts_with(b"BC"));
+    let shown = piped(&["show", &output], b"");
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("nest @f"));
+}
+
+#[test]
+fn explore_writes_json_and_a_directory_of_variants() {
+    let files = tempfile::tempdir().expect("a temporary directory");
+    let directory = files.path().join("variants");
+    let to = directory.display().to_string();
+    let gemm = "loop-tree/tests/lt/matmul.lt";
+    let arguments =
+        ["explore", gemm, "--format", "json", "--top", "3", "--max-variants", "60", "--dump", &to];
+    let output = piped(&arguments, b"");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let regions = json["regions"].as_array().expect("regions");
+    assert_eq!(regions.len(), 1, "{json}");
+    let variants = regions[0]["variants"].as_array().expect("variants");
+    assert_eq!(variants.len(), 3, "{json}");
+    let mut names: Vec<String> = Vec::new();
+    let mut directories = vec![directory.clone()];
+    while let Some(at) = directories.pop() {
+        for entry in std::fs::read_dir(at).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => directories.push(path),
+                false => names.push(path.display().to_string()),
+            }
+        }
+    }
+    for extension in [".lt", ".ll", ".json"] {
+        assert!(names.iter().any(|n| n.ends_with(extension)), "{extension}: {names:?}");
+    }
+    for name in names.iter().filter(|n| n.ends_with(".lt")) {
+        let run = piped(&["run", name, "--compare"], b"");
+        assert!(run.status.success(), "{name}: {}", String::from_utf8_lossy(&run.stderr));
+        assert!(String::from_utf8_lossy(&run.stdout).contains("equal to the original"), "{name}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_trouble() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_looptree"))
+        .args(["run", "loop-tree/tests/lt/matmul.lt", "--trace", "-p", "N=40", "-p", "M=40", "-p", "L=40"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the command ends");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
+}

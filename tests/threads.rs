@@ -1,0 +1,79 @@
+//! The result of a search does not depend on the number of threads: variants, their order, costs, conditions, and what is
+//! emitted in the end.
+
+use looptree::analyses::OracleOptions;
+use looptree::driver::{self, Session, Settings};
+use looptree::explore::{Limits, Strategy};
+use looptree::transforms::Registry;
+use looptree::tree::text;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Small enough to keep the test short, with questions that exceed their bounds.
+fn settings(threads: usize, strategy: Strategy) -> Settings {
+    let limits = Limits { variants: 250, threads, ..Limits::default() };
+    // A quota that some questions exceed, and others only just do not.
+    let oracle = OracleOptions { quota: 300, ..Settings::default().oracle };
+    Settings { limits, strategy, oracle, target: "x86_64_avx2".into(), ..Settings::default() }
+}
+
+/// Everything that the search of a module finds, and the module with the best variants.
+fn of_module(bitcode: &[u8], threads: usize, strategy: Strategy) -> String {
+    let (settings, registry) = (settings(threads, strategy), Registry::standard());
+    let session =
+        Session { input: bitcode, name: "test", settings: &settings, registry: &registry, progress: None };
+    let explored = session.explore().expect("a module that can be searched");
+    let mut out = String::new();
+    let mut chosen = BTreeMap::new();
+    for region in &explored.regions {
+        let _ = writeln!(out, "{} {:?}", region.label(), region.exploration.statistics);
+        for v in &region.exploration.variants {
+            let conditions: Vec<String> =
+                v.conditions.iter().map(|c| text::print_runtime_condition(&region.kernel, c)).collect();
+            let hash = v.root.structural_hash();
+            let _ = writeln!(out, "{} {:032x} {:x} {conditions:?}", v.recipe, hash, v.cost.cycles.to_bits());
+        }
+        for r in &region.exploration.refused {
+            let _ = writeln!(out, "not {}: {:?}", r.recipe, r.reason);
+        }
+        let best = region.exploration.best();
+        if !best.recipe.0.is_empty() {
+            let choice = session.choose(region, best).expect("a legal variant");
+            chosen.insert((region.function.clone(), region.number), choice);
+        }
+    }
+    out + &session.emit(&chosen).expect("a legal variant has IR").text
+}
+
+#[track_caller]
+fn the_same_on_any_number_of_threads(kernel: &str, strategy: Strategy) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/kernels").join(kernel);
+    let bitcode = driver::compile_c(&file, &[]).expect("clang-22 compiles it");
+    let one = of_module(&bitcode, 1, strategy);
+    assert!(one.lines().count() > 20, "{kernel}: {one}");
+    for threads in [2, 8] {
+        let several = of_module(&bitcode, threads, strategy);
+        let differs = one.lines().zip(several.lines()).find(|(a, b)| a != b);
+        assert!(one == several, "{kernel}, {threads} threads: {differs:?}");
+    }
+}
+
+#[test]
+fn guided() {
+    for kernel in ["gemm_ijk.c", "jacobi_2d.c", "trmm.c"] {
+        the_same_on_any_number_of_threads(kernel, Strategy::Guided);
+    }
+}
+
+#[test]
+fn exhaustive() {
+    for kernel in ["gemm_ijk.c", "cholesky.c"] {
+        the_same_on_any_number_of_threads(kernel, Strategy::Exhaustive);
+    }
+}
+
+#[test]
+fn beam() {
+    the_same_on_any_number_of_threads("mvt.c", Strategy::Beam);
+}
