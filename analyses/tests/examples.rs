@@ -232,6 +232,8 @@ fn flags_keep_their_order() {
         (StmtFlags::VOLATILE, none, true),
         (StmtFlags::VOLATILE, StmtFlags::VOLATILE, false),
         (StmtFlags::VOLATILE, StmtFlags::ATOMIC_RELAXED, false),
+        (StmtFlags::ATOMIC_RELAXED, none, true),
+        (StmtFlags::ATOMIC_RELAXED, StmtFlags::ATOMIC_RELAXED, true),
         (StmtFlags::SIDE_EFFECTS, none, false),
         (none, StmtFlags::MAY_THROW, false),
         (StmtFlags::MAY_TRAP, StmtFlags::MAY_NOT_RETURN, false),
@@ -241,6 +243,26 @@ fn flags_keep_their_order() {
     ] {
         assert_eq!(oracle(&make(a, b)).judge(&swapped).is_legal(), legal, "{a:?} {b:?}");
     }
+}
+
+#[test]
+fn atomic_reads_of_one_element_keep_their_order() {
+    let judge = |flags: StmtFlags, by: i64| {
+        let mut statements = Vec::new();
+        for (name, array, shift) in [("S0", 0, 0), ("S1", 1, by)] {
+            let accesses = vec![read(2, &[v(0).offset(shift)]), write(array, &[v(0)])];
+            let mut s = (*statement(name, &[0], accesses)).clone();
+            s.flags = flags;
+            statements.push(Arc::new(s));
+        }
+        let loops = |body: [Green; 2]| range(0, c(0), n(), Green::seq(body));
+        let kernel = kernel(1, 1, &[1, 1, 1], statements, loops([leaf(0, &[0]), leaf(1, &[0])]));
+        oracle(&kernel).judge(&loops([leaf(1, &[0]), leaf(0, &[0])])).is_legal()
+    };
+    assert!(judge(StmtFlags::empty(), 0));
+    assert!(!judge(StmtFlags::ATOMIC_RELAXED, 0));
+    // What S1 reads is read by S0 in another iteration, whose order stays.
+    assert!(judge(StmtFlags::ATOMIC_RELAXED, 1));
 }
 
 #[test]

@@ -224,6 +224,8 @@ struct Touch {
 
 const BARRIER: i64 = i64::MIN;
 const OBSERVED: i64 = i64::MIN + 1;
+/// Far beyond all places of arrays.
+const COHERENCE: i64 = 1 << 62;
 
 /// Bytes of an access: first address and length.
 fn bytes(
@@ -266,11 +268,13 @@ fn touches(
     let mut result = Vec::new();
     for (id, access) in statement.accesses() {
         let (start, length) = bytes(kernel, instance, access, params, places)?;
-        let on_accumulator = statement.reduction.as_ref().is_some_and(|r| r.read == id || r.write == id);
+        let on_accumulator = statement.reduction.as_ref().is_some_and(|r| r.read == id || r.write == id)
+            && !statement.flags.contains(StmtFlags::ATOMIC_RELAXED);
         let reduction = on_accumulator.then_some(instance.statement);
         let writes = access.kind != AccessKind::Read;
         result.extend((start..start + length).map(|address| Touch { address, writes, reduction }));
     }
+    let accesses = result.len();
     for array in &execution.predicates[instance.leaf] {
         result.push(Touch { address: places.0[array.index()], writes: false, reduction: None });
     }
@@ -279,11 +283,17 @@ fn touches(
         | StmtFlags::ATOMIC_ORDERED
         | StmtFlags::MAY_THROW
         | StmtFlags::MAY_NOT_RETURN;
-    let observed = StmtFlags::VOLATILE | StmtFlags::ATOMIC_RELAXED;
     let order = |address, writes| Touch { address, writes, reduction: None };
     result.push(order(BARRIER, statement.flags.intersects(barrier)));
-    if statement.flags.intersects(observed) {
-        result.push(order(OBSERVED, true));
+    let volatile = statement.flags.contains(StmtFlags::VOLATILE);
+    if volatile || statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
+        result.push(order(OBSERVED, volatile));
+    }
+    if statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
+        // Atomic reads of one place keep their order: as writes to a place beside it.
+        let beside = |t: &Touch| order(t.address ^ COHERENCE, true);
+        let reads: Vec<Touch> = result[..accesses].iter().map(beside).collect();
+        result.extend(reads);
     }
     Ok(result)
 }

@@ -247,14 +247,18 @@ impl Builder<'_> {
         if precision == Precision::Nothing {
             return Ok(());
         }
+        let coherent = rules::coherent(source, target);
         let mut seen: Vec<(ArrayId, ArrayId, DependenceKind)> = Vec::new();
         for s in from {
             for t in to {
-                if !(s.writes || t.writes) || !self.kernel.may_overlap(s.array, t.array) {
+                let control = s.control || t.control;
+                let matters = s.writes || t.writes || (coherent && !control);
+                if !matters || !self.kernel.may_overlap(s.array, t.array) {
                     continue;
                 }
-                let kind = match (s.control || t.control, s.writes, t.writes) {
+                let kind = match (control, s.writes, t.writes) {
                     (true, ..) => DependenceKind::Control,
+                    (_, false, false) => DependenceKind::Order,
                     (_, true, false) => DependenceKind::Flow,
                     (_, false, true) => DependenceKind::Anti,
                     _ => DependenceKind::Output,
@@ -270,7 +274,8 @@ impl Builder<'_> {
                     }
                     _ => None,
                 };
-                let reduction = is_reduction(a.statement, source, s, b.statement, t);
+                // Others see what an atomic accumulator holds in between.
+                let reduction = !coherent && is_reduction(a.statement, source, s, b.statement, t);
                 // Without subscripts one of each sort says it all.
                 if equal.is_none() && !reduction {
                     if seen.contains(&(s.array, t.array, kind)) {
