@@ -146,7 +146,7 @@ impl<'m> Forms<'_, 'm> {
         match e.kind() {
             ScevKind::Constant(c) => exact(ClosedForm::exact(Poly::constant(c))),
             ScevKind::Unknown(v) => {
-                (int_bits(v) == u32::try_from(bits).ok() && !v.is_undef()).then_some(())?;
+                (int_bits(v) == Some(bits) && !v.is_undef()).then_some(())?;
                 exact(self.itself(v))
             }
             ScevKind::AddRec(l, operands) => {
