@@ -69,8 +69,11 @@ pub fn control_flow_by_name(name: &str) -> Option<Box<dyn ControlFlow>> {
 mod tests {
     use super::*;
 
-    fn body(blocks: &[(&[Option<usize>], Option<(u32, bool)>)]) -> Body {
-        let block = |&(successors, test): &(&[Option<usize>], Option<(u32, bool)>)| Block {
+    /// Condition, and whether it holds on the first way.
+    type Tested = Option<(u32, bool)>;
+
+    fn body(blocks: &[(&[Option<usize>], Tested)]) -> Body {
+        let block = |&(successors, test): &(&[Option<usize>], Tested)| Block {
             successors: successors.to_vec(),
             test: test.map(|(condition, positive)| Test { condition, positive }),
         };
@@ -124,7 +127,7 @@ mod tests {
 
     #[test]
     fn with_many_conditions_predicates_know_what_the_graph_knows() {
-        let mut blocks: Vec<(Vec<Option<usize>>, Option<(u32, bool)>)> = Vec::new();
+        let mut blocks: Vec<(Vec<Option<usize>>, Tested)> = Vec::new();
         for n in 0..40 {
             blocks.push((vec![Some(2 * n + 1), Some(2 * n + 2)], Some((n as u32, true))));
             blocks.push((vec![Some(2 * n + 2)], None));
