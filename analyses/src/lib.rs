@@ -13,6 +13,8 @@ pub mod control_flow;
 pub mod dependences;
 pub mod isl;
 pub mod legality;
+#[doc(hidden)]
+pub mod mutation;
 mod places;
 mod reroll;
 pub mod system;

@@ -3,3 +3,5 @@
 pub mod emit;
 pub mod lift;
 pub mod llvm;
+#[doc(hidden)]
+pub mod mutation;

@@ -14,6 +14,6 @@ mod show;
 pub use asked::asked;
 pub use batch::{Batch, BatchError, Level};
 pub use calls::{Calls, RunFunction};
-pub use check::{Mismatch, Tally, check, shrink_mismatch};
+pub use check::{Mismatch, PROMISES, Tally, check, shrink_mismatch};
 pub use plan::{Choice, PlanTally, PlannedRegion, plan_module};
 pub use show::show;

@@ -325,6 +325,12 @@ pub fn check_source(
     subject.check_random(&mut Rng::with_seed(seed), variants, tally).map_err(|found| shrink(source, found))
 }
 
+/// Whether the oracle is wrong about the kernel; not shrunk.
+pub fn is_wrong(source: &Source, seed: u64, variants: usize) -> bool {
+    let Ok(subject) = Subject::new(source.text()) else { return false };
+    subject.check_random(&mut Rng::with_seed(seed), variants, &mut Tally::default()).is_err()
+}
+
 fn shrink(source: &Source, mut found: Box<Unsound>) -> Box<Unsound> {
     let mut best = source.clone();
     let mut attempts = 300;

@@ -2,15 +2,19 @@
 //!
 //! - [`c_programs`]: random affine and nearly affine C functions without undefined behaviour, which shrink.
 //! - [`differential`]: these through lifting and emission, bit for bit against the original.
+//! - [`cases`]: files that say what must hold of them.
 //! - [`hostile`]: arbitrary bytes into everything that reads.
 //! - [`soak`]: all of it, for as long as wanted.
+//! - [`mutants`]: would a missing rule be noticed?
 //! - [`kernels`]: random kernels as `.lt` text, which shrink.
 //! - [`brute_force`]: legality by enumeration, without integer sets; [`legality`]: the oracle against it.
 
 pub mod brute_force;
 pub mod c_programs;
+pub mod cases;
 pub mod differential;
 pub mod hostile;
 pub mod kernels;
 pub mod legality;
+pub mod mutants;
 pub mod soak;

@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use proof::c_programs::{Profile, generate, scenario, text};
+use proof::mutants::{Limits, Mutant, Row, table};
 use proof::soak::{self, Options};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -70,6 +71,26 @@ enum Command {
         #[arg(long, default_value_t = 20)]
         tries: u64,
     },
+    /// Leaves out each rule of the compiler in turn and prints who notices. Exit code 1: nobody notices one of them.
+    Mutants {
+        /// Random kernels per rule.
+        #[arg(long, default_value_t = 200)]
+        kernels: u64,
+        /// Translation units of 20 programs per rule.
+        #[arg(long, default_value_t = 6)]
+        batches: u64,
+        /// Stop at the first suite that notices.
+        #[arg(long)]
+        first: bool,
+        /// Rules whose name begins so.
+        #[arg(long, default_value = "")]
+        only: String,
+    },
+    /// Checks cases: files of kernels or IR that say what must hold of them.
+    Case {
+        /// The files.
+        files: Vec<PathBuf>,
+    },
     /// Prints the C program of a seed.
     Show {
         /// The seed.
@@ -114,6 +135,27 @@ fn main() -> ExitCode {
                     ExitCode::FAILURE
                 }
             }
+        }
+        Command::Mutants { kernels, batches, first, only } => {
+            let mut chosen = Mutant::all();
+            chosen.retain(|m| m.rule().starts_with(&only));
+            println!("| rule | without it | cases | kernels | programs |\n|---|---|---|---|---|");
+            let rows = table(&chosen, Limits { kernels, batches }, first, |line| println!("{line}"));
+            if rows.iter().all(Row::is_noticed) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Command::Case { files } => {
+            let mut code = ExitCode::SUCCESS;
+            for file in files {
+                let content = std::fs::read_to_string(&file).map_err(|e| e.to_string());
+                match content.and_then(|c| proof::cases::check(&file.to_string_lossy(), &c, 8)) {
+                    Ok(done) => println!("{}: {done:?}", file.display()),
+                    Err(what) => {
+                        println!("{}: {what}", file.display());
+                        code = ExitCode::FAILURE;
+                    }
+                }
+            }
+            code
         }
         Command::Show { seed, affine } => {
             let profile = if affine { Profile::affine() } else { Profile::default() };

@@ -4,6 +4,7 @@ use super::{
     AnalysisError, Component, Dependence, DependenceKind, DependenceSet, Dependences, Disjunct, rules, value,
 };
 use crate::isl::{DEFAULT_QUOTA, IslError};
+use crate::mutation::{self, Rule};
 use crate::places::{Place, places};
 use crate::system::{Bound, Inexact, Row, Solver, System};
 use loop_tree::{
@@ -138,7 +139,14 @@ fn touches(kernel: &Kernel, place: &Place) -> Vec<Touch> {
         let subscripts = (access.subscripts.as_ref())
             .filter(|s| Some(s.len()) == rank)
             .and_then(|s| s.iter().map(|e| by_position(statement, e)).collect());
-        let writes = access.kind != AccessKind::Read;
+        if access.subscripts.is_none() && mutation::off(Rule::UnknownSubscripts) {
+            continue;
+        }
+        let writes = match access.kind {
+            AccessKind::Read => false,
+            AccessKind::MayWrite => !mutation::off(Rule::MayWrite),
+            AccessKind::Write => true,
+        };
         list.push(Touch { access: Some(id), array: access.array, subscripts, writes, control: false });
     }
     for (array, _) in &place.predicates {
@@ -181,6 +189,9 @@ struct Builder<'k> {
 impl Builder<'_> {
     /// No instance executes twice in the original order.
     fn check_instances(&self, places: &[Place]) -> Result<(), AnalysisError> {
+        if mutation::off(Rule::Instances) {
+            return Ok(());
+        }
         for (i, a) in places.iter().enumerate() {
             for b in places[i..].iter().filter(|b| b.statement == a.statement) {
                 let same = a.path == b.path;
@@ -433,6 +444,13 @@ fn is_reduction(a: StmtId, statement: &Statement, s: &Touch, b: StmtId, t: &Touc
         (Some(r), Some(w)) => r.array == w.array && r.subscripts.is_some() && r.subscripts == w.subscripts,
         _ => false,
     };
+    if mutation::off(Rule::ReductionAnything) {
+        return a == b;
+    }
+    if mutation::off(Rule::ReductionOthers) {
+        let on = |touch: &Touch, id| access(id).is_some_and(|x| x.array == touch.array);
+        return on(s, reduction.write) && s.array == t.array && !t.control;
+    }
     a == b && same_element && of_it(s) && of_it(t)
 }
 

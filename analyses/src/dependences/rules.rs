@@ -8,6 +8,7 @@
 //!
 //! A statement that may trap may not come before one that may not return; the first row includes that.
 
+use crate::mutation::{self, Rule};
 use loop_tree::{Statement, StmtFlags};
 
 /// Whether instances of the two statements keep their order because of flags.
@@ -17,8 +18,9 @@ pub fn ordered(a: &Statement, b: &Statement) -> bool {
         | StmtFlags::ATOMIC_ORDERED
         | StmtFlags::MAY_THROW
         | StmtFlags::MAY_NOT_RETURN;
-    let volatile = |s: &Statement| s.flags.contains(StmtFlags::VOLATILE);
-    let observed = |s: &Statement| s.flags.intersects(StmtFlags::VOLATILE | StmtFlags::ATOMIC_RELAXED);
+    let barrier = kept(barrier);
+    let volatile = |s: &Statement| s.flags.intersects(kept(StmtFlags::VOLATILE));
+    let observed = |s: &Statement| s.flags.intersects(kept(StmtFlags::VOLATILE | StmtFlags::ATOMIC_RELAXED));
     a.flags.intersects(barrier)
         || b.flags.intersects(barrier)
         || (volatile(a) && observed(b))
@@ -28,6 +30,20 @@ pub fn ordered(a: &Statement, b: &Statement) -> bool {
 /// Whether reads of one element by the two statements keep their order: two atomic reads may not see the values that other
 /// threads write in the opposite order.
 pub fn coherent(a: &Statement, b: &Statement) -> bool {
-    let relaxed = StmtFlags::ATOMIC_RELAXED;
-    a.flags.contains(relaxed) && b.flags.contains(relaxed)
+    let relaxed = kept(StmtFlags::ATOMIC_RELAXED);
+    a.flags.intersects(relaxed) && b.flags.intersects(relaxed)
+}
+
+/// The flags without that of a rule that a test leaves out.
+fn kept(flags: StmtFlags) -> StmtFlags {
+    let rules = [
+        (Rule::Opaque, StmtFlags::OPAQUE),
+        (Rule::SideEffects, StmtFlags::SIDE_EFFECTS),
+        (Rule::Ordered, StmtFlags::ATOMIC_ORDERED),
+        (Rule::MayThrow, StmtFlags::MAY_THROW),
+        (Rule::MayNotReturn, StmtFlags::MAY_NOT_RETURN),
+        (Rule::Volatile, StmtFlags::VOLATILE),
+        (Rule::Relaxed, StmtFlags::ATOMIC_RELAXED),
+    ];
+    rules.into_iter().filter(|(rule, _)| mutation::off(*rule)).fold(flags, |all, (_, f)| all.difference(f))
 }

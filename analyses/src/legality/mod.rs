@@ -20,6 +20,7 @@ pub use witness::{BrokenCoverage, BrokenDependence, Problem, StatementRef, Witne
 
 use crate::dependences::{AnalysisError, Component, DependenceKind, DependenceSet, Dependences};
 use crate::isl::{DEFAULT_QUOTA, IslError};
+use crate::mutation::{self, Rule};
 use crate::places::{Place, Unsupported, places};
 use crate::reroll::{Rolled, roll};
 use crate::system::{Inexact, Solver, System};
@@ -239,6 +240,7 @@ impl Oracle {
                                 orders.ask(&mut memo.orders, index, a, b, Question::Reversed)?
                         {
                             match check.vanishes_if.first() {
+                                Some(_) if mutation::off(Rule::OverlapConditions) => true,
                                 Some(condition) => conditions.insert(condition.clone()),
                                 None => return Err(Witness::Order(broken)),
                             };
@@ -246,7 +248,7 @@ impl Oracle {
                         }
                         let (shared, _) = a.shared(b);
                         for level in 0..shared {
-                            if a.loops[level].kind == LoopKind::Sequential {
+                            if a.loops[level].kind == LoopKind::Sequential || mutation::off(Rule::Marks) {
                                 continue;
                             }
                             let Some(dependence) = self.carried(&mut memo, index, a, b, level)? else {
@@ -285,7 +287,13 @@ impl Oracle {
 
     fn carried(&self, memo: &mut Memo, check: usize, a: &Place, b: &Place, level: usize) -> order::Answer {
         let orders = self.orders();
+        if check_is_exempt(&self.checks[check]) {
+            return Ok(None);
+        }
         for later in [true, false] {
+            if !later && mutation::off(Rule::Backwards) {
+                continue;
+            }
             if let Some(found) = orders.ask(&mut memo.orders, check, a, b, Question::Carried(level, later))? {
                 return Ok(Some(found));
             }
@@ -342,7 +350,7 @@ impl Oracle {
             if unknown.contains(path) {
                 continue;
             }
-            fact.parallel = fact.carried.is_empty();
+            fact.parallel = fact.carried.is_empty() || mutation::off(Rule::Facts);
             let needed: Option<BTreeSet<RuntimeCondition>> =
                 fact.carried.iter().map(|c| c.vanishes_if.first().cloned()).collect();
             fact.parallel_if = needed.filter(|n| !n.is_empty()).map(|n| n.into_iter().collect());
@@ -368,6 +376,11 @@ fn rolled_places(kernel: &Kernel, root: &Green) -> Result<(Rolled, Vec<Place>), 
         Ok(list) => Ok((rolled, list)),
         Err(why) => Err(places(kernel, root).err().unwrap_or(why)),
     }
+}
+
+/// Whether a test takes the dependence for one that loops do not carry.
+fn check_is_exempt(check: &order::Check) -> bool {
+    check.reduction && mutation::off(Rule::ReductionParallel)
 }
 
 /// Parameter names with their values at a point, whose first columns are the parameters.

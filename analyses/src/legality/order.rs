@@ -7,7 +7,8 @@
 
 use super::Fault;
 use super::witness::{BrokenDependence, StatementRef};
-use crate::dependences::DependenceSet;
+use crate::dependences::{Dependence, DependenceKind, DependenceSet};
+use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Row, Solver, System, equalities_contradict};
 use loop_tree::{Kernel, RuntimeCondition, StmtId};
@@ -32,6 +33,9 @@ pub(super) struct Check {
 pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
     let mut list: Vec<Check> = Vec::new();
     for (index, d) in set.dependences.iter().enumerate() {
+        if is_left_out(kernel, d) {
+            continue;
+        }
         for disjunct in &d.relation {
             list.push(Check {
                 source: d.source,
@@ -61,6 +65,21 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
         }
     }
     kept
+}
+
+/// Whether a test leaves out the rule that the dependence comes from.
+fn is_left_out(kernel: &Kernel, d: &Dependence) -> bool {
+    let rule = match d.kind {
+        DependenceKind::Flow => Rule::Flow,
+        DependenceKind::Anti => Rule::Anti,
+        DependenceKind::Output => Rule::Output,
+        DependenceKind::Control => Rule::Control,
+        DependenceKind::Order => Rule::Order,
+    };
+    let scalar = d.array.is_some_and(|a| kernel.array(a).is_scalar());
+    mutation::off(rule)
+        || (scalar && mutation::off(Rule::Scalar))
+        || (!d.vanishes_if.is_empty() && mutation::off(Rule::Overlap))
 }
 
 /// What is asked about a check and two places.
@@ -160,7 +179,8 @@ impl Orders<'_> {
         (shared, order): (usize, Ordering),
         question: Question,
     ) -> Answer {
-        for base in &pair.domains {
+        let alternatives = if mutation::off(Rule::Alternatives) { 1 } else { pair.domains.len() };
+        for base in pair.domains.iter().take(alternatives) {
             let mut base = base.clone();
             let mut columns: Vec<Row> = (0..self.kernel.params.len()).map(Row::column).collect();
             columns.extend(pair.source.iter().cloned());
@@ -183,7 +203,8 @@ impl Orders<'_> {
                     }
                 }
                 Question::Reversed => {
-                    for k in 0..shared {
+                    let levels = if mutation::off(Rule::InnerLoops) { shared.min(1) } else { shared };
+                    for k in 0..levels {
                         let mut reversed = base.clone();
                         reversed.require_nonnegative(difference(k)?.negated()?.offset(-1)?);
                         if let Some(point) = self.solver.find_point(&reversed)? {
@@ -194,6 +215,7 @@ impl Orders<'_> {
                     // Equal in all shared loops: the sequence decides. One place at one time is one instance, which
                     // depends on nothing but others.
                     if order == Ordering::Greater
+                        && !mutation::off(Rule::Together)
                         && let Some(point) = self.solver.find_point(&base)?
                     {
                         return Ok(Some(self.example(check, pair, &point)));

@@ -3,6 +3,7 @@
 use super::refute::refutes_counting;
 use super::{Row, System};
 use crate::isl;
+use crate::mutation::{self, Rule};
 use std::cell::Cell;
 
 /// An extreme value of an expression over a system.
@@ -90,10 +91,14 @@ impl Solver {
         if self.refutes(system)? {
             return Ok(None);
         }
-        self.within_quota(|ctx| {
+        let found = self.within_quota(|ctx| {
             let set = set(ctx, system)?;
             set.sample_point()?.map(|point| point.coordinates(isl::DimType::Out)).transpose()
-        })
+        });
+        match found {
+            Err(isl::IslError::Quota { .. }) if mutation::off(Rule::Quota) => Ok(None),
+            found => found,
+        }
     }
 
     /// The least and the greatest value of a row over the points of a system.

@@ -4,6 +4,7 @@ use super::arith::Known;
 use super::ranges::Range;
 use super::{EmitError, Emitter, Place};
 use crate::llvm::{GepFlags, Inst, Value};
+use crate::mutation::{self, Rule};
 use loop_tree::{AccessId, Affine, Array, Op, Statement};
 
 impl<'m> Emitter<'m, '_> {
@@ -40,7 +41,11 @@ impl<'m> Emitter<'m, '_> {
                     b.gep(self.module.context().i8(), element, &[self.int(offset)?], GepFlags::empty(), "")?
                 };
                 let stated = origin.filter(|o| o.is_access()).and_then(|o| o.alignment());
-                Ok((pointer, stated.unwrap_or(1).max(alignment).min(op.ty.size())))
+                let alignment = match mutation::off(Rule::Alignment) {
+                    true => op.ty.size(),
+                    false => stated.unwrap_or(1).max(alignment).min(op.ty.size()),
+                };
+                Ok((pointer, alignment))
             }
         }
     }
@@ -48,7 +53,7 @@ impl<'m> Emitter<'m, '_> {
     /// `inbounds` where the original promised it all the way from the base to the element: the instance is the same, and
     /// so are both ends. A function of its own is given pointers to its arrays.
     fn gep_flags(&self, base: Value<'m>, origin: Option<Inst<'m>>) -> GepFlags {
-        if self.own_function {
+        if self.own_function || mutation::off(Rule::Inbounds) {
             return GepFlags::INBOUNDS;
         }
         let mut pointer = origin.filter(|o| o.is_access()).and_then(Inst::pointer);

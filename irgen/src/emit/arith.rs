@@ -3,6 +3,7 @@
 use super::ranges::{self, Range};
 use super::{EmitError, Emitter};
 use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
+use crate::mutation::{self, Rule};
 use loop_tree::{Affine, Atom, Condition, Constraint, Relation, VarId};
 
 /// A value of type `i64` and what is known of it. A range is given only for values that are exact.
@@ -43,6 +44,9 @@ impl<'m> Emitter<'m, '_> {
             if non_negative(a) && non_negative(b) && range.is_some_and(Range::is_non_negative) {
                 flags |= PoisonFlags::NUW;
             }
+        }
+        if mutation::off(Rule::NoWrap) {
+            flags = PoisonFlags::NSW | PoisonFlags::NUW;
         }
         Ok(Known { value: self.builder.binary(op, a.value, b.value, flags, "")?, range })
     }
@@ -125,7 +129,7 @@ impl<'m> Emitter<'m, '_> {
         let n = self.known(numerator)?;
         let b = &self.builder;
         let none = PoisonFlags::empty();
-        let non_negative = n.range.is_some_and(Range::is_non_negative);
+        let non_negative = n.range.is_some_and(Range::is_non_negative) || mutation::off(Rule::FloorDivision);
         let value = if denominator.count_ones() == 1 {
             let op = if non_negative { Opcode::LShr } else { Opcode::AShr };
             b.binary(op, n.value, self.int(denominator.trailing_zeros().into())?, none, "")?

@@ -3,6 +3,7 @@
 use super::extent::{Footprint, footprints};
 use super::{EmitError, Emitter, Place};
 use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
+use crate::mutation::{self, Rule};
 use loop_tree::{AccessKind, Affine, ArrayId, Kernel, RuntimeCondition, Storage};
 
 /// Conditions that the check tests: the kernel's assumptions, those required, and disjointness of further arrays, which lets the vectoriser do
@@ -59,6 +60,9 @@ impl<'m> Emitter<'m, '_> {
             Ok(())
         };
         for ((param, value), width) in self.kernel.params.iter().zip(&self.params).zip(widths) {
+            if mutation::off(Rule::LimitCheck) {
+                continue;
+            }
             let bits = self.limits.bits.min(param.ty.bits().saturating_sub(1));
             if *width > bits + 1 {
                 let b = &self.builder;
@@ -70,6 +74,8 @@ impl<'m> Emitter<'m, '_> {
         }
         for condition in conditions {
             match condition {
+                RuntimeCondition::Parameter(_) if mutation::off(Rule::ParameterCheck) => {}
+                RuntimeCondition::NoOverlap(..) if mutation::off(Rule::OverlapCheck) => {}
                 RuntimeCondition::Parameter(c) => require(self.constraint(c)?)?,
                 RuntimeCondition::NoOverlap(a, b) => {
                     if self.is_untouched(*a) || self.is_untouched(*b) {

@@ -4,6 +4,7 @@ use super::arith::Known;
 use super::ranges::Range;
 use super::{EmitError, Emitter, Place};
 use crate::llvm::{HintValue, IntPredicate, LoopHint};
+use crate::mutation::{self, Rule};
 use loop_tree::{
     AccessKind, Affine, ArrayId, Bounds, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, VarId,
     occurrences,
@@ -104,8 +105,11 @@ impl<'m> Emitter<'m, '_> {
         self.builder.cond_br(again, inside, after)?;
         self.builder.position_at_end(inside)?;
 
-        let parallel = (header.kind != LoopKind::Sequential || self.parallel.contains(&self.path))
-            && keeps_order_within_iterations(self.kernel, header.var, body);
+        let parallel = (header.kind != LoopKind::Sequential
+            || self.parallel.contains(&self.path)
+            || mutation::off(Rule::AllParallel))
+            && (mutation::off(Rule::GroupOrder)
+                || keeps_order_within_iterations(self.kernel, header.var, body));
         let group = parallel.then(|| self.module.access_group());
         self.groups.extend(group);
         let counted = Known { value: counter.value(), range };

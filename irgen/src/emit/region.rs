@@ -6,6 +6,7 @@ use super::scopes::Scopes;
 use super::{EmitError, Emitter, Place, check};
 use crate::lift::{ArrayBinding, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
+use crate::mutation::{self, Rule};
 use loop_tree::{Affine, ArrayId, Atom, Green, ParamId, Path, RuntimeCondition};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
@@ -78,11 +79,13 @@ pub fn emit_region<'m>(
     emitter.builder.position_at_end(check)?;
     let mut widths = Vec::new();
     for binding in &region.params {
-        let value = incoming(region, binding.value);
+        let mut value = incoming(region, binding.value);
         let TypeKind::Integer(width @ 1..=64) = value.ty().kind() else {
             return Err(EmitError::Unsupported { what: "a parameter that is no integer of 64 bits" });
         };
-        let value = emitter.builder.freeze(value, "")?;
+        if !mutation::off(Rule::ParameterFreeze) {
+            value = emitter.builder.freeze(value, "")?;
+        }
         let int = module.context().i64();
         emitter.params.push(match width {
             64 => value,

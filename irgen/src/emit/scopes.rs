@@ -2,6 +2,7 @@
 
 use super::{EmitError, Emitter, Place};
 use crate::llvm::{Inst, Metadata, Module};
+use crate::mutation::{self, Rule};
 use loop_tree::{ArrayId, Kernel, RuntimeCondition, Storage};
 
 /// One scope per array; accesses name their own scope and those of all arrays known to be disjoint from it.
@@ -31,11 +32,11 @@ impl<'m> Scopes<'m> {
             })
             .collect();
         let disjoint = |a: ArrayId, b: ArrayId| {
-            if !kernel.may_overlap(a, b) {
+            if !kernel.may_overlap(a, b) || mutation::off(Rule::AllScopes) {
                 return true;
             }
             let both = [a, b].iter().all(|id| moving.get(id.index()).copied().unwrap_or(true));
-            !both
+            (!both || mutation::off(Rule::MovingArrays))
                 && (checked.contains(&RuntimeCondition::NoOverlap(a, b))
                     || checked.contains(&RuntimeCondition::NoOverlap(b, a)))
         };

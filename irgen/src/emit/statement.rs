@@ -2,6 +2,7 @@
 
 use super::{EmitError, Emitter};
 use crate::llvm::{Block, FastMath, IntPredicate, Opcode, Ordering, PoisonFlags, RealPredicate, Type, Value};
+use crate::mutation::{self, Rule};
 use loop_tree::{
     BinaryOp, CastOp, ComparePredicate, Intrinsic, Mask, Op, OpFlags, OpId, OpKind, ScalarType, Statement,
     StmtFlags, StmtId,
@@ -25,6 +26,9 @@ impl<'m> Emitter<'m, '_> {
             let end = end.unwrap_or(statement.ops.len());
             match mask {
                 None => self.operations(&statement, at..end, &mut values)?,
+                Some(_) if mutation::off(Rule::Masks) => {
+                    self.operations(&statement, at..end, &mut values)?;
+                }
                 Some(mask) => self.masked(&statement, mask, at..end, &mut values)?,
             }
             at = end;
@@ -90,6 +94,9 @@ impl<'m> Emitter<'m, '_> {
             None => Ok(holds),
             Some(outer) => {
                 let outer = self.mask_value(statement, outer, values)?;
+                if mutation::off(Rule::PoisonMasks) {
+                    return Ok(self.builder.binary(Opcode::And, outer, holds, PoisonFlags::empty(), "")?);
+                }
                 Ok(self.builder.select(outer, holds, bit.const_int(0)?, "")?)
             }
         }
@@ -107,7 +114,8 @@ impl<'m> Emitter<'m, '_> {
         }
         let ty = self.ty(op.ty)?;
         // A reduction whose instances are reordered has other intermediate results: they may wrap, or be infinite.
-        let flags = if statement.reduction.is_some() { op.flags.difference(ORDER) } else { op.flags };
+        let reorders = statement.reduction.is_some() && !mutation::off(Rule::OrderFlags);
+        let flags = if reorders { op.flags.difference(ORDER) } else { op.flags };
         let b = &self.builder;
         let fast = fast_math(flags);
         Ok(Some(match &op.kind {

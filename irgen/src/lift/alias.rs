@@ -2,6 +2,7 @@
 
 use super::memory::Memory;
 use crate::llvm::{Opcode, Value};
+use crate::mutation::{self, Rule};
 
 /// What is known of the object that a pointer leads to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,9 @@ pub(super) fn alias_classes(memories: &[Memory<'_>]) -> Vec<u32> {
 fn may_overlap(a: Value<'_>, b: Value<'_>) -> bool {
     if a == b {
         return true;
+    }
+    if mutation::off(Rule::AliasClasses) {
+        return false;
     }
     match (origin(a), origin(b)) {
         // A loaded or computed pointer may hold the address of a local array that escaped, or be derived from a

@@ -1,5 +1,6 @@
 //! Sections as bodies, for the analysis of control flow.
 
+use crate::mutation::{self, Rule};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -23,6 +24,9 @@ struct SectionFlow {
 impl<'m> Data<'_, '_, 'm> {
     /// Whether a block runs whenever its section does.
     pub(super) fn always_runs(&self, block: usize, section: usize) -> bool {
+        if mutation::off(Rule::Conditions) {
+            return true;
+        }
         let Section { blocks, test, .. } = &self.sections[section];
         if Some(block) == *test || !blocks.contains(&block) {
             return true;

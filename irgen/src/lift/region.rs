@@ -19,6 +19,7 @@ use super::statements::Maker;
 use super::values::Values;
 use super::{ArrayBinding, ParamBinding};
 use crate::llvm::{Effects, Inst, Opcode};
+use crate::mutation::{self, Rule};
 use analyses::closed_forms::{Fact, Poly};
 
 /// A region before its blocks are cut out.
@@ -217,9 +218,10 @@ impl<'m> Builder<'_, '_, 'm> {
             }
             if inst.opcode() == Opcode::Store && (!has_other_effect(inst) || is_relaxed(inst)) {
                 self.data.add_root(at, Root::Store(inst));
-            } else if inst.is_volatile()
-                || effects.intersects(Effects::ATOMIC | Effects::VOLATILE)
-                || has_effect(inst)
+            } else if !is_waved_through(inst)
+                && (inst.is_volatile()
+                    || effects.intersects(Effects::ATOMIC | Effects::VOLATILE)
+                    || has_effect(inst))
             {
                 return Err(impure(inst));
             }
@@ -464,7 +466,7 @@ impl<'m> Builder<'_, '_, 'm> {
             }
         }
         self.data.apart.sort_unstable();
-        for &(a, b) in &self.data.apart {
+        for &(a, b) in self.data.apart.iter().filter(|_| !mutation::off(Rule::ApartAssumptions)) {
             assumptions.push(RuntimeCondition::NoOverlap(ArrayId::new(a), ArrayId::new(b)));
         }
         Ok(self.kernel(name, statements, origins, original, assumptions, blocks, begin, behind))
@@ -620,5 +622,17 @@ fn is_relaxed(store: Inst<'_>) -> bool {
 }
 
 fn has_other_effect(store: Inst<'_>) -> bool {
-    store.effects().intersects(Effects::ATOMIC | Effects::VOLATILE | Effects::THROW)
+    let others = [
+        (Effects::ATOMIC, !mutation::off(Rule::AtomicAccess)),
+        (Effects::VOLATILE, !mutation::off(Rule::VolatileAccess)),
+        (Effects::THROW, true),
+    ];
+    others.into_iter().any(|(effect, counts)| counts && store.effects().contains(effect))
+}
+
+/// Whether a test takes the instruction for one without effects.
+fn is_waved_through(inst: Inst<'_>) -> bool {
+    (mutation::off(Rule::Calls) && inst.opcode() == Opcode::Call)
+        || (mutation::off(Rule::VolatileAccess) && inst.is_volatile())
+        || (mutation::off(Rule::AtomicAccess) && inst.effects().contains(Effects::ATOMIC))
 }

@@ -11,6 +11,7 @@ use super::leaves::{Data, Leaf, Refusal, Root, Spot, impure, refuse};
 use super::memory::scalar_type;
 use super::ops::{binary_op, cast_op, flags_of, int_compare, intrinsic_of, real_compare};
 use crate::llvm::{Inst, Opcode, Value};
+use crate::mutation::{self, Rule};
 
 /// Roots of a section that form one statement, in order.
 pub(super) type Group = Vec<usize>;
@@ -193,7 +194,8 @@ fn computed_from<'m>(i: Inst<'m>) -> Result<Vec<Value<'m>>, Refusal<'m>> {
     }
     let known = binary_op(i.opcode()).is_some()
         || cast_op(i.opcode()).is_some()
-        || matches!(i.opcode(), Opcode::ICmp | Opcode::FCmp | Opcode::Select | Opcode::FNeg | Opcode::Freeze);
+        || matches!(i.opcode(), Opcode::ICmp | Opcode::FCmp | Opcode::Select | Opcode::FNeg);
+    // `freeze` is not known: statements compute a value again wherever it is used, and it has to be the same everywhere.
     if !known {
         return Err(refuse(Some(i), "operation", "an operation that statements do not have"));
     }
@@ -383,12 +385,23 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         let mask = match tree {
             Way::Yes => around,
             Way::No => return Err(refuse(None, "control", "a block that control does not reach")),
-            Way::Test(op) => Some(Mask { op, value: true }),
-            Way::Not(op) => Some(Mask { op, value: false }),
-            Way::Value(op) => Some(Mask { op, value: true }),
+            Way::Test(op) | Way::Value(op) => Some(Mask { op: self.under(around, op), value: true }),
+            Way::Not(op) => Some(Mask { op: self.under(around, op), value: false }),
         };
         self.masks.insert(block, mask);
         Ok(mask)
+    }
+
+    /// The operation's bit, executed under this mask only: a condition may be computed far in front of its branch, where
+    /// less is decided, and a mask says no more than that its operation executes and has a value.
+    fn under(&mut self, around: Option<Mask>, op: OpId) -> OpId {
+        if around.is_none() || self.ops[op.index()].mask == around {
+            return op;
+        }
+        let zero = Constant { ty: ScalarType::I1, bits: 0 };
+        let zero = self.push(OpKind::Const(zero), ScalarType::I1, None, OpFlags::empty(), None);
+        let same = OpKind::Binary(BinaryOp::Or, op, zero);
+        self.push(same, ScalarType::I1, around, OpFlags::empty(), None)
     }
 
     /// What is decided between `u` and `target` by the ways that control may take.
@@ -527,7 +540,6 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         let mask = self.mask_of(i)?;
         let unknown = || refuse(Some(i), "operation", "an operation that statements do not have");
         let kind = match (i.opcode(), &ops[..]) {
-            (Opcode::Freeze, [a]) => return Ok(*a),
             (Opcode::FNeg, [a]) => OpKind::Call(Intrinsic::FNeg, vec![*a]),
             (Opcode::ICmp, [a, b]) => OpKind::Compare(int_compare(i).ok_or_else(unknown)?, *a, *b),
             (Opcode::FCmp, [a, b]) => OpKind::Compare(real_compare(i).ok_or_else(unknown)?, *a, *b),
@@ -573,7 +585,7 @@ fn reduction(ops: &[Op], accesses: &[Access]) -> Option<Reduction> {
     let update = &ops[value.index()];
     let (op, a, b) = match update.kind {
         OpKind::Binary(op, a, b) => {
-            let float = update.flags.contains(OpFlags::REASSOC);
+            let float = update.flags.contains(OpFlags::REASSOC) || mutation::off(Rule::Reassociation);
             let op = match op {
                 BinaryOp::Add => ReductionOp::Add,
                 BinaryOp::Mul => ReductionOp::Mul,

@@ -82,15 +82,14 @@ fn pipeline(number: usize, seed: u64) -> Option<&'static str> {
     match (number as u64).wrapping_add(seed) % 16 {
         0 => Some("default<O3>"),
         8 => Some("default<O1>"),
-        n if n.is_multiple_of(3) => PROMISES,
+        n if n.is_multiple_of(3) => Some(PROMISES),
         _ => None,
     }
 }
 
-const PROMISES: Option<&str> = Some(
-    "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(loop-rotate,licm),gvn,indvars,loop-vectorize,dse,simplifycfg)",
-);
-
+/// Passes that make use of promises, and little else.
+pub const PROMISES: &str = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,\
+                            loop-mssa(loop-rotate,licm),gvn,indvars,loop-vectorize,dse,simplifycfg)";
 /// Runs up to `count` variants of every function at one level.
 pub fn check(
     batch: &Batch,

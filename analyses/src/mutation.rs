@@ -1,0 +1,176 @@
+//! Rules that can be left out one at a time, so that a suite can show that it would notice. For tests of the tests only.
+//!
+//! A rule is left out on the calling thread, while [`without`] runs. Cost where nothing is left out: a read of a
+//! thread-local variable per question.
+
+use std::cell::Cell;
+
+/// A rule of the oracle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Rule {
+    /// Coverage is not checked.
+    Coverage,
+    /// Instances may be missing.
+    Missing,
+    /// Instances may run twice.
+    Repeated,
+    /// Instances may run that the original does not run.
+    Extra,
+    /// Instances may run under other predicates.
+    Predicates,
+    /// No flow dependences.
+    Flow,
+    /// No anti dependences.
+    Anti,
+    /// No output dependences.
+    Output,
+    /// No control dependences.
+    Control,
+    /// No dependences on scalars.
+    Scalar,
+    /// No order of side effects.
+    Order,
+    /// Opaque statements may move.
+    Opaque,
+    /// Side effects may move.
+    SideEffects,
+    /// Ordered atomics may move.
+    Ordered,
+    /// What may throw may move.
+    MayThrow,
+    /// What may not return may move.
+    MayNotReturn,
+    /// Volatile accesses may swap.
+    Volatile,
+    /// Relaxed atomics may swap.
+    Relaxed,
+    /// What may be written is only read.
+    MayWrite,
+    /// An access without subscripts touches nothing.
+    UnknownSubscripts,
+    /// Different arrays never overlap.
+    Overlap,
+    /// Arrays must not overlap, but nobody is told.
+    OverlapConditions,
+    /// Any access of a reduction is exempt.
+    ReductionAnything,
+    /// Different reductions commute.
+    ReductionOthers,
+    /// Reductions carry nothing.
+    ReductionParallel,
+    /// Instances of the same iterations may swap.
+    Together,
+    /// Only the outermost shared loop orders.
+    InnerLoops,
+    /// Of alternative conditions only the first counts.
+    Alternatives,
+    /// Marked loops may carry dependences.
+    Marks,
+    /// All loops are said to be parallel.
+    Facts,
+    /// A loop carries only what goes forwards.
+    Backwards,
+    /// No answer is a good answer.
+    Quota,
+    /// The original may repeat instances.
+    Instances,
+}
+
+impl Rule {
+    /// All of them.
+    pub const ALL: &[Rule] = &[
+        Rule::Coverage,
+        Rule::Missing,
+        Rule::Repeated,
+        Rule::Extra,
+        Rule::Predicates,
+        Rule::Flow,
+        Rule::Anti,
+        Rule::Output,
+        Rule::Control,
+        Rule::Scalar,
+        Rule::Order,
+        Rule::Opaque,
+        Rule::SideEffects,
+        Rule::Ordered,
+        Rule::MayThrow,
+        Rule::MayNotReturn,
+        Rule::Volatile,
+        Rule::Relaxed,
+        Rule::MayWrite,
+        Rule::UnknownSubscripts,
+        Rule::Overlap,
+        Rule::OverlapConditions,
+        Rule::ReductionAnything,
+        Rule::ReductionOthers,
+        Rule::ReductionParallel,
+        Rule::Together,
+        Rule::InnerLoops,
+        Rule::Alternatives,
+        Rule::Marks,
+        Rule::Facts,
+        Rule::Backwards,
+        Rule::Quota,
+        Rule::Instances,
+    ];
+
+    /// What is wrong without it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rule::Coverage => "coverage is not checked",
+            Rule::Missing => "instances may be missing",
+            Rule::Repeated => "instances may run twice",
+            Rule::Extra => "instances may run that the original does not run",
+            Rule::Predicates => "instances may run under other predicates",
+            Rule::Flow => "no flow dependences",
+            Rule::Anti => "no anti dependences",
+            Rule::Output => "no output dependences",
+            Rule::Control => "no control dependences",
+            Rule::Scalar => "no dependences on scalars",
+            Rule::Order => "no order of side effects",
+            Rule::Opaque => "opaque statements may move",
+            Rule::SideEffects => "side effects may move",
+            Rule::Ordered => "ordered atomics may move",
+            Rule::MayThrow => "what may throw may move",
+            Rule::MayNotReturn => "what may not return may move",
+            Rule::Volatile => "volatile accesses may swap",
+            Rule::Relaxed => "relaxed atomics may swap",
+            Rule::MayWrite => "what may be written is only read",
+            Rule::UnknownSubscripts => "an access without subscripts touches nothing",
+            Rule::Overlap => "different arrays never overlap",
+            Rule::OverlapConditions => "arrays must not overlap, but nobody is told",
+            Rule::ReductionAnything => "any access of a reduction is exempt",
+            Rule::ReductionOthers => "different reductions commute",
+            Rule::ReductionParallel => "reductions carry nothing",
+            Rule::Together => "instances of the same iterations may swap",
+            Rule::InnerLoops => "only the outermost shared loop orders",
+            Rule::Alternatives => "of alternative conditions only the first counts",
+            Rule::Marks => "marked loops may carry dependences",
+            Rule::Facts => "all loops are said to be parallel",
+            Rule::Backwards => "a loop carries only what goes forwards",
+            Rule::Quota => "no answer is a good answer",
+            Rule::Instances => "the original may repeat instances",
+        }
+    }
+}
+
+thread_local! {
+    static OFF: Cell<Option<Rule>> = const { Cell::new(None) };
+}
+
+/// Runs `work` as if the rule did not exist.
+pub fn without<T>(rule: Rule, work: impl FnOnce() -> T) -> T {
+    struct Back(Option<Rule>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            OFF.set(self.0);
+        }
+    }
+    let _back = Back(OFF.replace(Some(rule)));
+    work()
+}
+
+/// Whether the rule is left out here.
+pub(crate) fn off(rule: Rule) -> bool {
+    OFF.get() == Some(rule)
+}

@@ -1,0 +1,30 @@
+; A load under its condition: from nowhere where it does not run.
+; regions: 1
+define void @test(ptr noalias %a, ptr noalias %b) {
+start:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %start ], [ %next, %join ]
+  %at = getelementptr inbounds i32, ptr %a, i64 %i
+  %to = getelementptr inbounds i32, ptr %b, i64 %i
+  %x = load i32, ptr %at
+  %inside = icmp ult i64 %i, 40
+  br i1 %inside, label %yes, label %join
+yes:
+  %y = load i32, ptr %to
+  %sum = add i32 %x, %y
+  store i32 %sum, ptr %to
+  br label %join
+join:
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, 100
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
+define i64 @entry(ptr %p) {
+  %b = getelementptr i8, ptr %p, i64 400
+  call void @test(ptr %p, ptr %b)
+  ret i64 0
+}

@@ -1,0 +1,24 @@
+; An address that is a multiple of nothing.
+; regions: 1
+; count 0: align 4
+define void @test(ptr noalias %a, ptr noalias %b) {
+start:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %start ], [ %next, %loop ]
+  %at = getelementptr inbounds i32, ptr %a, i64 %i
+  %x = load i32, ptr %at, align 1
+  %y = add i32 %x, 1
+  store i32 %y, ptr %at, align 1
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %next, 100
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+define i64 @entry(ptr %p) {
+  %b = getelementptr i8, ptr %p, i64 800
+  %odd = getelementptr i8, ptr %p, i64 1
+  call void @test(ptr %odd, ptr %b)
+  ret i64 0
+}
