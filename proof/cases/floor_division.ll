@@ -6,8 +6,8 @@ start:
 loop:
   %i = phi i64 [ 0, %start ], [ %next, %loop ]
   %back = sub nsw i64 %i, %n
-  %half = ashr i64 %back, 1
-  %from = add nsw i64 %half, 20
+  %part = ashr i64 %back, 3
+  %from = add nsw i64 %part, 20
   %at = getelementptr i32, ptr %a, i64 %from
   %x = load i32, ptr %at
   %to = getelementptr i32, ptr %b, i64 %i
@@ -20,6 +20,6 @@ end:
 }
 define i64 @entry(ptr %p) {
   %b = getelementptr i8, ptr %p, i64 400
-  call void @test(ptr %p, ptr %b, i64 11)
+  call void @test(ptr %p, ptr %b, i64 -21)
   ret i64 0
 }

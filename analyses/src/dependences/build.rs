@@ -8,7 +8,8 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, places};
 use crate::system::{Bound, Inexact, Row, Solver, System};
 use loop_tree::{
-    AccessId, AccessKind, Affine, ArrayId, Constraint, Kernel, RuntimeCondition, Statement, StmtId, VarId,
+    AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, RuntimeCondition, Statement,
+    StmtId, VarId,
 };
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -68,8 +69,10 @@ impl Dependences for Polyhedral {
     }
 }
 
-/// Pairs of accesses beyond which a kernel is refused.
-const MAX_PAIRS: usize = 1_000_000;
+/// Pairs of accesses that may conflict, at 40 us each, beyond which a kernel is refused; and pairs of places, which are only
+/// looked at.
+const MAX_PAIRS: usize = 100_000;
+const MAX_PLACES: usize = 4_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Precision {
@@ -110,10 +113,12 @@ fn build(
 ) -> Result<DependenceSet, AnalysisError> {
     let places = places(kernel, &kernel.original)?;
     let touched: Vec<Vec<Touch>> = places.iter().map(|p| touches(kernel, p)).collect();
-    let accesses: usize = touched.iter().map(|t| t.len().max(1)).sum();
-    let pairs = accesses.saturating_mul(accesses);
-    if pairs > MAX_PAIRS {
-        return Err(AnalysisError::TooLarge { pairs, limit: MAX_PAIRS });
+    for (pairs, limit) in
+        [(places.len().saturating_mul(places.len()), MAX_PLACES), (conflicts(kernel, &touched), MAX_PAIRS)]
+    {
+        if pairs > limit {
+            return Err(AnalysisError::TooLarge { pairs, limit });
+        }
     }
     let mut builder = Builder {
         kernel,
@@ -129,6 +134,17 @@ fn build(
         }
     }
     Ok(DependenceSet { analysis, dependences: builder.result, value_flow: Vec::new() })
+}
+
+/// Pairs of accesses, one of them a write, to arrays of one alias class.
+fn conflicts(kernel: &Kernel, touched: &[Vec<Touch>]) -> usize {
+    let mut counts: FxHashMap<AliasClass, (usize, usize)> = FxHashMap::default();
+    for t in touched.iter().flatten() {
+        let (all, reads) = counts.entry(kernel.array(t.array).alias).or_default();
+        *all += 1;
+        *reads += usize::from(!t.writes);
+    }
+    counts.values().map(|(all, reads)| all.saturating_mul(*all) - reads.saturating_mul(*reads)).sum()
 }
 
 fn touches(kernel: &Kernel, place: &Place) -> Vec<Touch> {

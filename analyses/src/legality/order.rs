@@ -14,6 +14,7 @@ use crate::system::{Inexact, Row, Solver, System, equalities_contradict};
 use loop_tree::{Kernel, RuntimeCondition, StmtId};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -31,20 +32,24 @@ pub(super) struct Check {
 
 /// All different conjunctions; those implied by another one are left out.
 pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
-    let mut list: Vec<Check> = Vec::new();
+    // By pair of statements: only there one can imply another.
+    let mut by_pair: BTreeMap<(StmtId, StmtId), Vec<(usize, Check)>> = BTreeMap::new();
+    let mut number = 0;
     for (index, d) in set.dependences.iter().enumerate() {
         if is_left_out(kernel, d) {
             continue;
         }
         for disjunct in &d.relation {
-            list.push(Check {
+            let check = Check {
                 source: d.source,
                 target: d.target,
                 core: disjunct.core.clone().sorted(),
                 dependence: index,
                 vanishes_if: d.vanishes_if.clone(),
                 reduction: d.reduction,
-            });
+            };
+            by_pair.entry((d.source, d.target)).or_default().push((number, check));
+            number += 1;
         }
     }
     let implied = |a: &Check, b: &Check| {
@@ -52,19 +57,24 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
             + kernel.statement(a.source).dims.len()
             + kernel.statement(a.target).dims.len();
         // `a` holds wherever `b` does, and is checked under no fewer circumstances.
-        (a.source, a.target) == (b.source, b.target)
-            && (a.vanishes_if.is_empty() || a.vanishes_if == b.vanishes_if)
+        (a.vanishes_if.is_empty() || a.vanishes_if == b.vanishes_if)
             && a.reduction == b.reduction
             && (a.core == b.core || (a.core.columns() == owned && a.core.rows_within(&b.core)))
     };
-    let mut kept: Vec<Check> = Vec::with_capacity(list.len());
-    for check in list {
-        if !kept.iter().any(|k| implied(k, &check)) {
-            kept.retain(|k| !implied(&check, k));
-            kept.push(check);
+    let mut all: Vec<(usize, Check)> = Vec::new();
+    for list in by_pair.into_values() {
+        let mut kept: Vec<(usize, Check)> = Vec::with_capacity(list.len());
+        for (number, check) in list {
+            if !kept.iter().any(|(_, k)| implied(k, &check)) {
+                kept.retain(|(_, k)| !implied(&check, k));
+                kept.push((number, check));
+            }
         }
+        all.extend(kept);
     }
-    kept
+    // In the order of the dependences.
+    all.sort_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, check)| check).collect()
 }
 
 /// Whether a test leaves out the rule that the dependence comes from.
