@@ -27,7 +27,7 @@ use analyses::dependences::Polyhedral;
 use analyses::{Oracle, OracleOptions, Verdict};
 use fastrand::Rng;
 use irgen::emit::emit_region;
-use irgen::lift::{canonicalise, lift_function};
+use irgen::lift::{LiftOptions, canonicalise, lift_function};
 use irgen::llvm::{CodeModel, Context, Jit, Module, OptLevel, TargetMachine};
 use loop_tree::{Green, Kernel, Path, text};
 use std::collections::BTreeSet;
@@ -169,7 +169,14 @@ fn check_ir(content: &str, variants: usize) -> Result<Done, String> {
                 }
             }
         }
-        plan_module(&module, &names, variants, &mut Rng::with_seed(1), &mut Default::default())
+        plan_module(
+            &module,
+            &names,
+            &LiftOptions::default(),
+            variants,
+            &mut Rng::with_seed(1),
+            &mut Default::default(),
+        )
     };
     done.regions = planned.iter().map(Vec::len).sum();
     for wanted in directives(content, "kernel:") {
