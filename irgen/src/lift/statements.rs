@@ -194,8 +194,7 @@ fn computed_from<'m>(i: Inst<'m>) -> Result<Vec<Value<'m>>, Refusal<'m>> {
     }
     let known = binary_op(i.opcode()).is_some()
         || cast_op(i.opcode()).is_some()
-        || matches!(i.opcode(), Opcode::ICmp | Opcode::FCmp | Opcode::Select | Opcode::FNeg);
-    // `freeze` is not known: statements compute a value again wherever it is used, and it has to be the same everywhere.
+        || matches!(i.opcode(), Opcode::ICmp | Opcode::FCmp | Opcode::Select | Opcode::FNeg | Opcode::Freeze);
     if !known {
         return Err(refuse(Some(i), "operation", "an operation that statements do not have"));
     }
@@ -540,6 +539,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         let mask = self.mask_of(i)?;
         let unknown = || refuse(Some(i), "operation", "an operation that statements do not have");
         let kind = match (i.opcode(), &ops[..]) {
+            (Opcode::Freeze, [a]) => return Ok(*a),
             (Opcode::FNeg, [a]) => OpKind::Call(Intrinsic::FNeg, vec![*a]),
             (Opcode::ICmp, [a, b]) => OpKind::Compare(int_compare(i).ok_or_else(unknown)?, *a, *b),
             (Opcode::FCmp, [a, b]) => OpKind::Compare(real_compare(i).ok_or_else(unknown)?, *a, *b),
