@@ -388,7 +388,7 @@ fn accepted(
     let wrong = Chosen { root: without_first(&chosen.root, false).expect("a loop has a body"), ..chosen };
     let wrong = lab.session.emit(&BTreeMap::from([(key, wrong)])).map_err(|e| e.to_string())?;
     match measure_ir(case.text.as_bytes(), FUNCTION, &[("wrong", &wrong.bitcode)], &setup, &options) {
-        Ok(_) => return Err(format!("{recipe}: the new code does not run")),
+        Ok(_) => Err(format!("{recipe}: the new code does not run")),
         Err(_) if needs => overlapping(case, &emitted.bitcode, &wrong.bitcode),
         Err(_) => Ok(()),
     }
