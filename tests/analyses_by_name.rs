@@ -13,10 +13,10 @@ const SUM_OF_ROWS: &str = "void f(int n, double (*a)[100], double *b) {
 #[track_caller]
 fn looptree(command: &str, options: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("a temporary directory");
-    let file = folder.path().join("f.c");
-    std::fs::write(&file, SUM_OF_ROWS).expect("a file");
+    std::fs::write(folder.path().join("f.c"), SUM_OF_ROWS).expect("a file");
     let mut run = Command::new(env!("CARGO_BIN_EXE_looptree"));
-    let output = run.arg(command).arg(file).args(options).output().expect("the command starts");
+    let output =
+        run.current_dir(&folder).args([command, "f.c"]).args(options).output().expect("the command starts");
     assert!(output.status.success(), "{options:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -28,7 +28,7 @@ const NOT_LIFTED: &[(&str, &[&str])] = &[
     // Rows of `w / 2` elements, and that `2 * x + 1` is below `w` wherever `x` is below `w / 2`.
     ("downsample", &["subscript", "subscript", "subscript"]),
     // Between its nests it calls a function of the same file, which is not inlined.
-    ("harris", &["call"]),
+    ("harris", &["opaque"]),
     // `count[label[i]]`: the element is read from memory.
     ("kmeans_assign", &["subscript", "subscript"]),
 ];
