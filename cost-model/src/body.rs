@@ -353,9 +353,12 @@ impl Scan<'_> {
                 if distance.fract() != 0.0 {
                     continue;
                 }
+                if distance >= 1.0 {
+                    let most = lanes_that_forward(distance, touch.bytes);
+                    self.result.max_lanes = self.result.max_lanes.min(most);
+                }
                 if distance >= 1.0 && (!chain.carried || distance < chain.distance) {
                     chain = Chain { carried: true, distance, ..Chain::default() };
-                    self.result.max_lanes = self.result.max_lanes.min(distance);
                 } else if distance < 0.0 && f.stored_so_far {
                     self.result.max_lanes = self.result.max_lanes.min(-distance);
                 }
@@ -459,6 +462,14 @@ impl Scan<'_> {
         self.result.adjacent = if apart { 1 } else { shortest.min(run) };
         self.result
     }
+}
+
+/// Lanes with which LLVM vectorises a loop that loads what it stored so many iterations before. It wants vectors that are
+/// forwarded from one store or long written (`couldPreventStoreLoadForward` in its LoopAccessAnalysis).
+fn lanes_that_forward(distance: f64, bytes: f64) -> f64 {
+    let long_written = 8.0 * bytes;
+    let forwards = |lanes: &f64| distance % lanes == 0.0 || (distance / lanes).floor() >= long_written;
+    [2.0, 4.0, 8.0, 16.0, 32.0, 64.0].into_iter().take_while(forwards).last().unwrap_or(1.0)
 }
 
 fn reassociates(kind: &OpKind, flags: OpFlags) -> bool {

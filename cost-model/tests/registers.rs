@@ -48,3 +48,25 @@ fn accumulators_that_may_overlap_what_is_read_go_through_memory_in_the_original(
     // What a variant checks, the compiler is told.
     assert_eq!(cycles(&text(0), false), cycles(&text(1), false));
 }
+
+#[test]
+fn values_loaded_again_soon_keep_a_loop_scalar() {
+    let text = |distance: i64| {
+        format!(
+            "nest @pipeline[N] {{
+               array A: f64[10000]
+               array B: f64[10000]
+               array C: f64[10000]
+               for r in 0..1000 {{ for i in 0..1000 {{
+                 S: B[i + {distance}] = A[i] * 0.5
+                 T: C[i] = B[i] * 0.5
+               }} }}
+             }}"
+        )
+    };
+    let scalar = cycles(&text(5), false);
+    // A whole vector is forwarded, or has long been written.
+    for distance in [4, 8, 261] {
+        assert!(scalar > 1.5 * cycles(&text(distance), false), "{distance}");
+    }
+}

@@ -17,10 +17,49 @@ use std::sync::Arc;
 /// `None`: covered.
 pub(super) type Answer = Result<Option<Arc<BrokenCoverage>>, Fault>;
 
+/// An instance that two places execute, if there is one.
+type Overlap = Option<Vec<i64>>;
+
 #[derive(Default)]
 pub(super) struct Memo {
     /// Answers with the work that they took, which is charged again.
     known: FxHashMap<(StmtId, Vec<u128>), (Answer, u64)>,
+    /// By the shapes of the original place and of the new one.
+    images: FxHashMap<(u128, u128), (Verified, u64)>,
+    /// By the shapes of the original place and of two new ones: an instance that both execute.
+    overlaps: FxHashMap<(u128, u128, u128), (Overlap, u64)>,
+    /// Whether all instances of the original place of this shape satisfy a constraint.
+    implied: FxHashMap<(u128, Constraint), (bool, u64)>,
+}
+
+impl Memo {
+    fn bound(&mut self) {
+        if self.known.len() >= MAX_KNOWN {
+            self.known.clear();
+        }
+        if self.images.len().max(self.overlaps.len()).max(self.implied.len()) >= MAX_KNOWN {
+            self.images.clear();
+            self.overlaps.clear();
+            self.implied.clear();
+        }
+    }
+}
+
+/// The answer from the memo, or as computed; its work is charged either way.
+macro_rules! remembered {
+    ($self:ident, $memo:ident . $table:ident, $key:expr, $compute:expr) => {{
+        let key = $key;
+        if let Some((answer, work)) = $memo.$table.get(&key) {
+            let answer = answer.clone();
+            $self.solver.charge(*work)?;
+            answer
+        } else {
+            let budget = $self.solver.budget();
+            let answer = $compute?;
+            $memo.$table.insert(key, (answer.clone(), budget - $self.solver.budget()));
+            answer
+        }
+    }};
 }
 
 /// Answers kept before the memo is emptied.
@@ -56,17 +95,15 @@ impl Coverage<'_> {
             return answer.clone();
         }
         let budget = self.solver.budget();
-        let answer = unless_left_out(self.compute(id, original, new));
+        memo.bound();
+        let answer = unless_left_out(self.compute(memo, id, original, new));
         if self.solver.budget() > 0 {
-            if memo.known.len() >= MAX_KNOWN {
-                memo.known.clear();
-            }
             memo.known.insert(key, (answer.clone(), budget - self.solver.budget()));
         }
         answer
     }
 
-    fn compute(&self, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
+    fn compute(&self, memo: &mut Memo, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
         type Groups<'p> = BTreeMap<&'p BTreeSet<(ArrayId, bool)>, (Vec<&'p Place>, Vec<&'p Place>)>;
         let mut groups: Groups = BTreeMap::new();
         for p in original {
@@ -78,7 +115,7 @@ impl Coverage<'_> {
         let several = groups.len() > 1;
         for (original, new) in groups.into_values() {
             let new: Vec<&Place> = new.into_iter().filter(|p| !p.conditions.is_empty()).collect();
-            let broken = match self.by_inverses(id, &original, &new)? {
+            let broken = match self.by_inverses(memo, id, &original, &new)? {
                 Some(answer) => answer,
                 None => self.by_sets(id, &original, &new)?,
             };
@@ -96,6 +133,7 @@ impl Coverage<'_> {
     #[allow(clippy::type_complexity)]
     fn by_inverses(
         &self,
+        memo: &mut Memo,
         id: StmtId,
         original: &[&Place],
         new: &[&Place],
@@ -113,9 +151,15 @@ impl Coverage<'_> {
         self.include_context(&mut domain)?;
         let Some(domain) = original.domains(&domain, &dims)?.into_iter().next() else { return Ok(None) };
         let required = constraints(original);
-        let mut images = Vec::with_capacity(new.len());
+        let mut images: Vec<Arc<Image>> = Vec::with_capacity(new.len());
         for place in new {
-            match self.image(id, place, &required)? {
+            let key = (original.shape, place.shape);
+            match remembered!(
+                self,
+                memo.images,
+                key,
+                self.image(memo, id, place, (original.shape, &required, &domain, &dims))
+            ) {
                 Verified::Image(image) => images.push(image),
                 Verified::Unknown => return Ok(None),
                 Verified::Broken(broken) => return Ok(Some(Some(broken))),
@@ -123,22 +167,26 @@ impl Coverage<'_> {
         }
         // No instance twice.
         for (i, a) in images.iter().enumerate() {
-            for b in &images[i + 1..] {
+            for (j, b) in images.iter().enumerate().skip(i + 1) {
                 if disjoint(&a.constraints, &b.constraints) {
                     continue;
                 }
-                let mut both = domain.clone();
-                for c in a.constraints.iter().chain(&b.constraints) {
-                    both.require(c, &dims)?;
-                }
-                if let Some(point) = self.solver.find_point(&both)? {
+                let key = (original.shape, new[i].shape, new[j].shape);
+                let overlap = || -> Result<Overlap, Fault> {
+                    let mut both = domain.clone();
+                    for c in a.constraints.iter().chain(&b.constraints) {
+                        both.require(c, &dims)?;
+                    }
+                    Ok(self.solver.find_point(&both)?)
+                };
+                if let Some(point) = remembered!(self, memo.overlaps, key, overlap()) {
                     return Ok(Some(Some(self.broken(id, Problem::Repeated, &dims, &point))));
                 }
             }
         }
         // No instance missing.
         let mut cases = 0;
-        match self.uncovered(domain, &dims, &required, &images, &mut cases)? {
+        match self.uncovered(domain, &dims, &images, &mut cases)? {
             Cases::TooMany => Ok(None),
             Cases::None => Ok(Some(None)),
             Cases::Point(point) => Ok(Some(Some(self.broken(id, Problem::Missing, &dims, &point)))),
@@ -146,7 +194,13 @@ impl Coverage<'_> {
     }
 
     /// The instances that a place executes, if its inverse can be guessed, and all of them belong to the original.
-    fn image(&self, id: StmtId, place: &Place, required: &[Constraint]) -> Result<Verified, Fault> {
+    fn image(
+        &self,
+        memo: &mut Memo,
+        id: StmtId,
+        place: &Place,
+        (shape, required, whole, dims): (u128, &[Constraint], &System, &[Row]),
+    ) -> Result<Verified, Fault> {
         let Some(inverse) = inverse::guess(place) else { return Ok(Verified::Unknown) };
         let n = self.kernel.params.len();
         let time: Vec<Row> = (n..n + place.loops.len()).map(Row::column).collect();
@@ -194,7 +248,28 @@ impl Coverage<'_> {
             }
         }
         list.extend(given.iter().map(|c| c.substitute(&|v| inverse.get(v.index()).cloned())));
-        Ok(Verified::Image(Image { constraints: list }))
+        // Most of it holds for all instances, by what floors are.
+        let mut constraints: Vec<Constraint> = Vec::with_capacity(list.len());
+        for c in list {
+            let implied = c.as_constant() == Some(true) || required.contains(&c) || constraints.contains(&c);
+            let key = (shape, c.clone());
+            if !implied && !remembered!(self, memo.implied, key, self.implied(whole, &c, dims)) {
+                constraints.push(c);
+            }
+        }
+        Ok(Verified::Image(Arc::new(Image { constraints })))
+    }
+
+    /// Whether it is easily proved that all points of the system satisfy the constraint.
+    fn implied(&self, system: &System, c: &Constraint, vars: &[Row]) -> Result<bool, Fault> {
+        for negation in c.negated() {
+            let mut system = system.clone();
+            system.require(&negation, vars)?;
+            if !self.solver.refutes(&system)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// A point of the system that does not satisfy the constraint.
@@ -219,8 +294,7 @@ impl Coverage<'_> {
         &self,
         mut domain: System,
         dims: &[Row],
-        given: &[Constraint],
-        images: &[Image],
+        images: &[Arc<Image>],
         cases: &mut usize,
     ) -> Result<Cases, Fault> {
         let Some((first, rest)) = images.split_first() else {
@@ -229,14 +303,10 @@ impl Coverage<'_> {
                 None => Cases::None,
             });
         };
-        let needed: Vec<&Constraint> = first
-            .constraints
-            .iter()
-            .filter(|c| c.as_constant() != Some(true) && !given.contains(c))
-            .collect();
+        let needed = &first.constraints;
         // An image apart from the domain leaves it whole.
         let mut both = domain.clone();
-        for c in &needed {
+        for c in needed {
             both.require(c, dims)?;
         }
         *cases += 1;
@@ -244,7 +314,7 @@ impl Coverage<'_> {
             return Ok(Cases::TooMany);
         }
         if self.solver.refutes(&both)? {
-            return self.uncovered(domain, dims, given, rest, cases);
+            return self.uncovered(domain, dims, rest, cases);
         }
         for c in needed {
             for negation in c.negated() {
@@ -257,7 +327,7 @@ impl Coverage<'_> {
                 if self.solver.refutes(&case)? {
                     continue;
                 }
-                match self.uncovered(case, dims, given, rest, cases)? {
+                match self.uncovered(case, dims, rest, cases)? {
                     Cases::None => {}
                     other => return Ok(other),
                 }
@@ -415,8 +485,9 @@ fn unless_left_out(answer: Answer) -> Answer {
     Ok(answer?.filter(|broken| !mutation::off(rule(broken.problem)) && !mutation::off(Rule::Coverage)))
 }
 
+#[derive(Clone)]
 enum Verified {
-    Image(Image),
+    Image(Arc<Image>),
     Unknown,
     Broken(BrokenCoverage),
 }

@@ -4,6 +4,7 @@
 //! `d*z < d*q + d` and `d*q < d*z + d`, so `z <= q <= z`. That is how a floor of a tile's element is the tile, and elimination,
 //! which takes the columns in an order of its own, does not see it.
 
+use super::ranges::Ranges;
 use super::refute::{Refuted, Rows, gcd};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -13,18 +14,19 @@ const MAX_ROWS: usize = 48;
 
 type Coefficients = SmallVec<[i64; 24]>;
 
-/// Rows that can only be zero.
-pub(super) fn zero(rows: &Rows) -> Result<Vec<Vec<i64>>, Refuted> {
+/// Rows that can only be zero; `sums`: whether sums are tried.
+pub(super) fn zero(rows: &Rows, ranges: &Ranges, sums: bool) -> Result<Vec<Vec<i64>>, Refuted> {
     let used: SmallVec<[(&i64, &[i64]); 48]> =
         rows.iter().filter_map(|r| r.split_last()).filter(|(_, c)| c.iter().any(|c| *c != 0)).collect();
     let mut bounds = Bounds::default();
     for (constant, coefficients) in &used {
         bounds.add(Coefficients::from_slice(coefficients), **constant)?;
     }
-    if used.len() <= MAX_ROWS {
+    if sums && used.len() <= MAX_ROWS {
         for (i, (k, a)) in used.iter().enumerate() {
             for (l, b) in &used[i + 1..] {
-                if let Some((sum, constant)) = rounded(a, b, **k, **l) {
+                let cancels = a.iter().zip(*b).any(|(x, y)| *x != 0 && x.checked_add(*y) == Some(0));
+                if cancels && let Some((sum, constant)) = rounded(a, b, **k, **l, ranges) {
                     bounds.add(sum, constant)?;
                 }
             }
@@ -33,25 +35,50 @@ pub(super) fn zero(rows: &Rows) -> Result<Vec<Vec<i64>>, Refuted> {
     Ok(bounds.zero)
 }
 
-/// The sum of two rows, if a column vanishes from it and it is rounded.
-fn rounded(a: &[i64], b: &[i64], k: i64, l: i64) -> Option<(Coefficients, i64)> {
+/// The sum of two rows, if it is rounded. Columns with small coefficients are replaced by their greatest value, if by that
+/// less is lost than rounding takes away.
+fn rounded(a: &[i64], b: &[i64], k: i64, l: i64, ranges: &Ranges) -> Option<(Coefficients, i64)> {
     let mut sum = Coefficients::with_capacity(a.len());
-    let (mut vanishes, mut g) = (false, 0);
     for (x, y) in a.iter().zip(b) {
-        let s = x.checked_add(*y)?;
-        vanishes |= s == 0 && *x != 0;
-        if s != 0 && g != 1 {
-            g = gcd(g, s.unsigned_abs());
+        sum.push(x.checked_add(*y)?);
+    }
+    let mut large: SmallVec<[u64; 24]> = sum.iter().map(|s| s.unsigned_abs()).filter(|s| *s > 0).collect();
+    large.sort_unstable_by(|x, y| y.cmp(x));
+    let mut g = 0;
+    for (n, magnitude) in large.iter().enumerate() {
+        g = gcd(g, *magnitude);
+        let next = large.get(n + 1).copied().unwrap_or(0);
+        if g == 1 {
+            return None;
         }
-        sum.push(s);
+        if next >= g {
+            continue;
+        }
+        let divisor = i64::try_from(g).ok()?;
+        let (mut constant, mut lost) = (k.checked_add(l)?, 0i64);
+        let small = sum.iter().enumerate().filter(|(_, s)| **s != 0 && s.unsigned_abs() <= next);
+        let mut bounded = true;
+        for (column, s) in small {
+            match ranges.greatest(*s, column) {
+                Some((greatest, width)) => {
+                    constant = constant.checked_add(greatest)?;
+                    lost = lost.checked_add(width)?;
+                }
+                None => bounded = false,
+            }
+        }
+        if bounded
+            && lost < divisor
+            && constant.rem_euclid(divisor) >= lost
+            && (lost > 0 || constant % divisor != 0)
+        {
+            for s in sum.iter_mut() {
+                *s = if s.unsigned_abs() <= next { 0 } else { *s / divisor };
+            }
+            return Some((sum, constant.div_euclid(divisor)));
+        }
     }
-    let g = i64::try_from(g).ok().filter(|g| *g > 1 && vanishes)?;
-    let constant = k.checked_add(l)?;
-    if constant.rem_euclid(g) == 0 {
-        return None;
-    }
-    sum.iter_mut().for_each(|s| *s /= g);
-    Some((sum, constant.div_euclid(g)))
+    None
 }
 
 /// Least and greatest value of expressions whose first coefficient is positive.

@@ -11,31 +11,54 @@ const MAX_PASSES: usize = 4;
 /// Where a bound would be greater than this, it is not used.
 const GREATEST: i128 = 1 << 60;
 
-/// For each column that has one value only: the row that is zero there.
-pub(super) fn fixed(width: usize, rows: &Rows) -> Result<Vec<Vec<i64>>, Refuted> {
-    let mut low: SmallVec<[Option<i64>; 32]> = SmallVec::from_elem(None, width);
-    let mut high = low.clone();
-    for _ in 0..MAX_PASSES {
-        let mut changed = false;
-        for row in rows.iter() {
-            changed |= tighten(row, &mut low, &mut high);
+/// The least and greatest values of columns that are known.
+pub(super) struct Ranges {
+    low: SmallVec<[Option<i64>; 32]>,
+    high: SmallVec<[Option<i64>; 32]>,
+}
+
+impl Ranges {
+    /// What the rows imply.
+    pub fn new(width: usize, rows: &Rows) -> Result<Ranges, Refuted> {
+        let mut ranges =
+            Ranges { low: SmallVec::from_elem(None, width), high: SmallVec::from_elem(None, width) };
+        for _ in 0..MAX_PASSES {
+            let mut changed = false;
+            for row in rows.iter() {
+                changed |= tighten(row, &mut ranges.low, &mut ranges.high);
+            }
+            let empty = |(l, h): (&Option<i64>, &Option<i64>)| l.zip(*h).is_some_and(|(l, h)| l > h);
+            if ranges.low.iter().zip(&ranges.high).any(empty) {
+                return Err(Refuted);
+            }
+            if !changed {
+                break;
+            }
         }
-        if low.iter().zip(&high).any(|(l, h)| l.zip(*h).is_some_and(|(l, h)| l > h)) {
-            return Err(Refuted);
-        }
-        if !changed {
-            break;
-        }
+        Ok(ranges)
     }
-    let value = |column: usize| low[column].filter(|l| high[column] == Some(*l));
-    let used = |column: usize| rows.iter().any(|r| r[column] != 0);
-    let found = (0..width).filter(|c| used(*c)).filter_map(|column| {
-        let mut row = vec![0; width + 1];
-        row[column] = 1;
-        row[width] = value(column)?.checked_neg()?;
-        Some(row)
-    });
-    Ok(found.collect())
+
+    /// The greatest value of `coefficient * column`, and how much less it can be.
+    pub fn greatest(&self, coefficient: i64, column: usize) -> Option<(i64, i64)> {
+        let (low, high) = (self.low[column]?, self.high[column]?);
+        let greatest = coefficient.checked_mul(if coefficient > 0 { high } else { low })?;
+        Some((greatest, high.checked_sub(low)?.checked_mul(coefficient.checked_abs()?)?))
+    }
+
+    /// For each column of the rows that has one value only: the row that is zero there.
+    pub fn fixed(&self, rows: &Rows) -> Vec<Vec<i64>> {
+        let width = self.low.len();
+        let used = |column: usize| rows.iter().any(|r| r[column] != 0);
+        let found =
+            (0..width).filter(|c| self.low[*c].is_some() && self.low[*c] == self.high[*c] && used(*c));
+        let row = |column: usize| {
+            let mut row = vec![0; width + 1];
+            row[column] = 1;
+            row[width] = self.low[column]?.checked_neg()?;
+            Some(row)
+        };
+        found.filter_map(row).collect()
+    }
 }
 
 /// Applies one row `constant + sum(c * x) >= 0` to all of its columns; whether a range became smaller.

@@ -4,7 +4,8 @@
 //! Every derived row follows from the given ones, and dropping a row loses nothing but strength; so whatever overflows or
 //! grows too large is dropped, and "refuted" is always right.
 
-use super::{Row, System, meeting, ranges};
+use super::ranges::Ranges;
+use super::{Row, System, meeting};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -74,20 +75,36 @@ fn attempt(system: &System, work: &mut u64) -> Result<(), Refuted> {
         normal(row, false)?;
     }
     solve_equalities(width, &mut equal, Some(&mut rows))?;
-    // A range of one value, and two rows that meet, are equalities, which may fix further ones.
+    // What elimination does not see is looked for only where it fails, which is seldom.
+    promote(width, &mut rows, false, work)?;
+    for part in parts(&rows) {
+        eliminate(part, work)?;
+    }
+    if promote(width, &mut rows, true, work)? {
+        for part in parts(&rows) {
+            eliminate(part, work)?;
+        }
+    }
+    Ok(())
+}
+
+/// Uses the equalities among inequalities: a range of one value, and two bounds that meet; each may fix further ones. Whether
+/// there was one.
+fn promote(width: usize, rows: &mut Rows, sums: bool, work: &mut u64) -> Result<bool, Refuted> {
+    let mut any = false;
     for _ in 0..MAX_ROUNDS {
-        *work = work.saturating_add((rows.data.len() / 4) as u64);
-        let found = ranges::fixed(width, &rows)?.into_iter().chain(meeting::zero(&rows)?);
+        let cells = rows.data.len() as u64;
+        *work = work.saturating_add(if sums { cells * cells / 512 } else { cells / 4 });
+        let ranges = Ranges::new(width, rows)?;
+        let found = ranges.fixed(rows).into_iter().chain(meeting::zero(rows, &ranges, sums)?);
         let mut equal = Rows { stride: width + 1, data: found.flatten().collect() };
         if equal.data.is_empty() {
             break;
         }
-        solve_equalities(width, &mut equal, Some(&mut rows))?;
+        any = true;
+        solve_equalities(width, &mut equal, Some(rows))?;
     }
-    for part in parts(&rows) {
-        eliminate(part, work)?;
-    }
-    Ok(())
+    Ok(any)
 }
 
 /// Eliminates the equalities, from the other rows too.

@@ -8,6 +8,7 @@ use super::accumulate::Element;
 use super::body::Bodies;
 use super::context::{Context, Place};
 use super::memory::{Memory, Touch, scalar_type};
+use super::ops::may_set_errno;
 use crate::llvm::{Effects, Inst, Opcode, Value};
 use analyses::closed_forms::{Meaning, Poly};
 
@@ -103,6 +104,9 @@ pub(super) fn impure<'m>(inst: Inst<'m>) -> Refusal<'m> {
     } else if effects.contains(Effects::ATOMIC) {
         let message = format!("an atomic access or a fence that may order other accesses: {what}");
         ("atomic", message, "use plain accesses, or stores with relaxed ordering, inside of loops")
+    } else if may_set_errno(inst) {
+        let message = format!("a function that may set errno, which the program may read: {what}");
+        ("errno", message, "compile with -fno-math-errno, if errno is not read after such calls")
     } else if effects.contains(Effects::THROW) && !shared {
         let message =
             format!("what throws or unwinds ends the loops early, so nothing moves across it: {what}");

@@ -181,7 +181,8 @@ pub fn lift_function_with<'m>(
     let name: Arc<str> = function.name().into();
     let mut selection = select::Selection { name: name.to_string(), drafts: Vec::new(), remarks: Vec::new() };
     let mut parts = Vec::new();
-    let kept = ["optnone", "naked"].iter().any(|a| function.has_attribute(a));
+    // Under `strictfp` the rounding mode and the exception flags count; plain operations would ignore them.
+    let kept = ["optnone", "naked", "strictfp"].iter().any(|a| function.has_attribute(a));
     let cfg = if kept { None } else { cfg::Cfg::new(function) };
     if kept {
         selection.remark(None, "attribute", "the function asks not to be optimised", "remove the attribute");

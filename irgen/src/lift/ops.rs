@@ -130,6 +130,56 @@ pub(super) fn intrinsic_of(i: Inst<'_>) -> Option<(Intrinsic, usize)> {
     (count >= arity).then_some((f, arity))
 }
 
+/// Whether it is a call of a function of the mathematical library that may set `errno`.
+///
+/// Such a call is an effect: a program may read `errno` at any time, and which of two calls set it last depends on their
+/// order. So it ends a region, unless the IR says that the call touches no memory (then it is an intrinsic, which is what
+/// clang makes of it under `-fno-math-errno`). Its value is never computed early or twice.
+pub(super) fn may_set_errno(i: Inst<'_>) -> bool {
+    const FUNCTIONS: [&str; 34] = [
+        "acos",
+        "acosh",
+        "asin",
+        "atan2",
+        "atanh",
+        "cos",
+        "cosh",
+        "erfc",
+        "exp",
+        "exp10",
+        "exp2",
+        "expm1",
+        "fdim",
+        "fmod",
+        "hypot",
+        "ldexp",
+        "lgamma",
+        "llrint",
+        "llround",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "logb",
+        "lrint",
+        "lround",
+        "nextafter",
+        "pow",
+        "remainder",
+        "sin",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tgamma",
+    ];
+    let Some(callee) = i.as_call().and_then(|c| c.callee()).filter(|f| f.is_declaration()) else {
+        return false;
+    };
+    let name = callee.name();
+    let is = |name: &str| FUNCTIONS.binary_search(&name).is_ok();
+    is(&name) || name.strip_suffix('f').is_some_and(is)
+}
+
 /// Flags of an operation.
 pub(super) fn flags_of(i: Inst<'_>) -> OpFlags {
     let mut flags = OpFlags::empty();

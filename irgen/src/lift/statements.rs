@@ -77,6 +77,12 @@ impl<'m> Data<'_, '_, 'm> {
             }
             Leaf::Same(w) => self.value_reads(w, section, reads, seen)?,
             Leaf::Op(i) => {
+                // Its choice would have to be the same in all statements that use it.
+                if i.opcode() == Opcode::Freeze
+                    && !i.operands().into_iter().all(|o| self.is_definite(o, section, &mut 0))
+                {
+                    return Err(refuse(Some(i), "freeze", "a value that may be poison, and is fixed"));
+                }
                 for o in computed_from(i)? {
                     self.value_reads(o, section, reads, seen)?;
                 }
@@ -99,6 +105,29 @@ impl<'m> Data<'_, '_, 'm> {
             }
         }
         Ok(())
+    }
+
+    /// Whether what a statement computes for a value is never poison: exact integers, and operations on them that cannot
+    /// go wrong.
+    fn is_definite(&mut self, v: Value<'m>, section: usize, spent: &mut usize) -> bool {
+        const MOST: usize = 50;
+        use Opcode::*;
+        *spent += 1;
+        match self.leaf(v, section) {
+            Ok(Leaf::Const(_) | Leaf::Affine(_)) => true,
+            Ok(Leaf::Same(w)) => *spent < MOST && self.is_definite(w, section, spent),
+            Ok(Leaf::Op(i)) => {
+                let sound = matches!(
+                    i.opcode(),
+                    Add | Sub | Mul | And | Or | Xor | ICmp | Select | Trunc | ZExt | SExt | Freeze
+                );
+                sound
+                    && *spent < MOST
+                    && flags_of(i).is_empty()
+                    && i.operands().into_iter().all(|o| self.is_definite(o, section, spent))
+            }
+            _ => false,
+        }
     }
 
     /// What decides whether a block of the section runs.
@@ -539,6 +568,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         let mask = self.mask_of(i)?;
         let unknown = || refuse(Some(i), "operation", "an operation that statements do not have");
         let kind = match (i.opcode(), &ops[..]) {
+            // Of a definite value: see `value_reads`.
             (Opcode::Freeze, [a]) => return Ok(*a),
             (Opcode::FNeg, [a]) => OpKind::Call(Intrinsic::FNeg, vec![*a]),
             (Opcode::ICmp, [a, b]) => OpKind::Compare(int_compare(i).ok_or_else(unknown)?, *a, *b),

@@ -6,7 +6,8 @@ use crate::llvm::Context;
 /// The regions' kernels and the remarks' codes of `@f`.
 fn lift(body: &str) -> (Vec<String>, Vec<&'static str>) {
     let text = format!(
-        "{body}\ndeclare void @g()\ndeclare double @llvm.sqrt.f64(double)\ndeclare double @h(double)\n"
+        "{body}\ndeclare void @g()\ndeclare double @llvm.sqrt.f64(double)\ndeclare double @h(double)\n\
+         declare double @sqrt(double)\ndefine double @log10(double %x) {{\ncall void @g()\nret double %x\n}}\n"
     );
     let cx = Context::new();
     let mut module = cx.parse(text.as_bytes(), "test.ll").expect("parses");
@@ -218,10 +219,51 @@ fn what_does_not_change_in_an_inner_loop_is_known_behind_it() {
 }
 
 #[test]
-fn functions_that_ask_for_it_are_left_alone() {
-    let (regions, remarks) = lift("define void @f() noinline optnone {\n ret void\n}");
+fn calls_that_may_set_errno_do_not_move() {
+    let call = |attributes: &str| {
+        let text = "%v = load double, ptr %q\n%w = call double @sqrt(double %v)\nstore double %w, ptr %p";
+        body(&text.replace("(double %v)", &format!("(double %v) {attributes}")))
+    };
+    // As clang writes it, as LLVM annotates it.
+    for attributes in ["nounwind", "nounwind willreturn memory(errnomem: write)"] {
+        let (regions, remarks) = call(attributes);
+        assert!(regions.is_empty(), "{regions:?}");
+        assert_eq!(remarks, ["errno"], "{attributes}");
+    }
+    // Nobody says that it writes.
+    let (regions, remarks) = call("nounwind willreturn memory(none)");
+    assert_eq!((regions.len(), remarks), (1, vec![]));
+    // A function of that name with a body is no library function.
+    let (regions, remarks) =
+        body("%v = load double, ptr %q\n%w = call double @log10(double %v)\nstore double %w, ptr %p");
     assert!(regions.is_empty());
-    assert_eq!(remarks, ["attribute"]);
+    assert_eq!(remarks, ["opaque"]);
+}
+
+#[test]
+fn a_choice_for_poison_is_not_made_again() {
+    // Two statements would each freeze the poison of `shl nuw` for themselves, perhaps to different values.
+    let found = body(
+        "%v = load i64, ptr %q\n%s = shl nuw i64 %v, 3\n%d = freeze i64 %s\n%w = add i64 %d, 1\n\
+         %m = mul i64 %d, 5\nstore i64 %w, ptr %p\nstore i64 %m, ptr %q",
+    );
+    assert!(found.0.is_empty(), "{found:?}");
+    assert_eq!(found.1, ["freeze"]);
+    // What is computed from the loop's variable alone is exact.
+    let found = body(
+        "%o = and i32 %i, 15\n%z = icmp eq i32 %o, 0\n%d = freeze i1 %z\n\
+         %w = select i1 %d, double 1.0, double 2.0\nstore double %w, ptr %p",
+    );
+    check(found, &["1.0", "2.0"]);
+}
+
+#[test]
+fn functions_that_ask_for_it_are_left_alone() {
+    for attribute in ["noinline optnone", "strictfp"] {
+        let (regions, remarks) = lift(&format!("define void @f() {attribute} {{\n ret void\n}}"));
+        assert!(regions.is_empty());
+        assert_eq!(remarks, ["attribute"]);
+    }
 }
 
 #[test]
