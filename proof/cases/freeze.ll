@@ -1,4 +1,5 @@
 ; The sum may be poison. Frozen it is some number, the same one in both places, so that their difference is zero.
+; regions: 0
 define void @test(ptr noalias %a, ptr noalias %b, ptr noalias %c, i32 %big) noinline {
 start:
   br label %loop
