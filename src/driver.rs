@@ -24,7 +24,7 @@ use transforms::{Recipe, RecipeError, Registry, ReplayError};
 
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
 /// improved must not be worsened.
-pub const MIN_GAIN: f64 = 1.2;
+pub const MIN_GAIN: f64 = 1.4;
 
 /// What ends a session.
 #[derive(Debug, thiserror::Error)]

@@ -208,12 +208,10 @@ impl Scan<'_> {
                 self.result.vectorisable = false;
             }
             self.result.checks += 1;
-            if stores {
-                self.families[other].clobbered = true;
-            }
-            if !self.families[other].stored.is_empty() {
-                self.families[at].clobbered = true;
-            }
+            // What is only read elsewhere keeps an accumulator out of registers, too: it has to be stored before.
+            let (here, there) = (stores, !self.families[other].stored.is_empty());
+            self.families[other].clobbered |= here || self.families[other].stride == 0.0;
+            self.families[at].clobbered |= there || stride == 0.0;
         }
     }
 
@@ -457,8 +455,11 @@ impl Scan<'_> {
                 run = 1;
             }
         }
-        let through_memory = |f: &Family| f.stride == 0.0 && f.clobbered && !f.stored.is_empty();
-        let apart = stored.is_empty() || self.families.iter().any(through_memory);
+        let through_memory = |f: &&Family| f.stride == 0.0 && f.clobbered;
+        let accumulators: usize = self.families.iter().filter(through_memory).map(|f| f.stored.len()).sum();
+        // The compiler keeps their loads and stores in order, one after the other.
+        self.result.chain.extend(std::iter::repeat_n(None, accumulators.saturating_sub(1)));
+        let apart = stored.is_empty() || accumulators > 0;
         self.result.adjacent = if apart { 1 } else { shortest.min(run) };
         self.result
     }

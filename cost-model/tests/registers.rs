@@ -70,3 +70,17 @@ fn values_loaded_again_soon_keep_a_loop_scalar() {
         assert!(scalar > 1.5 * cycles(&text(distance), false), "{distance}");
     }
 }
+
+#[test]
+fn an_accumulator_that_may_be_read_elsewhere_goes_through_memory() {
+    let text = |read: &str| {
+        format!(
+            "nest @sums[N] {{
+               array A: f64[1000, 1000]
+               array B: f64[1000, 1000]
+               for i in 0..1000 {{ for k in 0..1000 {{ S: A[i, i] = A[i, i] + {read}[i, k] }} }}
+             }}"
+        )
+    };
+    assert!(cycles(&text("A"), false) > 1.5 * cycles(&text("B"), false));
+}

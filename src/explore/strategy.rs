@@ -28,8 +28,12 @@ struct Phase {
     suits: fn(&Traits) -> bool,
 }
 
-/// The depth is for chains: each two nests that become one take a step for the outer loops and one for the inner ones.
-const STRUCTURE: Phase = Phase { steps: &["distribute", "fuse"], depth: 8, suits: |_| true };
+/// How nests come together or apart; then chains: each two nests that become one take a step for the outer loops and one
+/// for the inner ones.
+const STRUCTURE: [Phase; 2] = [
+    Phase { steps: &["distribute", "fuse"], depth: 2, suits: |_| true },
+    Phase { steps: &["fuse"], depth: 6, suits: |_| true },
+];
 const PHASES: [Phase; 3] = [
     Phase { steps: &["distribute", "interchange", "permute"], depth: 3, suits: |_| true },
     Phase { steps: &["tile"], depth: 1, suits: |t| t.reuse || t.columns },
@@ -98,9 +102,11 @@ fn guided(engine: &mut Engine<'_, '_>) {
     let mut structures = vec![start.clone()];
     if components(&start.root).len() > 1 {
         engine.begin_phase(2);
-        let steps = |s: &Step| STRUCTURE.steps.contains(&s.name());
-        let admit = Admit { step: &steps, change: &|_, _| true };
-        let found = beam(engine, vec![start.clone()], STRUCTURE.depth, &admit);
+        let mut found = vec![start.clone()];
+        for phase in &STRUCTURE {
+            let steps = |s: &Step| phase.steps.contains(&s.name());
+            found = beam(engine, found, phase.depth, &Admit { step: &steps, change: &|_, _| true });
+        }
         // Worth a search of its own only if it is better by itself.
         let better = |v: &Variant| v.cost.cycles < 0.95 * start.cost.cycles;
         structures.extend(found.into_iter().filter(better).take(1));

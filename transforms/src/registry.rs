@@ -25,6 +25,8 @@ pub struct MoveOptions {
     pub full_unroll: i64,
     /// Factors of unroll-and-jam.
     pub jam_factors: Vec<i64>,
+    /// Copies of a statement in one innermost body, beyond which jamming is not tried: registers run out.
+    pub jam_copies: i64,
     /// Shifts of fusion from `-shift` to `shift`, beside those that ranges and subscripts suggest.
     pub shift: i64,
     /// Factors of skewing.
@@ -46,6 +48,7 @@ impl Default for MoveOptions {
             unroll_factors: vec![2, 4, 8],
             full_unroll: 8,
             jam_factors: vec![2, 4, 8],
+            jam_copies: 8,
             shift: 2,
             skew_factors: vec![1, 2],
             peel: vec![1],

@@ -17,7 +17,8 @@
 use crate::nest::{self, Link};
 use crate::unroll::{Grouped, MOST_COPIES};
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
-use loop_tree::{Affine, Bounds, Green, LoopHeader, LoopKind, Node, VarId};
+use loop_tree::{Affine, Bounds, Green, LoopHeader, LoopKind, Node, StmtId, VarId};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Unrolls a loop by `factor` and jams the copies.
@@ -181,17 +182,32 @@ impl UnrollAndJam {
         for site in cx.sites() {
             // Iterations that are groups already: a larger factor makes the same groups in order.
             let grouped = unrolled(site.body, site.header.var);
+            let copies = most_copies(site.body);
             if site.body.summary().loop_depth == 0 || site.header.single_bounds().is_none() || grouped {
                 continue;
             }
             let count = site.header.constant_trip_count();
-            let fits = |f: &&i64| (2..=MOST_COPIES).contains(*f) && count.is_none_or(|count| count >= **f);
+            let fits = |f: &&i64| {
+                (2..=MOST_COPIES).contains(*f)
+                    && count.is_none_or(|count| count >= **f)
+                    && **f * copies <= options.jam_copies
+            };
             for factor in options.jam_factors.iter().filter(fits) {
                 result.push(UnrollAndJam { target: site.path.clone().into(), factor: *factor });
             }
         }
         result
     }
+}
+
+/// How often the innermost body that has most copies of one statement has it.
+fn most_copies(node: &Green) -> i64 {
+    if node.summary().loop_depth > 0 {
+        return node.children().map(most_copies).max().unwrap_or(1);
+    }
+    let mut seen: BTreeMap<StmtId, i64> = BTreeMap::new();
+    node.for_each_leaf(&mut |s| *seen.entry(s).or_default() += 1);
+    seen.into_values().max().unwrap_or(1)
 }
 
 /// Whether a variable inside is a multiple of this one, so that one iteration stands for several.
