@@ -46,10 +46,11 @@ pub struct InputArguments {
 /// Which implementation of each analysis, which target, which sizes.
 #[derive(Args, Debug, Clone)]
 pub struct ModelArguments {
-    /// Value of a parameter, for ranking and measuring: `--param n=1000`. Others get `--default-param`.
+    /// Value of a parameter, for ranking and measuring: `--param n=1000`. Others get what callers in the module pass, else
+    /// `--default-param`.
     #[arg(long = "param", short = 'p', value_name = "NAME=VALUE")]
     pub params: Vec<String>,
-    /// Value of parameters that are not given.
+    /// Value of parameters that are neither given nor shown by a caller.
     #[arg(long, value_name = "VALUE", default_value_t = 1000)]
     pub default_param: i64,
     /// The machine costs are predicted for: `native`; a table: `x86_64_avx2`, `x86_64_avx512`, `generic`; `llvm`: this
