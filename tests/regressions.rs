@@ -8,8 +8,8 @@ use std::path::Path;
 
 /// Applies a recipe to the only region of a function and compares results with the original, bit for bit.
 #[track_caller]
-fn same_bits(file: &str, function: &str, params: &[(&str, i64)], recipe: &str) {
-    let flags = ["-march=native", "-ffp-contract=off"].map(String::from);
+fn same_bits(file: &str, machine: &str, function: &str, params: &[(&str, i64)], recipe: &str) {
+    let flags = [machine, "-ffp-contract=off"].map(String::from);
     let bitcode = compile_c(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file), &flags).expect("it compiles");
     let settings = Settings {
         params: params.iter().map(|(n, v)| ((*n).to_string(), *v)).collect(),
@@ -44,9 +44,19 @@ fn same_bits(file: &str, function: &str, params: &[(&str, i64)], recipe: &str) {
 fn interleaved_real_and_imaginary_parts() {
     same_bits(
         "bench/kernels/complex_matmul.c",
+        "-march=native",
         "kernel_complex_matmul",
         &[("n", 100)],
         "distribute(@0; 2); interchange(@0.1); distribute(@); tile(@1, @1.0; 4, 4; full); \
          unroll_and_jam(@1.0.0.0.0; 4); unroll_and_jam(@1.0.0.0; 2)",
     );
+}
+
+/// LLVM's vectoriser takes the last value of a scalar from a wrong element where groups of interleaved accesses have gaps.
+#[test]
+fn last_value_of_an_unrolled_loop() {
+    for n in 0..20 {
+        let recipe = "unroll(@1.0.1; 2)";
+        same_bits("tests/regressions/last_value_unrolled.c", "-march=x86-64", "last", &[("n", n)], recipe);
+    }
 }

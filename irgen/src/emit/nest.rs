@@ -9,7 +9,7 @@ use loop_tree::{
     AccessKind, Affine, ArrayId, Bounds, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, VarId,
     occurrences,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl<'m> Emitter<'m, '_> {
     /// Emits the tree at the builder's place and leaves the builder behind it.
@@ -129,8 +129,13 @@ impl<'m> Emitter<'m, '_> {
         if let Some(group) = group {
             properties.push(self.module.parallel_accesses(&[group]));
         }
-        if header.kind == LoopKind::Vector {
-            let hint = LoopHint { name: "llvm.loop.vectorize.enable".into(), value: HintValue::Bool(true) };
+        let vectorise = if sets_a_scalar_again(self.kernel, body) {
+            Some(false)
+        } else {
+            (header.kind == LoopKind::Vector).then_some(true)
+        };
+        if let Some(enable) = vectorise {
+            let hint = LoopHint { name: "llvm.loop.vectorize.enable".into(), value: HintValue::Bool(enable) };
             properties.push(self.module.loop_property(&hint)?);
         }
         latch.set_metadata("llvm.loop", Some(self.module.loop_id(&properties)))?;
@@ -140,6 +145,24 @@ impl<'m> Emitter<'m, '_> {
 
 fn flag(name: &str) -> LoopHint {
     LoopHint { name: name.into(), value: HintValue::Flag }
+}
+
+/// Whether an innermost body sets a scalar more than once, as unrolling makes it.
+///
+/// What the first ones load is dead then, and leaves gaps in groups of interleaved accesses. LLVM 22's vectoriser takes the
+/// last value of a scalar from a wrong element where groups have gaps.
+fn sets_a_scalar_again(kernel: &Kernel, body: &Green) -> bool {
+    if body.summary().loop_depth > 0 {
+        return false;
+    }
+    let mut set = BTreeSet::new();
+    occurrences(body).into_iter().any(|occurrence| {
+        let accesses = &kernel.statement(occurrence.statement).accesses;
+        let read = |array| accesses.iter().any(|a| a.kind == AccessKind::Read && a.array == array);
+        let mut written = accesses.iter().filter(|a| a.kind != AccessKind::Read).map(|a| a.array);
+        // What is read is an accumulator, and none of its values is dead.
+        written.any(|array| kernel.array(array).is_scalar() && !read(array) && !set.insert(array))
+    })
 }
 
 /// Whether LLVM's vectoriser may be told that iterations are independent, as far as one iteration is concerned.
