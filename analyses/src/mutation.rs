@@ -4,6 +4,7 @@
 //! thread-local variable per question.
 
 use std::cell::Cell;
+use std::thread::LocalKey;
 
 /// A rule of the oracle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -155,22 +156,34 @@ impl Rule {
 }
 
 thread_local! {
-    static OFF: Cell<Option<Rule>> = const { Cell::new(None) };
+    static OFF: Switch<Rule> = const { Cell::new(None) };
 }
 
 /// Runs `work` as if the rule did not exist.
 pub fn without<T>(rule: Rule, work: impl FnOnce() -> T) -> T {
-    struct Back(Option<Rule>);
-    impl Drop for Back {
-        fn drop(&mut self) {
-            OFF.set(self.0);
-        }
-    }
-    let _back = Back(OFF.replace(Some(rule)));
-    work()
+    while_off(&OFF, rule, work)
 }
 
 /// Whether the rule is left out here.
 pub(crate) fn off(rule: Rule) -> bool {
     OFF.get() == Some(rule)
+}
+
+/// The rule that is left out on this thread.
+pub type Switch<R> = Cell<Option<R>>;
+
+/// Runs `work` with the rule left out, and puts the switch back, also after a panic.
+pub fn while_off<R: Copy + 'static, T>(
+    switch: &'static LocalKey<Switch<R>>,
+    rule: R,
+    work: impl FnOnce() -> T,
+) -> T {
+    struct Back<R: Copy + 'static>(&'static LocalKey<Switch<R>>, Option<R>);
+    impl<R: Copy> Drop for Back<R> {
+        fn drop(&mut self) {
+            self.0.set(self.1);
+        }
+    }
+    let _back = Back(switch, switch.replace(Some(rule)));
+    work()
 }

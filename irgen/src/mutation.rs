@@ -3,6 +3,7 @@
 //! A rule is left out on the calling thread, while [`without`] runs. Cost where nothing is left out: a read of a
 //! thread-local variable per question.
 
+use analyses::mutation::{Switch, while_off};
 use std::cell::Cell;
 
 /// A rule of the lifting or of the emission.
@@ -115,19 +116,12 @@ impl Rule {
 }
 
 thread_local! {
-    static OFF: Cell<Option<Rule>> = const { Cell::new(None) };
+    static OFF: Switch<Rule> = const { Cell::new(None) };
 }
 
 /// Runs `work` as if the rule did not exist.
 pub fn without<T>(rule: Rule, work: impl FnOnce() -> T) -> T {
-    struct Back(Option<Rule>);
-    impl Drop for Back {
-        fn drop(&mut self) {
-            OFF.set(self.0);
-        }
-    }
-    let _back = Back(OFF.replace(Some(rule)));
-    work()
+    while_off(&OFF, rule, work)
 }
 
 /// Whether the rule is left out here.

@@ -19,12 +19,13 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
     let settings = input::settings(&arguments.input, &arguments.model, None)?;
     let registry = Registry::standard();
     let name = file.display().to_string();
-    let bytes = match &read {
-        Input::Ir(bytes) => &bytes[..],
-        Input::Text(_) => &[],
+    let session = Session {
+        input: read.module(),
+        name: &name,
+        settings: &settings,
+        registry: &registry,
+        progress: None,
     };
-    let session =
-        Session { input: bytes, name: &name, settings: &settings, registry: &registry, progress: None };
     let recipe = recipe(&arguments.recipe, &registry)?;
     let failed = |e: DriverError| input::from_driver(e, file);
 

@@ -26,12 +26,8 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
     };
     let name = file.display().to_string();
     let failed = |e| input::from_driver(e, file);
-    let bytes = match &read {
-        Input::Ir(bytes) => &bytes[..],
-        Input::Text(_) => &[],
-    };
     let session = Session {
-        input: bytes,
+        input: read.module(),
         name: &name,
         settings: &settings,
         registry: &registry,

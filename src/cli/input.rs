@@ -22,6 +22,16 @@ pub enum Input {
     Text(Box<Program>),
 }
 
+impl Input {
+    /// The module for a session: none where the input is a tree.
+    pub fn module(&self) -> &[u8] {
+        match self {
+            Input::Ir(bytes) => bytes,
+            Input::Text(_) => &[],
+        }
+    }
+}
+
 /// Reads the input file; C goes through clang.
 pub fn read(arguments: &InputArguments) -> Result<Input, CliError> {
     let file = &arguments.file;
