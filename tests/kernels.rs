@@ -166,20 +166,23 @@ fn selected(region: &ExploredRegion, extent: Extent) -> Vec<&Variant> {
     all.into_iter().step_by(step).collect()
 }
 
-/// The text of a module in which the original code of each region leaves a mark.
+/// The text of a module in which the original code of each region is replaced by a mark and the function's end, which
+/// also spares compiling it.
 fn marked(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 1000);
-    let mut marks = 0;
+    let (mut marks, mut nothing_returned) = (0, false);
     for line in text.lines() {
+        if line.starts_with("define ") {
+            nothing_returned = line.split('@').next().is_some_and(|before| before.ends_with(" void "));
+        }
         let branch = line.trim_start().starts_with("br i1 ") && line.contains("label %looptree.new");
         match line.rsplit_once("label %").filter(|_| branch) {
             Some((front, rest)) => {
                 let end = rest.find(',').unwrap_or(rest.len());
+                let next =
+                    if nothing_returned { "ret void".into() } else { format!("br label %{}", &rest[..end]) };
                 out += &format!("{front}label %mark.{marks}{}\n", &rest[end..]);
-                out += &format!(
-                    "mark.{marks}:\n  store i32 1, ptr @original_ran\n  br label %{}\n",
-                    &rest[..end]
-                );
+                out += &format!("mark.{marks}:\n  store i32 1, ptr @original_ran\n  {next}\n");
                 marks += 1;
             }
             None => {
