@@ -3,7 +3,7 @@ CARGO ?= cargo
 KERNEL ?= bench/kernels/gemm_ijk.c
 MINUTES ?= 60
 
-.PHONY: explore test setup build lint bench compare bless soak clean
+.PHONY: explore test setup build lint bench compare bless soak fuzz clean
 
 setup:
 	@sh scripts/setup.sh
@@ -40,6 +40,10 @@ bless: setup
 ## Random programs against the original, and the oracle against enumeration, for so many minutes: `make soak MINUTES=60`.
 soak: setup
 	$(CARGO) run --release -p proof -- soak --minutes $(MINUTES)
+
+## Coverage-guided fuzzing of everything that reads, each target for so many minutes: `make fuzz MINUTES=10`.
+fuzz: setup
+	sh scripts/fuzz.sh $(MINUTES)
 
 clean:
 	$(CARGO) clean

@@ -10,6 +10,9 @@ use fastrand::Rng;
 use irgen::lift::{LiftOptions, canonicalise};
 use irgen::llvm::Context as LlvmContext;
 use loop_tree::text;
+use looptree::driver::{Session, Settings};
+use looptree::explore::Limits;
+use std::collections::BTreeMap;
 use transforms::{Context, MoveOptions, Recipe, Registry, moves};
 
 /// Longest input taken: what grows with the input is bounded by this.
@@ -42,11 +45,13 @@ pub fn recipe(bytes: &[u8]) {
     }
 }
 
-/// IR, as text: parse, canonicalise, lift every function, and judge some variants.
+/// IR, as text or bitcode: parse, canonicalise, lift every function, and judge some variants.
 pub fn ir(bytes: &[u8]) {
-    let Some(input) = text_of(bytes) else { return };
+    if bytes.len() > MAX_BYTES {
+        return;
+    }
     let context = LlvmContext::new();
-    let Ok(mut module) = context.parse(input.as_bytes(), "hostile") else { return };
+    let Ok(mut module) = context.parse(bytes, "hostile") else { return };
     if module.verify().is_err() || canonicalise(&mut module).is_err() {
         return;
     }
@@ -57,7 +62,7 @@ pub fn ir(bytes: &[u8]) {
     }
 }
 
-/// Text into the whole search: every move of every kind, judged, one step deep.
+/// Text into every move of every kind, judged, one step deep; then into the search.
 pub fn explore(bytes: &[u8]) {
     let Some(input) = text_of(bytes) else { return };
     let Ok(program) = text::parse(input) else { return };
@@ -65,6 +70,10 @@ pub fn explore(bytes: &[u8]) {
     if kernel.original.summary().nodes > 200 {
         return;
     }
+    let (settings, registry) = (small_search(), Registry::standard());
+    let session =
+        Session { input: &[], name: "hostile", settings: &settings, registry: &registry, progress: None };
+    let _ = session.explore_kernel("hostile", kernel, &[]);
     let options = OracleOptions { quota: 20_000, ..OracleOptions::default() };
     let Ok(oracle) = Oracle::new(kernel.clone(), &Polyhedral::default(), options) else { return };
     let cx = Context { kernel, root: program.tree() };
@@ -75,6 +84,34 @@ pub fn explore(bytes: &[u8]) {
             let _ = oracle.judge(&rewrite.root);
         }
     }
+}
+
+/// IR, as text or bitcode, into the whole of `looptree opt`: what is emitted verifies.
+pub fn optimize(bytes: &[u8]) {
+    if bytes.len() > MAX_BYTES {
+        return;
+    }
+    let (settings, registry) = (small_search(), Registry::standard());
+    let session =
+        Session { input: bytes, name: "hostile", settings: &settings, registry: &registry, progress: None };
+    let Ok(explored) = session.explore() else { return };
+    let mut chosen = BTreeMap::new();
+    for region in &explored.regions {
+        // Not the original, which would be left alone.
+        let changed = region.exploration.variants.iter().find(|v| !v.recipe.0.is_empty());
+        if let Some(variant) = changed {
+            let choice = session.choose(region, variant).expect("a variant of the search is legal");
+            chosen.insert((region.function.clone(), region.number), choice);
+        }
+    }
+    session.emit(&chosen).expect("a legal variant can be emitted");
+}
+
+/// A search that ends soon.
+fn small_search() -> Settings {
+    let limits = Limits { depth: 2, variants: 20, threads: 1, ..Limits::default() };
+    let oracle = OracleOptions { quota: 1000, work: 20_000 };
+    Settings { limits, oracle, target: "x86_64_avx2".into(), ..Settings::default() }
 }
 
 const KERNEL: &str = "nest @k[N] {
@@ -89,11 +126,20 @@ mod tests {
     use super::*;
     use std::path::Path;
 
+    /// The corpus of a target, and the files of tests with the same ending.
     fn corpus(name: &str) -> Vec<Vec<u8>> {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name);
-        let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|e| e.unwrap().path()).collect();
-        files.sort();
-        files.into_iter().map(|f| std::fs::read(f).unwrap()).collect()
+        let ending = if name == "ir" { "ll" } else { name };
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let seeds = root.join("fuzz/corpus").join(name);
+        let others = ["proof/cases", "tests/lt", "tests/loopfuse"].map(|d| root.join(d));
+        let files = |d: &Path| {
+            std::fs::read_dir(d).unwrap().map(|e| e.unwrap().path()).collect::<Vec<_>>().into_iter()
+        };
+        let others =
+            others.iter().flat_map(|d| files(d)).filter(|f| f.extension().is_some_and(|e| e == ending));
+        let mut all: Vec<_> = files(&seeds).chain(others).collect();
+        all.sort();
+        all.into_iter().map(|f| std::fs::read(f).unwrap()).collect()
     }
 
     /// Random edits: bytes changed, removed, doubled, and pieces of other files put in.
@@ -156,5 +202,10 @@ mod tests {
     #[test]
     fn search() {
         run("lt", 60, explore);
+    }
+
+    #[test]
+    fn optimizer() {
+        run("ir", 60, optimize);
     }
 }

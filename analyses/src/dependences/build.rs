@@ -214,27 +214,18 @@ impl Builder<'_> {
                 if same && a.is_identity() {
                     continue;
                 }
-                for disjunct in self.relation(a, b, None)? {
-                    let mut system = disjunct.system.clone();
-                    let n = self.kernel.params.len();
-                    for k in 0..a.dims.len() {
-                        system.require_zero(Row::column(n + k).minus(&Row::column(n + a.dims.len() + k))?);
-                    }
-                    if self.solver.find_point(&system)?.is_some() {
-                        let statement = self.kernel.statement(a.statement).name.to_string();
-                        return Err(AnalysisError::Repeated { statement });
-                    }
-                }
+                self.check_apart(a, b)?;
                 // Between different places the other direction repeats an instance just as well.
                 if !same {
-                    self.check_reverse(b, a)?;
+                    self.check_apart(b, a)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn check_reverse(&self, a: &Place, b: &Place) -> Result<(), AnalysisError> {
+    /// Nothing that runs at one place runs again at the other.
+    fn check_apart(&self, a: &Place, b: &Place) -> Result<(), AnalysisError> {
         for disjunct in self.relation(a, b, None)? {
             let mut system = disjunct.system.clone();
             let n = self.kernel.params.len();
