@@ -3,7 +3,7 @@ CARGO ?= cargo
 KERNEL ?= bench/kernels/gemm_ijk.c
 MINUTES ?= 60
 
-.PHONY: explore test setup build lint bench compare bless soak fuzz clean
+.PHONY: explore test setup build lint bench compare bless soak fuzz tsan clean
 
 setup:
 	@sh scripts/setup.sh
@@ -44,6 +44,10 @@ soak: setup
 ## Coverage-guided fuzzing of everything that reads, each target for so many minutes: `make fuzz MINUTES=10`.
 fuzz: setup
 	sh scripts/fuzz.sh $(MINUTES)
+
+## The search under ThreadSanitizer, with 1, 2 and 8 threads (nightly Rust).
+tsan: setup
+	@sh scripts/tsan.sh
 
 clean:
 	$(CARGO) clean
