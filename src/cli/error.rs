@@ -43,6 +43,22 @@ pub enum CliError {
         #[label("here")]
         span: SourceSpan,
     },
+    /// The same, where the lines concerned are too long to be shown.
+    #[error("{}:{line}:{column}: {message}", file.display())]
+    #[diagnostic(code(input::syntax))]
+    SyntaxFar {
+        /// The file.
+        file: PathBuf,
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        #[help]
+        help: Option<String>,
+    },
     /// LLVM does not accept the input.
     #[error("{}: {message}", file.display())]
     #[diagnostic(code(input::llvm))]

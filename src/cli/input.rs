@@ -60,6 +60,9 @@ fn parse(file: &Path, source: String) -> Result<Program, CliError> {
     text::parse(&source).map_err(|error| syntax(file, source, error.message, error.help, error.span))
 }
 
+/// Bytes of the source that are shown with an error.
+const MOST_SHOWN: usize = 4000;
+
 /// An error at a place of a text.
 pub fn syntax(
     file: &Path,
@@ -68,6 +71,16 @@ pub fn syntax(
     help: Option<String>,
     span: std::ops::Range<usize>,
 ) -> CliError {
+    // What is shown: the lines of the place, and one around.
+    let before = source.get(..span.start).unwrap_or(&source);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let first = before[..line_start.saturating_sub(1)].rfind('\n').map_or(0, |at| at + 1);
+    let behind = source.get(span.end..).unwrap_or_default();
+    let last = behind.match_indices('\n').nth(1).map_or(source.len(), |(at, _)| span.end + at);
+    if last - first > MOST_SHOWN {
+        let (line, column) = (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1);
+        return CliError::SyntaxFar { file: file.to_owned(), line, column, message, help };
+    }
     CliError::Syntax {
         message,
         help,
@@ -218,6 +231,9 @@ fn analysis_help(error: &AnalysisError) -> &'static str {
         }
         AnalysisError::Repeated { .. } => "a statement takes the variables of all loops around it",
         AnalysisError::Inexact(_) => "coefficients and constants must be such that bounds fit into 64 bits",
+        AnalysisError::TooLarge { .. } | AnalysisError::TooDeep { .. } => {
+            "put parts of the nest into functions or files of their own"
+        }
         _ => "raise --quota, or choose a cheaper analysis with --dependences",
     }
 }

@@ -6,6 +6,7 @@ use super::input::{self, Input};
 use super::output;
 use super::progress::Progress;
 use looptree::driver::{Chosen, DriverError, Explored, Session};
+use looptree::explore::Statistics;
 use looptree::transforms::{Recipe, Registry};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +26,7 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
     let registry = Registry::standard();
     let progress = Progress::new();
-    let tell = |region: &str, s: &looptree::explore::Statistics| {
+    let tell = |region: &str, s: &Statistics| {
         progress.say(format!("{region}: {} variants judged, {} legal", s.judged, s.legal));
     };
     let name = file.display().to_string();
@@ -90,12 +91,19 @@ fn remarks(explored: &Explored, min_gain: f64) {
                 v.recipe,
                 exploration.ratio(v)
             ),
-            None => eprintln!(
-                "{place}: remark: {}: left alone: the best of {} legal variants is predicted to be {:.2}x",
-                region.label(),
-                exploration.statistics.legal,
-                exploration.ratio(exploration.best())
-            ),
+            None => {
+                let Statistics { legal, judged, undecided, .. } = exploration.statistics;
+                let best = exploration.ratio(exploration.best());
+                // Without it, it would look as if nothing could be done.
+                let why = match undecided {
+                    0 => String::new(),
+                    _ => format!("; {undecided} of {judged} variants could not be judged within the quota"),
+                };
+                eprintln!(
+                    "{place}: remark: {}: left alone: the best of {legal} legal variants is predicted to be {best:.2}x{why}",
+                    region.label()
+                );
+            }
         }
     }
     for (region, why) in &explored.skipped {

@@ -13,6 +13,7 @@ use loop_tree::{
 };
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Nothing may move: every pair of instances is ordered.
@@ -69,10 +70,16 @@ impl Dependences for Polyhedral {
     }
 }
 
-/// Pairs of accesses that may conflict, at 40 us each, beyond which a kernel is refused; and pairs of places, which are only
-/// looked at.
+/// Pairs of accesses that may conflict, at 40 us each, beyond which a kernel is refused; the same with what a pair in deep
+/// nests takes, in these 40 us; and pairs of places, which are only looked at.
 const MAX_PAIRS: usize = 100_000;
+const MAX_WORK: usize = 400_000;
 const MAX_PLACES: usize = 4_000_000;
+
+/// What a pair takes at this depth: as many relations and distances as there are loops, over systems that grow with them.
+fn work_of_pair(depth: usize) -> usize {
+    (depth.saturating_pow(4) / 16).max(1)
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Precision {
@@ -113,12 +120,15 @@ fn build(
 ) -> Result<DependenceSet, AnalysisError> {
     let places = places(kernel, &kernel.original)?;
     let touched: Vec<Vec<Touch>> = places.iter().map(|p| touches(kernel, p)).collect();
-    for (pairs, limit) in
-        [(places.len().saturating_mul(places.len()), MAX_PLACES), (conflicts(kernel, &touched), MAX_PAIRS)]
-    {
+    let (pairs, work) = conflicts(kernel, &places, &touched);
+    for (pairs, limit) in [(places.len().saturating_mul(places.len()), MAX_PLACES), (pairs, MAX_PAIRS)] {
         if pairs > limit {
             return Err(AnalysisError::TooLarge { pairs, limit });
         }
+    }
+    if work > MAX_WORK {
+        let depth = places.iter().map(|p| p.loops.len()).max().unwrap_or(0);
+        return Err(AnalysisError::TooDeep { pairs, depth, limit: MAX_WORK / work_of_pair(depth) });
     }
     let mut builder = Builder {
         kernel,
@@ -136,15 +146,29 @@ fn build(
     Ok(DependenceSet { analysis, dependences: builder.result, value_flow: Vec::new() })
 }
 
-/// Pairs of accesses, one of them a write, to arrays of one alias class.
-fn conflicts(kernel: &Kernel, touched: &[Vec<Touch>]) -> usize {
-    let mut counts: FxHashMap<AliasClass, (usize, usize)> = FxHashMap::default();
-    for t in touched.iter().flatten() {
-        let (all, reads) = counts.entry(kernel.array(t.array).alias).or_default();
-        *all += 1;
-        *reads += usize::from(!t.writes);
+/// Pairs of accesses, one of them a write, to arrays of one alias class; and what they take.
+fn conflicts(kernel: &Kernel, places: &[Place], touched: &[Vec<Touch>]) -> (usize, usize) {
+    // By class and depth: all accesses, and those that read.
+    let mut counts: FxHashMap<AliasClass, BTreeMap<usize, (usize, usize)>> = FxHashMap::default();
+    for (place, touches) in places.iter().zip(touched) {
+        for t in touches {
+            let depths = counts.entry(kernel.array(t.array).alias).or_default();
+            let (all, reads) = depths.entry(place.loops.len()).or_default();
+            *all += 1;
+            *reads += usize::from(!t.writes);
+        }
     }
-    counts.values().map(|(all, reads)| all.saturating_mul(*all) - reads.saturating_mul(*reads)).sum()
+    let (mut pairs, mut work) = (0usize, 0usize);
+    for depths in counts.values() {
+        for (a, (all_a, reads_a)) in depths {
+            for (b, (all_b, reads_b)) in depths {
+                let here = all_a.saturating_mul(*all_b) - reads_a.saturating_mul(*reads_b);
+                pairs = pairs.saturating_add(here);
+                work = work.saturating_add(here.saturating_mul(work_of_pair(*a.max(b))));
+            }
+        }
+    }
+    (pairs, work)
 }
 
 fn touches(kernel: &Kernel, place: &Place) -> Vec<Touch> {

@@ -65,6 +65,16 @@ pub enum AnalysisError {
         /// Its name.
         statement: String,
     },
+    /// More pairs of accesses than are analysed in nests so deep.
+    #[error("{pairs} pairs of accesses in loops up to {depth} deep; at most {limit} are analysed there")]
+    TooDeep {
+        /// Pairs.
+        pairs: usize,
+        /// Loops around an access.
+        depth: usize,
+        /// Limit.
+        limit: usize,
+    },
     /// More pairs of accesses than are analysed.
     #[error("{pairs} pairs of accesses; at most {limit} are analysed")]
     TooLarge {

@@ -56,6 +56,10 @@ struct Builder<'v, 'a, 'm> {
     latches: Vec<(usize, usize)>,
 }
 
+/// Loads and stores of a region at most. Proofs about each may use what was assumed for all others; dependences of so many
+/// that may overlap are not analysed anyway.
+const MAX_ACCESSES: usize = 1000;
+
 /// Describes a run of items that begins and ends with a loop, or a condition around loops.
 pub(super) fn draft<'m>(
     values: &mut Values<'_, 'm>,
@@ -99,6 +103,9 @@ pub(super) fn draft<'m>(
     if !cfg.preds[behind].iter().all(|p| *p == front || blocks.binary_search(p).is_ok()) {
         return Err(missing());
     }
+    if accesses(cfg, &blocks) > MAX_ACCESSES {
+        return Err(too_large(cfg, &blocks));
+    }
     let begin = cfg.insts[front].last().copied().ok_or_else(missing)?;
     let mut in_region = vec![false; cfg.blocks.len()];
     blocks.iter().for_each(|&b| in_region[b] = true);
@@ -134,6 +141,53 @@ pub(super) fn draft<'m>(
     }
     nodes.push(Node::Section(last));
     builder.finish(name, nodes, blocks, begin, behind, last)
+}
+
+/// How many loads and stores there are.
+fn accesses(cfg: &super::cfg::Cfg<'_>, blocks: &[usize]) -> usize {
+    let touches = |i: &&Inst<'_>| matches!(i.opcode(), Opcode::Load | Opcode::Store);
+    blocks.iter().flat_map(|&b| &cfg.insts[b]).filter(touches).count()
+}
+
+/// Whether the block is part of the item, or ends in its condition.
+pub(super) fn contains(item: &Item<'_>, cfg: &super::cfg::Cfg<'_>, block: usize) -> bool {
+    match item {
+        Item::Piece(p) => p.blocks.contains(&block),
+        Item::Loop(c) => cfg.loops[c.id].contains(block),
+        Item::If(b) => b.block == block || b.yes.iter().chain(&b.no).any(|i| contains(i, cfg, block)),
+        Item::Tangle(..) => false,
+    }
+}
+
+/// How many of the items may be described together.
+pub(super) fn describable(cfg: &super::cfg::Cfg<'_>, items: &[Item<'_>]) -> usize {
+    let mut room = MAX_ACCESSES;
+    let fits = |item: &&Item<'_>| {
+        let count = match item {
+            Item::Loop(c) => accesses(cfg, &cfg.loops[c.id].blocks),
+            other => {
+                let mut blocks = Vec::new();
+                inside(std::slice::from_ref(*other), cfg, &mut blocks);
+                blocks.sort_unstable();
+                blocks.dedup();
+                accesses(cfg, &blocks)
+            }
+        };
+        let left = room.checked_sub(count);
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    items.iter().take_while(fits).count()
+}
+
+/// The refusal of a run that has more than [`MAX_ACCESSES`].
+pub(super) fn too_large<'m>(cfg: &super::cfg::Cfg<'m>, blocks: &[usize]) -> Refusal<'m> {
+    let first = blocks.first().and_then(|&b| cfg.insts[b].first()).copied();
+    refuse(
+        first,
+        "size",
+        &format!("more than {MAX_ACCESSES} loads and stores, which is as many as are described together"),
+    )
 }
 
 fn inside(items: &[Item<'_>], cfg: &super::cfg::Cfg<'_>, blocks: &mut Vec<usize>) {

@@ -1,7 +1,7 @@
 //! Which parts of a function become regions, and cutting their blocks out.
 
 use super::leaves::Refusal;
-use super::region::{Draft, draft};
+use super::region::{Draft, contains, describable, draft, too_large};
 use super::shape::Item;
 use super::values::Values;
 use super::{LoopBinding, Region, Remark, location};
@@ -18,6 +18,9 @@ pub(super) enum Part {
     /// Parts of which some are executed.
     Either(Vec<Part>),
 }
+
+/// Prefixes of a run that are tried one item shorter each time; then they are halved.
+const MAX_TRIES: usize = 16;
 
 /// What selection found so far.
 pub(super) struct Selection<'m> {
@@ -51,15 +54,22 @@ impl<'m> Selection<'m> {
     /// Tries the run as a whole, else its loops one by one, longest prefix first.
     fn run(&mut self, values: &mut Values<'_, 'm>, items: &[Item<'m>], parts: &mut Vec<Part>) {
         let mut at = 0;
+        // Items that cannot be described even alone; asked for when a run is refused, so that it is not tried again and
+        // again with fewer items behind the one that is in the way.
+        let mut alone: Option<Vec<bool>> = None;
         while at < items.len() {
             if !has_loop(&items[at]) {
                 parts.push(Part::Opaque);
                 at += 1;
                 continue;
             }
-            let mut end = items.len();
-            let mut refused = None;
+            let mut end = at + describable(values.cfg, &items[at..]).max(1);
+            let mut refused = items.get(end).map(|_| too_large(values.cfg, &[]));
+            let mut tries = 0;
             let found = loop {
+                if let Some(alone) = &alone {
+                    end = (at + 1..end).find(|&i| alone[i] || alone[at]).unwrap_or(end);
+                }
                 // A run ends with a loop.
                 while end > at + 1 && !has_loop(&items[end - 1]) {
                     end -= 1;
@@ -71,7 +81,12 @@ impl<'m> Selection<'m> {
                 if end == at + 1 {
                     break None;
                 }
-                end -= 1;
+                if alone.is_none() {
+                    alone = Some(items.iter().map(|item| self.is_refused_alone(values, item)).collect());
+                }
+                tries += 1;
+                // Refused for what the items are together: few more attempts.
+                end = if tries <= MAX_TRIES { end - 1 } else { at + (end - at).div_ceil(2) };
             };
             match found {
                 Some(d) => {
@@ -92,6 +107,15 @@ impl<'m> Selection<'m> {
                 }
             }
         }
+    }
+
+    /// Whether the item is refused for something in itself.
+    fn is_refused_alone(&self, values: &mut Values<'_, 'm>, item: &Item<'m>) -> bool {
+        has_loop(item)
+            && draft(values, &self.name, std::slice::from_ref(item))
+                .err()
+                .and_then(|r| r.inst)
+                .is_some_and(|inst| values.cfg.home(inst).is_some_and(|b| contains(item, values.cfg, b)))
     }
 
     fn descend(&mut self, values: &mut Values<'_, 'm>, item: &Item<'m>) -> Part {
