@@ -9,7 +9,8 @@ use looptree::tree::text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Bytes by which the heap may grow with each run. An isl context or an LLVM module that is left behind takes more.
+/// Bytes by which the heap may grow with each run. An isl context that was used and an LLVM context take several times more
+/// when they are left behind.
 const GROWTH: i64 = 2048;
 /// Runs before the heap is looked at: what is made once is made then.
 const WARM_UP: usize = 4;
