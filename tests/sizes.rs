@@ -39,6 +39,7 @@ fn bounded(mut command: Command) -> Ended {
         });
     }
     let begin = Instant::now();
+    #[expect(clippy::zombie_processes, reason = "wait4 waits for it")]
     let mut child = command.spawn().expect("the command starts");
     let id = i32::try_from(child.id()).expect("a process");
     let mut stream = child.stderr.take().expect("a pipe");
