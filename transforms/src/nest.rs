@@ -83,6 +83,9 @@ pub fn inner<'a>(site: &Site<'a>) -> Result<(Vec<Link>, Site<'a>), Refusal> {
             Ok((between, Site { path, header, body }))
         }
         Some(_) => Err(Refusal::new("unbounded", &path, "the number of iterations is not known")),
+        None if below.summary().loop_depth == 0 => {
+            Err(Refusal::new("innermost", &site.path, "there is no loop inside"))
+        }
         None => Err(Refusal::new("imperfect", &site.path, "the body is not just one loop")
             .help("distribute it first")),
     }

@@ -417,7 +417,7 @@ mod tests {
     fn structure_is_demanded() {
         let k = kernel(&[("S", "i j"), ("T", "i")]);
         refuse(&k, "for i in 0..N { T for j in 0..N { S } }", "tile(i, j; 4, 4)", "imperfect");
-        refuse(&k, "for i in 0..N { for j in 0..N { S } }", "tile(j, i; 4, 4)", "imperfect");
+        refuse(&k, "for i in 0..N { for j in 0..N { S } }", "tile(j, i; 4, 4)", "innermost");
         refuse(&k, "for i in 0..N { for j in 0..N { S } }", "tile(i, j; 4, 0)", "factor");
         refuse(&k, "for i in 0..N { for j in i..N step 2 { S } }", "tile(i, j; 4, 4)", "bounds");
     }
