@@ -27,7 +27,8 @@ pub struct Term {
 impl Cost {
     /// A cost that is the sum of its terms; saturating.
     pub fn of(terms: Vec<Term>) -> Self {
-        let cycles = finite(terms.iter().map(|t| t.cycles).sum());
+        // The empty sum of floats is -0.
+        let cycles = finite(terms.iter().map(|t| t.cycles).fold(0.0, |a, b| a + b));
         Cost { cycles, terms }
     }
 
@@ -88,6 +89,7 @@ mod tests {
         let t = |c| Term::new("t", c, "");
         assert_eq!(Cost::of(vec![t(1.0), t(2.0)]).cycles, 3.0);
         assert!(Cost::of(vec![t(f64::NAN), t(f64::INFINITY)]).cycles.is_finite());
+        assert!(Cost::of(vec![]).cycles.is_sign_positive());
         let text = Cost::of(vec![Term { parts: vec![t(1.0)], ..t(4.0) }]).explain().to_string();
         assert_eq!(text, "           4 cycles\n           4 100.0%   t\n           1  25.0%     t\n");
     }

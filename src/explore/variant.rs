@@ -96,8 +96,8 @@ impl Exploration {
         Some(self.best()).filter(|v| !v.recipe.0.is_empty() && self.ratio(v) >= min_gain)
     }
 
-    /// Predicted cost of the original over that of a variant.
+    /// Predicted cost of the original over that of a variant. Nothing takes less than a cycle, also where no loop runs.
     pub fn ratio(&self, variant: &Variant) -> f64 {
-        self.original.cycles / variant.cost.cycles
+        self.original.cycles.max(1.0) / variant.cost.cycles.max(1.0)
     }
 }
