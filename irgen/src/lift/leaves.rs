@@ -94,7 +94,8 @@ pub(super) fn refuse<'m>(inst: Option<Inst<'m>>, code: &'static str, message: &s
 /// Why an instruction with effects, or a call, cannot be part of a statement, and what would help.
 pub(super) fn impure<'m>(inst: Inst<'m>) -> Refusal<'m> {
     let effects = inst.effects();
-    let what = inst.value();
+    let what = inst.value().to_string();
+    let what = without_metadata(&what);
     // Memory that the loops could touch, not only what the program cannot see.
     let shared =
         inst.as_call().map(|c| c.memory_effects()).is_some_and(|m| !(m.arguments | m.other).is_empty());
@@ -119,6 +120,16 @@ pub(super) fn impure<'m>(inst: Inst<'m>) -> Refusal<'m> {
         ("opaque", message, "make the function visible so that it is inlined, or declare it `const` if it is")
     };
     Refusal { inst: Some(inst), code, message, help }
+}
+
+/// An instruction as it is printed, without the numbers of attributes and metadata at its end, which say nothing outside of
+/// the module.
+fn without_metadata(text: &str) -> &str {
+    let text = text.split(", !").next().unwrap_or(text);
+    match text.rsplit_once(" #") {
+        Some((head, number)) if number.bytes().all(|b| b.is_ascii_digit()) => head,
+        _ => text,
+    }
 }
 
 /// Everything about the values of one region.

@@ -181,11 +181,14 @@ pub fn lift_function_with<'m>(
     let name: Arc<str> = function.name().into();
     let mut selection = select::Selection { name: name.to_string(), drafts: Vec::new(), remarks: Vec::new() };
     let mut parts = Vec::new();
-    // Under `strictfp` the rounding mode and the exception flags count; plain operations would ignore them.
-    let kept = ["optnone", "naked", "strictfp"].iter().any(|a| function.has_attribute(a));
-    let cfg = if kept { None } else { cfg::Cfg::new(function) };
-    if kept {
-        selection.remark(None, "attribute", "the function asks not to be optimised", "remove the attribute");
+    let kept = KEPT.iter().find(|(attribute, ..)| function.has_attribute(attribute));
+    let cfg = if kept.is_some() { None } else { cfg::Cfg::new(function) };
+    if let Some((_, message, help)) = kept {
+        selection.remark(None, "attribute", message, help);
+    }
+    if cfg.as_ref().is_some_and(|cfg| cfg.blocks.iter().any(|b| is_vectorised(*b))) {
+        let message = "loops of the function are vectorised already";
+        selection.remark(None, "vectorised", message, UNOPTIMISED);
     }
     if let Some(cfg) = &cfg {
         match options.closed_forms.of(module, cfg) {
@@ -210,6 +213,27 @@ pub fn lift_function_with<'m>(
         }
     }
     LiftedFunction { name, kernel, regions, remarks }
+}
+
+/// Attributes of functions that are left alone, why, and what would help. Under `strictfp` the rounding mode and the
+/// exception flags count; plain operations would ignore them.
+const KEPT: [(&str, &str, &str); 3] = [
+    ("optnone", "the function asks not to be optimised, as all do at -O0", UNOPTIMISED),
+    ("naked", "the function asks for exactly its own code", "remove the attribute `naked`"),
+    (
+        "strictfp",
+        "the function may read or change the floating-point environment",
+        "drop `FENV_ACCESS` and -ffp-model=strict where rounding modes and exception flags do not count",
+    ),
+];
+
+/// The input that is best to lift.
+const UNOPTIMISED: &str = "make the IR with -O3 -Xclang -disable-llvm-passes";
+
+/// Whether the block ends a loop that LLVM's vectoriser made.
+fn is_vectorised(block: Block<'_>) -> bool {
+    let hints = block.terminator().map(Inst::loop_hints).unwrap_or_default();
+    hints.iter().any(|hint| hint.name == "llvm.loop.isvectorized")
 }
 
 /// Where an instruction came from.

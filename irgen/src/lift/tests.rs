@@ -267,6 +267,27 @@ fn functions_that_ask_for_it_are_left_alone() {
 }
 
 #[test]
+fn what_is_vectorised_already_is_said_to_be() {
+    let ir = "define void @f(ptr %p) {
+a:
+  br label %b
+b:
+  %i = phi i64 [ 0, %a ], [ %n, %b ]
+  %q = getelementptr inbounds double, ptr %p, i64 %i
+  store <4 x double> zeroinitializer, ptr %q
+  %n = add nuw nsw i64 %i, 4
+  %c = icmp eq i64 %n, 1024
+  br i1 %c, label %e, label %b, !llvm.loop !0
+e:
+  ret void
+}
+!0 = distinct !{!0, !1}
+!1 = !{!\"llvm.loop.isvectorized\", i32 1}";
+    assert!(lift(ir).1.contains(&"vectorised"), "{:?}", lift(ir));
+    assert!(!lift(&ir.replace("isvectorized", "mustprogress")).1.contains(&"vectorised"));
+}
+
+#[test]
 fn a_value_merged_behind_a_guarded_loop_is_set_on_both_ways() {
     // As `-O1` writes `s = 7; for (i = 0; i < n; i++) s ^= a[i];`.
     let (regions, _) = lift(
