@@ -29,11 +29,19 @@ pub const MIN_GAIN: f64 = 1.4;
 /// What ends a session.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// A file cannot be read or a program not be run.
-    #[error("{what}: {source}")]
-    Io {
+    /// A file cannot be read.
+    #[error("cannot read {file}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// clang cannot be run.
+    #[error("cannot run {program}")]
+    Run {
         /// What was tried.
-        what: String,
+        program: String,
         /// Why it failed.
         source: std::io::Error,
     },
@@ -59,7 +67,7 @@ pub enum DriverError {
         available: String,
     },
     /// No such region.
-    #[error("{function} has {count} regions, so there is no region {number}")]
+    #[error("{function} has no region {number}; regions are counted from 0, and it has {count}")]
     NoRegion {
         /// The function.
         function: String,
@@ -240,9 +248,9 @@ impl Session<'_> {
         Err(DriverError::NoFunction { name: name.clone(), module: self.name.to_string(), available })
     }
 
-    /// The kernels of the regions asked for, with their functions.
+    /// The functions asked for with their regions, all of them where one is asked for.
     pub fn kernels(&self) -> Result<Vec<LiftedKernels>, DriverError> {
-        self.lifted(&mut |lifted| {
+        let functions = self.lifted(&mut |lifted| {
             Ok(LiftedKernels {
                 name: lifted.name.clone(),
                 whole: lifted.kernel.clone(),
@@ -257,7 +265,17 @@ impl Session<'_> {
                     .collect(),
                 remarks: lifted.remarks.clone(),
             })
-        })
+        })?;
+        if let (Some(number), Some(name)) = (self.settings.region, &self.settings.function) {
+            let count = functions.iter().map(|f| f.regions.len()).max().unwrap_or(0);
+            if number >= count {
+                return Err(DriverError::NoRegion { function: name.clone(), count, number });
+            }
+        }
+        let regions = functions.iter().flat_map(|f| f.regions.iter().enumerate());
+        let selected = regions.filter(|(number, _)| self.settings.region.is_none_or(|r| r == *number));
+        self.settings.require_parameters(selected.map(|(_, r)| &*r.kernel))?;
+        Ok(functions)
     }
 
     /// Searches every region asked for.
@@ -266,19 +284,12 @@ impl Session<'_> {
         let mut kernels = Vec::new();
         for function in self.kernels()? {
             explored.remarks.extend(function.remarks.into_iter().map(|r| (function.name.clone(), r)));
-            let count = function.regions.len();
-            if let (Some(number), Some(name)) = (self.settings.region, &self.settings.function)
-                && number >= count
-            {
-                return Err(DriverError::NoRegion { function: name.clone(), count, number });
-            }
             for (number, region) in function.regions.into_iter().enumerate() {
                 if self.settings.region.is_none_or(|r| r == number) {
                     kernels.push((function.name.clone(), number, region));
                 }
             }
         }
-        self.settings.require_parameters(kernels.iter().map(|(_, _, r)| &*r.kernel))?;
         for (function, number, LiftedKernel { kernel, location, likely }) in kernels {
             match self.explore_kernel(&label(&function, number), &kernel, &likely) {
                 Ok((problem, exploration)) => explored.regions.push(ExploredRegion {
@@ -341,18 +352,19 @@ impl Session<'_> {
             .settings
             .problem(kernel, &models, &[])
             .map_err(|source| DriverError::Analysis { region: region.clone(), source })?;
-        // One tree that somebody asks for deserves more patience than one of a search.
-        let options = OracleOptions {
-            quota: problem.oracle.quota.max(OracleOptions::default().quota),
-            work: problem.oracle.work.max(OracleOptions::default().work),
-        };
-        let oracle = Oracle::with_dependences(kernel.clone(), problem.dependences, options)
+        let oracle = Oracle::with_dependences(kernel.clone(), problem.dependences, self.patient())
             .map_err(|source| DriverError::Analysis { region: region.clone(), source })?;
         match oracle.judge(&root) {
             Verdict::Always => Ok(Chosen::new(root, Vec::new(), &oracle)),
             Verdict::Under(conditions) => Ok(Chosen::new(root, conditions, &oracle)),
             Verdict::Never(witness) => Err(DriverError::Illegal { region, witness: Box::new(witness) }),
         }
+    }
+
+    /// One tree that is asked for or chosen deserves more patience than one of a search.
+    fn patient(&self) -> OracleOptions {
+        let (asked, usual) = (self.settings.oracle, OracleOptions::default());
+        OracleOptions { quota: asked.quota.max(usual.quota), work: asked.work.max(usual.work) }
     }
 
     /// Arguments with which the function of a region can be called so that its regions run at their parameters; the other
@@ -420,7 +432,7 @@ impl Session<'_> {
     /// A variant of an explored region, with what emission has to know.
     pub fn choose(&self, region: &ExploredRegion, variant: &Variant) -> Result<Chosen, DriverError> {
         let oracle =
-            Oracle::with_dependences(region.kernel.clone(), region.dependences.clone(), self.settings.oracle)
+            Oracle::with_dependences(region.kernel.clone(), region.dependences.clone(), self.patient())
                 .map_err(|source| DriverError::Analysis { region: region.label(), source })?;
         Ok(Chosen::new(variant.root.clone(), variant.conditions.clone(), &oracle))
     }

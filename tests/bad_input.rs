@@ -55,6 +55,20 @@ fn missing_file() {
 }
 
 #[test]
+fn clang_that_is_missing() {
+    let files = Files::new();
+    let c = files.with("a.c", LOOP);
+    let output = Command::new(env!("CARGO_BIN_EXE_looptree"))
+        .args(["show", &c])
+        .env("LOOPTREE_CLANG", "no-such-clang")
+        .output()
+        .expect("the command starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("cannot run no-such-clang") && !stderr.contains("cannot read"), "{stderr}");
+}
+
+#[test]
 fn text_that_does_not_parse() {
     let files = Files::new();
     let lt = files.with("a.lt", "nest @a[N] {\n  for i in 0.. { }\n}\n");
@@ -80,7 +94,9 @@ fn a_function_or_region_that_is_not_there() {
     let files = Files::new();
     let c = files.with("a.c", LOOP);
     fails(&["explore", &c, "--function", "g"], 3, &["no function `g`", "f"]);
-    fails(&["explore", &c, "--function", "f", "--region", "7"], 3, &["no region 7"]);
+    for command in ["explore", "show"] {
+        fails(&[command, &c, "--function", "f", "--region", "7"], 3, &["no region 7"]);
+    }
     let empty = files.with("empty.ll", "; nothing\n");
     fails(&["explore", &empty, "--function", "f"], 3, &["no function `f`", "none"]);
 }
@@ -104,7 +120,9 @@ fn a_recipe_that_does_not_apply() {
     let out = files.path("out.ll");
     let recipe = files.with("bad.recipe", "interchange(@0.9)\n");
     let target = out.display().to_string();
-    fails(&["opt", &c, "--recipe", &recipe, "-o", &target], 1, &["interchange"]);
+    for recipe in [recipe.as_str(), "interchange(@0.9)"] {
+        fails(&["opt", &c, "--recipe", recipe, "-o", &target], 1, &["interchange"]);
+    }
     assert!(!out.exists());
 }
 
@@ -112,13 +130,31 @@ fn a_recipe_that_does_not_apply() {
 fn a_parameter_that_is_unknown() {
     let files = Files::new();
     let c = files.with("a.c", LOOP);
-    fails(&["explore", &c, "--param", "m=3"], 2, &["no region has a parameter `m`", "n"]);
+    for command in ["explore", "show"] {
+        fails(&[command, &c, "--param", "m=3"], 2, &["no region has a parameter `m`", "n"]);
+    }
     fails(&["explore", &c, "--param", "n"], 2, &["--param n"]);
     fails(&["explore", &c, "--target", "abacus"], 2, &["abacus", "generic", "llvm"]);
     fails(&["explore", &c, "--target", "llvm:abacus"], 2, &["abacus", "processor"]);
     fails(&["explore", &c, "--closed-forms", "guesses"], 2, &["guesses", "recurrences", "scalar-evolution"]);
     fails(&["opt", &c, "--accesses", "guesses"], 2, &["guesses", "linear", "delinearised", "types"]);
     fails(&["show", &c, "--control-flow", "guesses"], 2, &["guesses", "cfg", "predicates"]);
+}
+
+#[test]
+fn sizes_for_which_no_loop_runs() {
+    let files = Files::new();
+    let c = files.with(
+        "a.c",
+        "void f(int n, int m, double *a) {\n for (int j = 0; j < m; j++)\n  for (int i = 0; i < n; i++)\n   \
+         a[i * m + j] += 1;\n}\n",
+    );
+    for (name, size) in [("n", -5), ("n", 0), ("m", 0)] {
+        let output = looptree(&["explore", &c, "--param", &format!("{name}={size}")]);
+        assert!(output.status.success());
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("interchange") && !text.contains("inf") && !text.contains("NaN"), "{text}");
+    }
 }
 
 #[test]

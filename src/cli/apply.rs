@@ -5,11 +5,10 @@ use super::error::CliError;
 use super::input::{self, Input};
 use super::output;
 use looptree::driver::{DriverError, Session};
-use looptree::transforms::{Recipe, Registry};
+use looptree::transforms::Registry;
 use looptree::tree::text::{self, Program};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Runs the command.
@@ -26,7 +25,7 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
         registry: &registry,
         progress: None,
     };
-    let recipe = recipe(&arguments.recipe, &registry)?;
+    let recipe = input::recipe(&arguments.recipe, &registry)?;
     let failed = |e: DriverError| input::from_driver(e, file);
 
     let (function, number, kernel) = match &read {
@@ -57,20 +56,4 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
         out
     };
     output::write(&arguments.output, text.as_bytes())
-}
-
-/// Recipe text, or the contents of the file of that name.
-fn recipe(argument: &str, registry: &Registry) -> Result<Recipe, CliError> {
-    let path = Path::new(argument);
-    let (name, text) = if path.is_file() {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| CliError::Read { file: path.to_owned(), source })?;
-        (path, text)
-    } else {
-        (Path::new("--recipe"), argument.to_string())
-    };
-    Recipe::parse(&text, registry).map_err(|e| {
-        let help = Some("steps look like tile(i, j; 32, 32), separated by `;`".to_string());
-        input::syntax(name, text.clone(), e.message, help, e.span)
-    })
 }

@@ -140,7 +140,7 @@ pub struct OptArguments {
     /// Output; `-` is standard output. `.bc` files get bitcode, all others text.
     #[arg(long, short = 'o', default_value = "-")]
     pub output: PathBuf,
-    /// A recipe file, or `best` for what the search finds.
+    /// The recipe: text, the name of a file, or `best` for what the search finds.
     #[arg(long, default_value = "best")]
     pub recipe: String,
     /// Model.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub enum CliError {
     /// A file cannot be read.
-    #[error("cannot read {}: {source}", file.display())]
+    #[error("cannot read {}", file.display())]
     #[diagnostic(code(input::read), help("check the path and its permissions"))]
     Read {
         /// The file.
@@ -16,7 +16,7 @@ pub enum CliError {
         source: std::io::Error,
     },
     /// A file cannot be written.
-    #[error("cannot write {}: {source}", file.display())]
+    #[error("cannot write {}", file.display())]
     #[diagnostic(
         code(output::write),
         help("check that the directory exists and is writable; nothing was written")
@@ -24,6 +24,15 @@ pub enum CliError {
     Write {
         /// The file.
         file: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// A program cannot be run.
+    #[error("cannot run {program}")]
+    #[diagnostic(code(input::clang), help("install clang-22, or name it in LOOPTREE_CLANG"))]
+    Run {
+        /// The program.
+        program: String,
         /// The reason.
         source: std::io::Error,
     },

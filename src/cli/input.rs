@@ -5,6 +5,7 @@ use super::error::CliError;
 use looptree::analyses::AnalysisError;
 use looptree::driver::{self, DriverError, ModelError, Settings};
 use looptree::explore::Strategy;
+use looptree::transforms::{Recipe, Registry};
 use looptree::tree::text::{self, Program};
 use miette::NamedSource;
 use std::collections::BTreeMap;
@@ -116,6 +117,22 @@ fn read_bytes(file: &Path) -> Result<Vec<u8>, CliError> {
     Ok(bytes)
 }
 
+/// Recipe text, or the contents of the file of that name.
+pub fn recipe(argument: &str, registry: &Registry) -> Result<Recipe, CliError> {
+    let path = Path::new(argument);
+    let (name, text) = if path.is_file() {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| CliError::Read { file: path.to_owned(), source })?;
+        (path, text)
+    } else {
+        (Path::new("--recipe"), argument.to_string())
+    };
+    Recipe::parse(&text, registry).map_err(|e| {
+        let help = Some("steps look like tile(i, j; 32, 32), separated by `;`".to_string());
+        syntax(name, text.clone(), e.message, help, e.span)
+    })
+}
+
 /// Options as settings.
 pub fn settings(
     input: &InputArguments,
@@ -190,7 +207,8 @@ pub fn parameters(pairs: &[String]) -> Result<BTreeMap<String, i64>, CliError> {
 pub fn from_driver(error: DriverError, file: &Path) -> CliError {
     let message = error.to_string();
     match error {
-        DriverError::Io { source, .. } => CliError::Read { file: file.to_owned(), source },
+        DriverError::Read { source, .. } => CliError::Read { file: file.to_owned(), source },
+        DriverError::Run { program, source } => CliError::Run { program, source },
         DriverError::Clang { message, .. } => CliError::Clang { file: file.to_owned(), message },
         DriverError::Llvm(_) => CliError::Llvm {
             file: file.to_owned(),

@@ -7,7 +7,7 @@ use super::output;
 use super::progress::Progress;
 use looptree::driver::{Chosen, DriverError, Explored, Session};
 use looptree::explore::Statistics;
-use looptree::transforms::{Recipe, Registry};
+use looptree::transforms::Registry;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -66,11 +66,7 @@ fn best(session: &Session<'_>, explored: &Explored, min_gain: f64) -> Result<Cho
 }
 
 fn by_recipe(session: &Session<'_>, recipe: &str, input: &Path) -> Result<Choices, CliError> {
-    let path = Path::new(recipe);
-    let text =
-        std::fs::read_to_string(path).map_err(|source| CliError::Read { file: path.to_owned(), source })?;
-    let recipe = Recipe::parse(&text, session.registry)
-        .map_err(|e| input::syntax(path, text.clone(), e.message, None, e.span))?;
+    let recipe = input::recipe(recipe, session.registry)?;
     let (function, number, kernel) = session.only_region().map_err(|e| input::from_driver(e, input))?;
     let chosen = session
         .apply(&format!("{function}#{number}"), &kernel, &recipe)
@@ -82,27 +78,27 @@ fn by_recipe(session: &Session<'_>, recipe: &str, input: &Path) -> Result<Choice
 fn remarks(explored: &Explored, min_gain: f64) {
     for region in &explored.regions {
         let exploration = &region.exploration;
-        let place =
-            region.location.as_ref().map_or_else(|| region.label(), |l| format!("{}:{}", l.file, l.line));
-        match exploration.worthwhile(min_gain) {
-            Some(v) => eprintln!(
-                "{place}: remark: {}: {} (predicted {:.2}x)",
-                region.label(),
-                v.recipe,
-                exploration.ratio(v)
-            ),
-            None => {
-                let Statistics { legal, judged, undecided, .. } = exploration.statistics;
-                let best = exploration.ratio(exploration.best());
+        let place = region.location.as_ref().map_or_else(String::new, |l| format!("{}:{}: ", l.file, l.line));
+        let label = region.label();
+        match (exploration.worthwhile(min_gain), exploration.statistics.legal) {
+            (Some(v), _) => {
+                eprintln!("{place}remark: {label}: {} (predicted {:.2}x)", v.recipe, exploration.ratio(v));
+            }
+            (None, legal) => {
+                let Statistics { judged, undecided, .. } = exploration.statistics;
+                let best = match legal {
+                    0 => "no variant is legal".to_string(),
+                    _ => {
+                        let ratio = exploration.ratio(exploration.best());
+                        format!("the best of {legal} legal variants is predicted to be {ratio:.2}x")
+                    }
+                };
                 // Without it, it would look as if nothing could be done.
                 let why = match undecided {
                     0 => String::new(),
                     _ => format!("; {undecided} of {judged} variants could not be judged within the quota"),
                 };
-                eprintln!(
-                    "{place}: remark: {}: left alone: the best of {legal} legal variants is predicted to be {best:.2}x{why}",
-                    region.label()
-                );
+                eprintln!("{place}remark: {label}: left alone: {best}{why}");
             }
         }
     }
@@ -114,6 +110,7 @@ fn remarks(explored: &Explored, min_gain: f64) {
             .location
             .as_ref()
             .map_or_else(|| function.to_string(), |l| format!("{}:{}", l.file, l.line));
-        eprintln!("{place}: remark: {} [{}] {}", remark.message, remark.code, remark.help);
+        let help = if remark.help.is_empty() { String::new() } else { format!("; {}", remark.help) };
+        eprintln!("{place}: remark: {} [{}]{help}", remark.message, remark.code);
     }
 }

@@ -29,16 +29,21 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
     let failed = |e: DriverError| input::from_driver(e, file);
     let functions = match &read {
         Input::Ir(_) => session.kernels().map_err(failed)?,
-        Input::Text(program) => vec![LiftedKernels {
-            name: program.kernel.name.clone(),
-            whole: program.kernel.clone(),
-            regions: vec![LiftedKernel {
-                kernel: program.kernel.clone(),
-                location: None,
-                likely: Vec::new(),
-            }],
-            remarks: Vec::new(),
-        }],
+        Input::Text(program) => {
+            settings
+                .require_parameters(std::iter::once(&*program.kernel))
+                .map_err(|e| failed(DriverError::Model(e)))?;
+            vec![LiftedKernels {
+                name: program.kernel.name.clone(),
+                whole: program.kernel.clone(),
+                regions: vec![LiftedKernel {
+                    kernel: program.kernel.clone(),
+                    location: None,
+                    likely: Vec::new(),
+                }],
+                remarks: Vec::new(),
+            }]
+        }
     };
     let parts = if arguments.what.is_empty() { &[Part::Tree][..] } else { &arguments.what };
     let mut out = String::new();

@@ -166,7 +166,8 @@ pub fn table(summaries: &[RegionSummary], explored: &Explored, arguments: &Explo
                 .location
                 .as_ref()
                 .map_or_else(|| function.to_string(), |l| format!("{}:{}", l.file, l.line));
-            let _ = writeln!(out, "{place}: not lifted [{}]: {}", r.code, r.message);
+            let help = if r.help.is_empty() { String::new() } else { format!("; {}", r.help) };
+            let _ = writeln!(out, "{place}: not lifted [{}]: {}{help}", r.code, r.message);
         }
     }
     out
