@@ -81,6 +81,17 @@ fn text_that_does_not_parse() {
     fails(&["opt", &bc], 3, &["a.bc"]);
 }
 
+/// Found by fuzzing: a count in it makes LLVM's reader ask for 32 GiB, and give up.
+#[test]
+fn bitcode_that_llvm_does_not_survive() {
+    let files = Files::new();
+    let damaged = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bad_input/damaged.bc");
+    let out = files.path("out.ll");
+    fails(&["opt", damaged, "-o", &out.display().to_string()], 3, &["damaged.bc", "is damaged"]);
+    assert!(!out.exists());
+    fails(&["explore", damaged], 3, &["damaged.bc", "is damaged"]);
+}
+
 #[test]
 fn ir_that_does_not_verify() {
     let files = Files::new();

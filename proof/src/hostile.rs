@@ -8,7 +8,7 @@ use analyses::dependences::Polyhedral;
 use analyses::{Oracle, OracleOptions};
 use fastrand::Rng;
 use irgen::lift::{LiftOptions, canonicalise};
-use irgen::llvm::Context as LlvmContext;
+use irgen::llvm::{Context as LlvmContext, try_reading};
 use loop_tree::text;
 use looptree::driver::{Session, Settings};
 use looptree::explore::Limits;
@@ -50,6 +50,10 @@ pub fn ir(bytes: &[u8]) {
     if bytes.len() > MAX_BYTES {
         return;
     }
+    // SAFETY: targets of the fuzzer run on one thread, and the tests give no bitcode.
+    if unsafe { try_reading(bytes, "hostile") }.is_err() {
+        return;
+    }
     let context = LlvmContext::new();
     let Ok(mut module) = context.parse(bytes, "hostile") else { return };
     if module.verify().is_err() || canonicalise(&mut module).is_err() {
@@ -89,6 +93,10 @@ pub fn explore(bytes: &[u8]) {
 /// IR, as text or bitcode, into the whole of `looptree opt`: what is emitted verifies.
 pub fn optimize(bytes: &[u8]) {
     if bytes.len() > MAX_BYTES {
+        return;
+    }
+    // SAFETY: as in `ir`.
+    if unsafe { try_reading(bytes, "hostile") }.is_err() {
         return;
     }
     let (settings, registry) = (small_search(), Registry::standard());

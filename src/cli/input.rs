@@ -48,7 +48,13 @@ pub fn read(arguments: &InputArguments) -> Result<Input, CliError> {
             driver::compile_c(file, &arguments.clang_flags).map(Input::Ir).map_err(|e| from_driver(e, file))
         }
         "lt" => Ok(Input::Text(Box::new(parse(file, read_text(file)?)?))),
-        _ => read_bytes(file).map(Input::Ir),
+        _ => {
+            let bytes = read_bytes(file)?;
+            // SAFETY: the command starts its threads, for the search and for progress, after it has read its input.
+            unsafe { irgen::llvm::try_reading(&bytes, &file.display().to_string()) }
+                .map_err(|e| from_driver(DriverError::Llvm(e), file))?;
+            Ok(Input::Ir(bytes))
+        }
     }
 }
 

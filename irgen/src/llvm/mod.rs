@@ -8,8 +8,8 @@
 //! handles dangling is either `unsafe` (erasing single instructions or blocks) or takes `&mut Module` (passes).
 //!
 //! LLVM aborts the process on broken requests; what it would not survive is checked first and refused as
-//! [`LlvmError::Argument`]. What remains fatal: malformed bitcode of certain kinds, instructions that a target cannot
-//! select, and exhausted memory.
+//! [`LlvmError::Argument`]. What remains fatal: damaged bitcode of certain kinds ([`try_reading`] finds them), instructions
+//! that a target cannot select, and exhausted memory.
 
 mod analyses;
 mod builder;
@@ -27,6 +27,7 @@ mod module;
 mod scev;
 mod strings;
 mod target;
+mod trial;
 mod types;
 mod value;
 
@@ -50,5 +51,6 @@ pub use metadata::{HintValue, LoopHint, Metadata, MetadataKind, SourceLocation};
 pub use module::{DataLayout, Module};
 pub use scev::{BackedgeCount, Scev, ScevKind, Wrap};
 pub use target::{CodeModel, FileType, OptLevel, TargetMachine};
+pub use trial::try_reading;
 pub use types::{Type, TypeKind};
 pub use value::{FpBits, Global, Value};
