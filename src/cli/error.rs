@@ -69,12 +69,10 @@ pub enum CliError {
         help: Option<String>,
     },
     /// LLVM does not accept the input.
-    #[error("{}: {message}", file.display())]
+    #[error("{message}")]
     #[diagnostic(code(input::llvm))]
     Llvm {
-        /// The file.
-        file: PathBuf,
-        /// LLVM's words.
+        /// The file, the place in it where there is one, and LLVM's words.
         message: String,
         /// What to do.
         #[help]

@@ -217,8 +217,11 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
         DriverError::Run { program, source } => CliError::Run { program, source },
         DriverError::Clang { message, .. } => CliError::Clang { file: file.to_owned(), message },
         DriverError::Llvm(_) => CliError::Llvm {
-            file: file.to_owned(),
-            message,
+            // Errors of reading begin with the place.
+            message: match file.display().to_string() {
+                name if message.starts_with(&name) => message,
+                name => format!("{name}: {message}"),
+            },
             help: "the input must be LLVM 22 IR or bitcode that `opt-22 -passes=verify` accepts".to_string(),
         },
         DriverError::NoFunction { .. } | DriverError::NoRegion { .. } => {
