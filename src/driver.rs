@@ -248,9 +248,9 @@ impl Session<'_> {
         Err(DriverError::NoFunction { name: name.clone(), module: self.name.to_string(), available })
     }
 
-    /// The functions asked for with their regions, all of them where one is asked for.
+    /// The functions asked for with all their regions.
     pub fn kernels(&self) -> Result<Vec<LiftedKernels>, DriverError> {
-        let functions = self.lifted(&mut |lifted| {
+        self.lifted(&mut |lifted| {
             Ok(LiftedKernels {
                 name: lifted.name.clone(),
                 whole: lifted.kernel.clone(),
@@ -265,7 +265,11 @@ impl Session<'_> {
                     .collect(),
                 remarks: lifted.remarks.clone(),
             })
-        })?;
+        })
+    }
+
+    /// Refuses a region, or parameters, that the settings name and the functions do not have.
+    pub fn require_names(&self, functions: &[LiftedKernels]) -> Result<(), DriverError> {
         if let (Some(number), Some(name)) = (self.settings.region, &self.settings.function) {
             let count = functions.iter().map(|f| f.regions.len()).max().unwrap_or(0);
             if number >= count {
@@ -274,15 +278,16 @@ impl Session<'_> {
         }
         let regions = functions.iter().flat_map(|f| f.regions.iter().enumerate());
         let selected = regions.filter(|(number, _)| self.settings.region.is_none_or(|r| r == *number));
-        self.settings.require_parameters(selected.map(|(_, r)| &*r.kernel))?;
-        Ok(functions)
+        Ok(self.settings.require_parameters(selected.map(|(_, r)| &*r.kernel))?)
     }
 
     /// Searches every region asked for.
     pub fn explore(&self) -> Result<Explored, DriverError> {
         let mut explored = Explored { regions: Vec::new(), skipped: Vec::new(), remarks: Vec::new() };
         let mut kernels = Vec::new();
-        for function in self.kernels()? {
+        let functions = self.kernels()?;
+        self.require_names(&functions)?;
+        for function in functions {
             explored.remarks.extend(function.remarks.into_iter().map(|r| (function.name.clone(), r)));
             for (number, region) in function.regions.into_iter().enumerate() {
                 if self.settings.region.is_none_or(|r| r == number) {

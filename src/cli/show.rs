@@ -28,7 +28,11 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
     };
     let failed = |e: DriverError| input::from_driver(e, file);
     let functions = match &read {
-        Input::Ir(_) => session.kernels().map_err(failed)?,
+        Input::Ir(_) => {
+            let functions = session.kernels().map_err(failed)?;
+            session.require_names(&functions).map_err(failed)?;
+            functions
+        }
         Input::Text(program) => {
             settings
                 .require_parameters(std::iter::once(&*program.kernel))
