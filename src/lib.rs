@@ -7,6 +7,26 @@
 //! - [`irgen`]: LLVM IR to trees and back.
 //! - [`explore`]: the search over variants.
 //! - [`driver`]: whole modules, from IR to IR.
+//!
+//! A kernel that is written as text:
+//!
+//! ```
+//! use looptree::driver::{Session, Settings};
+//! use looptree::transforms::Registry;
+//!
+//! let program = looptree::tree::text::parse(
+//!     "nest @copy[N] {
+//!        array A: f64[N, N]
+//!        array B: f64[N, N]
+//!        for i in 0..N { for j in 0..N { S: A[j, i] = B[j, i] } }
+//!      }",
+//! )?;
+//! let (settings, registry) = (Settings::default(), Registry::standard());
+//! let session = Session { input: &[], name: "copy", settings: &settings, registry: &registry, progress: None };
+//! let (_, found) = session.explore_kernel("copy", &program.kernel, &[])?;
+//! assert!(found.ratio(found.best()) > 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub use analyses;
 pub use cost_model;

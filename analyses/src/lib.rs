@@ -6,6 +6,24 @@
 //! - [`dependences`]: which statement instances must keep their order, in three precisions.
 //! - [`legality`]: the [`Oracle`], which judges any tree of a kernel.
 //! - [`isl`]: the integer set library, soundly wrapped; [`system`]: constraints as plain data.
+//!
+//! ```
+//! use analyses::dependences::Polyhedral;
+//! use analyses::{Oracle, OracleOptions, Verdict};
+//!
+//! // Another order of the loops, written by hand.
+//! let program = loop_tree::text::parse(
+//!     "nest @wave[N] {
+//!        array A: f64[N, N]
+//!        for i in 1..N { for j in 0..N - 1 { S: A[i, j] = A[i - 1, j + 1] } }
+//!        variant { for j in 0..N - 1 { for i in 1..N { S } } }
+//!      }",
+//! )?;
+//! let oracle = Oracle::new(program.kernel.clone(), &Polyhedral::default(), OracleOptions::default())?;
+//! assert!(oracle.judge(&program.kernel.original).is_legal());
+//! assert!(matches!(oracle.judge(&program.tree()), Verdict::Never(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod accesses;
 pub mod closed_forms;

@@ -7,6 +7,24 @@
 //!
 //! Costs are deterministic, finite, and grow with what they count. They predict what a compiler makes of a tree, and so
 //! decide nothing about legality.
+//!
+//! ```
+//! use cost_model::{AnalyticModel, CostModel, targets};
+//!
+//! let program = loop_tree::text::parse(
+//!     "nest @copy[N] {
+//!        array A: f64[N, N]
+//!        array B: f64[N, N]
+//!        for i in 0..N { for j in 0..N { S: A[j, i] = B[j, i] } }
+//!        variant { for j in 0..N { for i in 0..N { S } } }
+//!      }",
+//! )?;
+//! let model = AnalyticModel::new(targets::by_name("x86_64_avx2").expect("a target"));
+//! let columns = model.cost(&program.kernel, &program.kernel.original, &[2000]);
+//! let rows = model.cost(&program.kernel, &program.tree(), &[2000]);
+//! assert!(rows.cycles < columns.cycles);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod body;
 mod explain;

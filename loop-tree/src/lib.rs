@@ -10,6 +10,19 @@
 //! - [`text`]: the `.lt` form. [`validate()`]: what is wrong with a kernel or tree that was built by hand.
 //!
 //! No integer-set library and no compiler is known here.
+//!
+//! ```
+//! let program = loop_tree::text::parse(
+//!     "nest @sum[N] {
+//!        array A: f64[N]
+//!        scalar s: f64 out
+//!        for i in 0..N { S: s = s + A[i] }
+//!      }",
+//! )?;
+//! let order = loop_tree::interp::instances(&program.kernel, &program.kernel.original, &[3], 100)?;
+//! assert_eq!(order.iter().map(|instance| instance.dims[0]).collect::<Vec<_>>(), [0, 1, 2]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod affine;
 #[cfg(feature = "arbitrary")]

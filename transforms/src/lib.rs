@@ -8,6 +8,22 @@
 //!
 //! **Invariant.** No transformation knows whether it is legal, profitable, or how to version itself: each returns a
 //! new tree, and an oracle is asked about that. What is refused here is refused for its structure only.
+//!
+//! ```
+//! use transforms::{Recipe, Registry};
+//!
+//! let program = loop_tree::text::parse(
+//!     "nest @copy[N] {
+//!        array A: f64[N, N]
+//!        array B: f64[N, N]
+//!        for i in 0..N { for j in 0..N { S: A[i, j] = B[j, i] } }
+//!      }",
+//! )?;
+//! let recipe = Recipe::parse("interchange(i)", &Registry::standard())?;
+//! let root = recipe.replay(&program.kernel, &program.kernel.original)?;
+//! assert_ne!(root, program.kernel.original);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arguments;
 mod context;
