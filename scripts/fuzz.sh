@@ -40,6 +40,6 @@ for target in "$@"; do
     grown=$PWD/target/fuzz/grown/$target
     mkdir -p "$grown"
     # shellcheck disable=SC2086 # a list of directories
-    cargo fuzz run "$target" "$grown" $seeds -- -detect_leaks=$leaks \
+    ASAN_OPTIONS=detect_leaks=$leaks cargo fuzz run "$target" "$grown" $seeds -- -detect_leaks=$leaks \
         -max_total_time=$((minutes * 60)) -max_len=16384 -timeout=30 -rss_limit_mb=2048 -dict=fuzz/words.dict
 done
