@@ -50,13 +50,7 @@ done:
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let settings = Settings::default();
     let registry = Registry::standard();
-    let session = Session {
-        input: MODULE.as_bytes(),
-        name: "multiply",
-        settings: &settings,
-        registry: &registry,
-        progress: None,
-    };
+    let session = Session::new(MODULE.as_bytes(), "multiply", &settings, &registry);
     let explored = session.explore()?;
     let mut choices = BTreeMap::new();
     for region in &explored.regions {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Coverage-guided fuzzing of everything that reads: `scripts/fuzz.sh MINUTES [TARGET...]`. Each target starts from its
 # corpus in fuzz/corpus and from the files of the tests; what it finds on top lies in target/fuzz, and what fails in
-# fuzz/artifacts. Fails if a target crashes, needs more than 2 GiB, leaks, or takes more than 30 seconds for an input.
+# fuzz/artifacts. Fails if a target crashes, needs more than 2 GiB, leaks (LLVM's readers may), or takes more than 30
+# seconds for an input.
 set -eu
 cd "$(dirname "$0")/.."
 minutes=${1:?usage: scripts/fuzz.sh MINUTES [TARGET...]}

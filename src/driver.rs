@@ -215,6 +215,18 @@ impl Explored {
     }
 }
 
+impl<'a> Session<'a> {
+    /// A session that tells nobody how far it is.
+    pub fn new(
+        input: &'a [u8],
+        name: &'a str,
+        settings: &'a Settings,
+        registry: &'a Registry,
+    ) -> Session<'a> {
+        Session { input, name, settings, registry, progress: None }
+    }
+}
+
 impl Session<'_> {
     /// Calls `f` for each function asked for, lifted.
     fn lifted<R>(

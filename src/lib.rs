@@ -22,7 +22,7 @@
 //!      }",
 //! )?;
 //! let (settings, registry) = (Settings::default(), Registry::standard());
-//! let session = Session { input: &[], name: "copy", settings: &settings, registry: &registry, progress: None };
+//! let session = Session::new(&[], "copy", &settings, &registry);
 //! let (_, found) = session.explore_kernel("copy", &program.kernel, &[])?;
 //! assert!(found.ratio(found.best()) > 1.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -102,8 +102,7 @@ fn recipe(text: &str) -> Recipe {
 
 fn apply(kernel: &Arc<Kernel>, argument: &str) -> String {
     let (settings, registry, recipe) = (settings(), Registry::standard(), recipe(argument));
-    let session =
-        Session { input: &[], name: "test", settings: &settings, registry: &registry, progress: None };
+    let session = Session::new(&[], "test", &settings, &registry);
     match session.apply(&kernel.name, kernel, &recipe) {
         Ok(chosen) => {
             let differs = difference(kernel, &chosen.root, &chosen.conditions);

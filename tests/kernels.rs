@@ -3,8 +3,8 @@
 //! Each kernel has a test of its own, which takes some of its variants with up to two steps, and one that is ignored and
 //! takes all: `cargo test --release --test kernels -- --ignored`. `LOOPTREE_KERNEL_MODULES=60` lets the others take about
 //! so many. Tile sizes, factors and sizes of arrays are small and do not divide each other, so that full and partial
-//! tiles, remainders and empty loops all occur. What is run is the new code and not the original behind the check: the
-//! original leaves a mark there.
+//! tiles, remainders and empty loops all occur. What is run is the new code and not the original behind the check: a
+//! mark stands in its place.
 
 use loop_tree::Kernel;
 use looptree::driver::{DriverError, ExploredRegion, Session, Settings, compile_c};
@@ -238,7 +238,7 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
     let function = format!("kernel_{name}");
     let registry = Registry::standard();
     let none = settings(&function, sizes, &BTreeSet::new(), asked);
-    let session = Session { input: &bitcode, name, settings: &none, registry: &registry, progress: None };
+    let session = Session::new(&bitcode, name, &none, &registry);
     let lifted = session.kernels().expect("it is lifted");
     let names: BTreeSet<String> = lifted
         .iter()
@@ -254,7 +254,7 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
     );
 
     let settings = settings(&function, sizes, &names, asked);
-    let session = Session { input: &bitcode, name, settings: &settings, registry: &registry, progress: None };
+    let session = Session::new(&bitcode, name, &settings, &registry);
     let regions: Vec<ExploredRegion> = lifted
         .into_iter()
         .flat_map(|f| f.regions.into_iter().enumerate().map(move |(n, r)| (f.name.clone(), n, r.kernel)))
@@ -408,8 +408,7 @@ fn calls_that_may_set_errno_stay_where_they_are() {
         let bitcode = compile_c(&file, &flags).expect("it compiles");
         let settings = Settings { function: Some(format!("kernel_{name}")), ..Settings::default() };
         let registry = Registry::standard();
-        let session =
-            Session { input: &bitcode, name, settings: &settings, registry: &registry, progress: None };
+        let session = Session::new(&bitcode, name, &settings, &registry);
         let lifted = session.kernels().expect("it is lifted");
         let stays = lifted.iter().flat_map(|f| &f.remarks).any(|r| r.code == "errno");
         assert_eq!(stays, NEEDS_NO_ERRNO.contains(name), "{name}");

@@ -53,7 +53,7 @@ fn settings() -> Settings {
 /// Searches all regions, and emits the best variant of each that has one.
 fn explore_and_emit(input: &[u8], settings: &Settings) -> usize {
     let registry = Registry::standard();
-    let session = Session { input, name: "test", settings, registry: &registry, progress: None };
+    let session = Session::new(input, "test", settings, &registry);
     let explored = session.explore().expect("a module that can be searched");
     let mut chosen = BTreeMap::new();
     for region in &explored.regions {
@@ -70,7 +70,7 @@ fn explore_and_emit(input: &[u8], settings: &Settings) -> usize {
 /// The error of a session.
 fn fails(input: &[u8], settings: &Settings) {
     let registry = Registry::standard();
-    let session = Session { input, name: "test", settings, registry: &registry, progress: None };
+    let session = Session::new(input, "test", settings, &registry);
     assert!(session.explore().is_err());
     assert!(session.emit(&BTreeMap::new()).is_err());
 }
@@ -95,10 +95,10 @@ fn the_heap_does_not_grow() {
     let exhausted = Settings { oracle: quota, ..self::settings() };
     let some = Settings { oracle: OracleOptions { quota: 60, work: 2000 }, ..self::settings() };
     let one = Settings { function: Some("kernel_gemm_ijk".into()), ..self::settings() };
-    let session = Session { input: &gemm, name: "test", settings: &one, registry: &registry, progress: None };
+    let session = Session::new(&gemm, "test", &one, &registry);
     let lt = |settings: &Settings| {
         let program = text::parse(&tile).expect("a program");
-        let session = Session { input: &[], name: "test", settings, registry: &registry, progress: None };
+        let session = Session::new(&[], "test", settings, &registry);
         session.explore_kernel("test", &program.kernel, &[]).map(|(_, found)| found.statistics)
     };
     let apply = |recipe: &str| {

@@ -250,13 +250,7 @@ fn region(lifted: &LiftedKernels, loops: usize) -> Result<(usize, Arc<Kernel>), 
 fn check(case: &Case) -> Result<(), String> {
     let registry = Registry::standard();
     let settings = case.settings();
-    let session = Session {
-        input: case.text.as_bytes(),
-        name: &case.name,
-        settings: &settings,
-        registry: &registry,
-        progress: None,
-    };
+    let session = Session::new(case.text.as_bytes(), &case.name, &settings, &registry);
     let lab = Lab { case, session, registry: &registry };
     let lifted = lab.session.kernels().map_err(|e| e.to_string())?;
     let [lifted] = &lifted[..] else { return Err("not one function".to_owned()) };

@@ -18,8 +18,7 @@ fn same_bits(file: &str, machine: &str, function: &str, params: &[(&str, i64)], 
         ..Settings::default()
     };
     let registry = Registry::standard();
-    let session =
-        Session { input: &bitcode, name: file, settings: &settings, registry: &registry, progress: None };
+    let session = Session::new(&bitcode, file, &settings, &registry);
     let explored = session.explore().expect("it is lifted");
     let region = &explored.regions[0];
     let recipe = Recipe::parse(recipe, &registry).expect("a recipe");

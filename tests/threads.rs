@@ -21,8 +21,7 @@ fn settings(threads: usize, strategy: Strategy) -> Settings {
 /// Everything that the search of a module finds, and the module with the best variants.
 fn of_module(bitcode: &[u8], threads: usize, strategy: Strategy) -> String {
     let (settings, registry) = (settings(threads, strategy), Registry::standard());
-    let session =
-        Session { input: bitcode, name: "test", settings: &settings, registry: &registry, progress: None };
+    let session = Session::new(bitcode, "test", &settings, &registry);
     let explored = session.explore().expect("a module that can be searched");
     let mut out = String::new();
     let mut chosen = BTreeMap::new();

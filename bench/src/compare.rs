@@ -126,8 +126,7 @@ fn row(file: &Path, arguments: &Arguments) -> Result<Row> {
     let settings = Settings::default();
     let registry = Registry::standard();
     let bitcode = driver::compile_c(file, &arguments.flags)?;
-    let session =
-        Session { input: &bitcode, name: &name, settings: &settings, registry: &registry, progress: None };
+    let session = Session::new(&bitcode, &name, &settings, &registry);
     let start = Instant::now();
     let explored = session.explore()?;
     let best = choices(&session, &explored, None, 0)?;

@@ -75,8 +75,7 @@ pub fn explore(bytes: &[u8]) {
         return;
     }
     let (settings, registry) = (small_search(), Registry::standard());
-    let session =
-        Session { input: &[], name: "hostile", settings: &settings, registry: &registry, progress: None };
+    let session = Session::new(&[], "hostile", &settings, &registry);
     let _ = session.explore_kernel("hostile", kernel, &[]);
     let options = OracleOptions { quota: 20_000, ..OracleOptions::default() };
     let Ok(oracle) = Oracle::new(kernel.clone(), &Polyhedral::default(), options) else { return };
@@ -100,8 +99,7 @@ pub fn optimize(bytes: &[u8]) {
         return;
     }
     let (settings, registry) = (small_search(), Registry::standard());
-    let session =
-        Session { input: bytes, name: "hostile", settings: &settings, registry: &registry, progress: None };
+    let session = Session::new(bytes, "hostile", &settings, &registry);
     let Ok(explored) = session.explore() else { return };
     let mut chosen = BTreeMap::new();
     for region in &explored.regions {

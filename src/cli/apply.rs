@@ -18,13 +18,7 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
     let settings = input::settings(&arguments.input, &arguments.model, None)?;
     let registry = Registry::standard();
     let name = file.display().to_string();
-    let session = Session {
-        input: read.module(),
-        name: &name,
-        settings: &settings,
-        registry: &registry,
-        progress: None,
-    };
+    let session = Session::new(read.module(), &name, &settings, &registry);
     let recipe = input::recipe(&arguments.recipe, &registry)?;
     let failed = |e: DriverError| input::from_driver(e, file);
 

@@ -21,18 +21,11 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
     let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
     let registry = Registry::standard();
     let progress = Progress::new();
-    let tell = |region: &str, s: &Statistics| {
-        progress.say(format!("{region}: {} variants judged, {} legal", s.judged, s.legal));
-    };
+    let tell = |region: &str, s: &Statistics| progress.of_search(region, s);
     let name = file.display().to_string();
     let failed = |e| input::from_driver(e, file);
-    let session = Session {
-        input: read.module(),
-        name: &name,
-        settings: &settings,
-        registry: &registry,
-        progress: Some(&tell),
-    };
+    let session =
+        Session { progress: Some(&tell), ..Session::new(read.module(), &name, &settings, &registry) };
     let explored = match &read {
         Input::Ir(_) => session.explore().map_err(failed)?,
         Input::Text(program) => {

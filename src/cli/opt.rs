@@ -26,17 +26,9 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
     let registry = Registry::standard();
     let progress = Progress::new();
-    let tell = |region: &str, s: &Statistics| {
-        progress.say(format!("{region}: {} variants judged, {} legal", s.judged, s.legal));
-    };
+    let tell = |region: &str, s: &Statistics| progress.of_search(region, s);
     let name = file.display().to_string();
-    let session = Session {
-        input: &bytes,
-        name: &name,
-        settings: &settings,
-        registry: &registry,
-        progress: Some(&tell),
-    };
+    let session = Session { progress: Some(&tell), ..Session::new(&bytes, &name, &settings, &registry) };
     let failed = |e| input::from_driver(e, file);
     let choices = if arguments.recipe == "best" {
         let explored = session.explore().map_err(failed)?;

@@ -1,6 +1,7 @@
 //! Progress on a terminal, after a second, on standard error.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use looptree::explore::Statistics;
 use std::time::{Duration, Instant};
 
 /// How long nothing is shown.
@@ -29,6 +30,11 @@ impl Progress {
         }
         self.bar.set_message(message.into());
         self.bar.tick();
+    }
+
+    /// Says how far the search of a region is.
+    pub fn of_search(&self, region: &str, s: &Statistics) {
+        self.say(format!("{region}: {} variants judged, {} legal", s.judged, s.legal));
     }
 
     /// Clears the line.

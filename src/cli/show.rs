@@ -19,13 +19,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
     let settings = input::settings(&arguments.input, &arguments.model, None)?;
     let registry = Registry::standard();
     let name = file.display().to_string();
-    let session = Session {
-        input: read.module(),
-        name: &name,
-        settings: &settings,
-        registry: &registry,
-        progress: None,
-    };
+    let session = Session::new(read.module(), &name, &settings, &registry);
     let failed = |e: DriverError| input::from_driver(e, file);
     let functions = match &read {
         Input::Ir(_) => {

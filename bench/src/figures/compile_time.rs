@@ -44,7 +44,7 @@ pub fn measure(build: &Path) -> Result<Vec<Figure>> {
 /// As `looptree opt` does it; how many regions change.
 fn optimize(bytes: &[u8], name: &str) -> Result<usize> {
     let (settings, registry) = (Settings::default(), Registry::standard());
-    let session = Session { input: bytes, name, settings: &settings, registry: &registry, progress: None };
+    let session = Session::new(bytes, name, &settings, &registry);
     let explored = session.explore()?;
     let mut chosen = BTreeMap::new();
     for region in &explored.regions {
