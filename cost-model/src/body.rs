@@ -3,7 +3,8 @@
 
 use crate::OpClass;
 use crate::lower::{Leaf, Lowered, is_opaque};
-use loop_tree::{BinaryOp, CastOp, Intrinsic, OpFlags, OpKind, ScalarType};
+use crate::overlap::{References, overlap};
+use loop_tree::{Affine, BinaryOp, CastOp, Intrinsic, LoopHeader, OpFlags, OpKind, ScalarType};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -41,6 +42,8 @@ pub(crate) struct Body {
     pub max_lanes: f64,
     /// Pairs of references that it compares before.
     pub checks: usize,
+    /// How often what it compares overlaps, so that the loop runs one iteration at a time.
+    pub checks_fail: f64,
     /// Widest and narrowest type in memory.
     pub widest: Option<ScalarType>,
     /// Accesses under a mask in vector code.
@@ -68,10 +71,26 @@ struct Family {
     array: usize,
     terms: SmallVec<[(u16, f64); 4]>,
     stride: f64,
+    offsets: SmallVec<[f64; 8]>,
     stored: SmallVec<[f64; 8]>,
+    bytes: f64,
     stored_so_far: bool,
     epoch: u32,
+    /// Whether it may be stored to through other references.
     clobbered: bool,
+    /// Whether it may be loaded through other references.
+    observed: bool,
+}
+
+impl Family {
+    fn references(&self) -> References<'_> {
+        References { terms: &self.terms, offsets: &self.offsets, stored: &self.stored, bytes: self.bytes }
+    }
+
+    /// Whether its values stay in registers while the loop runs.
+    fn promoted(&self) -> bool {
+        self.stride == 0.0 && !self.clobbered && !self.observed
+    }
 }
 
 /// Cycles from a store to the value of a load of the same bytes.
@@ -104,11 +123,13 @@ struct Link {
     before: Option<std::rc::Rc<Link>>,
 }
 
-/// Looks at the leaves of a loop, with lanes along the loop at a depth. `latency` weighs operations on a chain.
+/// Looks at the leaves of a loop, with lanes along the loop at a depth. `latency` weighs operations on a chain. `told`:
+/// whether the compiler is told that iterations are independent where they are.
 pub(crate) fn body(
     program: &Lowered<'_>,
     leaves: &[usize],
     depth: Option<usize>,
+    told: bool,
     latency: &dyn Fn(OpClass, ScalarType) -> f64,
 ) -> Body {
     let mut scan = Scan {
@@ -131,6 +152,11 @@ pub(crate) fn body(
         }
     }
     scan.accumulators_in_rows(&program.row_bytes);
+    let own = leaves.first().and_then(|l| program.leaves[*l].parent);
+    if let Some(own) = own.filter(|l| depth == Some(program.loops[*l].depth)) {
+        scan.compare(program, own, told);
+        scan.guessed_strides(program, own);
+    }
     for leaf in leaves {
         scan.leaf(&program.leaves[*leaf]);
     }
@@ -186,16 +212,22 @@ impl Scan<'_> {
                 array: touch.array,
                 terms: address.terms.clone(),
                 stride: self.depth.map_or(0.0, |d| address.coefficient(d)),
+                offsets: SmallVec::new(),
                 stored: SmallVec::new(),
+                bytes: touch.bytes,
                 stored_so_far: false,
                 epoch: 0,
                 clobbered: false,
+                observed: false,
             });
             self.families.len() - 1
         });
         let family = &mut self.families[at];
         if touch.write && !family.stored.contains(&address.constant) {
             family.stored.push(address.constant);
+        }
+        if !family.offsets.contains(&address.constant) {
+            family.offsets.push(address.constant);
         }
         let (stride, array, stores) = (family.stride, family.array, !family.stored.is_empty());
         // References to the same array that do not move alike: compared before the loop, or in each iteration.
@@ -207,11 +239,44 @@ impl Scan<'_> {
             if o.stride != stride && o.stride != 0.0 && stride != 0.0 {
                 self.result.vectorisable = false;
             }
-            self.result.checks += 1;
-            // What is only read elsewhere keeps an accumulator out of registers, too: it has to be stored before.
-            let (here, there) = (stores, !self.families[other].stored.is_empty());
-            self.families[other].clobbered |= here || self.families[other].stride == 0.0;
-            self.families[at].clobbered |= there || stride == 0.0;
+            let there = !o.stored.is_empty();
+            self.families[other].clobbered |= stores;
+            self.families[at].clobbered |= there;
+            self.families[other].observed = true;
+            self.families[at].observed = true;
+        }
+    }
+
+    /// What the compiler compares before the loop, of references to one array that move differently.
+    fn compare(&mut self, program: &Lowered<'_>, innermost: usize, told: bool) {
+        for (at, a) in self.families.iter().enumerate().filter(|(_, f)| f.observed) {
+            for b in self.families[at + 1..].iter().filter(|b| b.array == a.array) {
+                if a.stored.is_empty() && b.stored.is_empty() {
+                    continue;
+                }
+                let found = overlap(program, innermost, &a.references(), &b.references());
+                if !told || found.elements_meet {
+                    self.result.checks += 1;
+                    self.result.checks_fail = self.result.checks_fail.max(found.checks_fail);
+                }
+            }
+        }
+    }
+
+    /// Strides of a row whose length is a parameter: LLVM makes a vectorised version for length one (`collectStridedAccess`
+    /// in its LoopAccessAnalysis), so that the loop is scalar at any other; unless it sees that the loop is no longer
+    /// than that.
+    fn guessed_strides(&mut self, program: &Lowered<'_>, innermost: usize) {
+        let header = &program.loops[innermost].header;
+        let guessed = self.families.iter().any(|f| {
+            program
+                .parametric_row
+                .get(f.array)
+                .and_then(Option::as_ref)
+                .is_some_and(|row| f.stride == row.bytes && !at_most(header, &row.length))
+        });
+        if guessed {
+            self.result.vectorisable = false;
         }
     }
 
@@ -363,6 +428,7 @@ impl Scan<'_> {
             }
         }
         let invariant = f.stride == 0.0 && !f.clobbered && f.stored.is_empty();
+        // Loaded before the loop; later values are those stored.
         let promoted = f.stride == 0.0 && !f.clobbered;
         let epoch = f.epoch;
         let stride = self.stride(f.stride, touch.bytes);
@@ -411,10 +477,9 @@ impl Scan<'_> {
         }
         let f = &self.families[family];
         let location = &mut self.locations[at];
-        if !location.stored || f.clobbered && f.stride == 0.0 {
+        if !location.stored || f.stride == 0.0 && !f.promoted() {
             location.stored = true;
-            let promoted = f.stride == 0.0 && !f.clobbered;
-            if promoted {
+            if f.promoted() {
                 self.result.accumulators += 1;
             } else {
                 let stride = f.stride;
@@ -459,7 +524,9 @@ impl Scan<'_> {
         let accumulators: usize = self.families.iter().filter(through_memory).map(|f| f.stored.len()).sum();
         // The compiler keeps their loads and stores in order, one after the other.
         self.result.chain.extend(std::iter::repeat_n(None, accumulators.saturating_sub(1)));
-        let apart = stored.is_empty() || accumulators > 0;
+        // Nor does it move them across what may touch the same elements.
+        let between = stored.iter().any(|s| self.families[s.0].stride != 0.0 && self.families[s.0].observed);
+        let apart = stored.is_empty() || accumulators > 0 || between;
         self.result.adjacent = if apart { 1 } else { shortest.min(run) };
         self.result
     }
@@ -471,6 +538,12 @@ fn lanes_that_forward(distance: f64, bytes: f64) -> f64 {
     let long_written = 8.0 * bytes;
     let forwards = |lanes: &f64| distance % lanes == 0.0 || (distance / lanes).floor() >= long_written;
     [2.0, 4.0, 8.0, 16.0, 32.0, 64.0].into_iter().take_while(forwards).last().unwrap_or(1.0)
+}
+
+/// Whether a loop is seen to have no more iterations than that.
+fn at_most(header: &LoopHeader, length: &Affine) -> bool {
+    let more = header.single_bounds().and_then(|(lower, upper)| (&(upper - lower) - length).as_constant());
+    more.is_some_and(|more| more <= 0)
 }
 
 fn reassociates(kind: &OpKind, flags: OpFlags) -> bool {

@@ -31,6 +31,11 @@ pub(crate) struct Footprint {
     pub low: f64,
     /// Last byte.
     pub high: f64,
+    /// Bytes of a dense run, which is repeated at this distance; zero where it is not.
+    pub run: f64,
+    pub period: f64,
+    /// Such runs from references that are apart.
+    pub copies: f64,
 }
 
 /// The groups of a tree, in order of first appearance.
@@ -87,7 +92,12 @@ impl Group {
         let Some(address) = &self.address else {
             let count: f64 = inner.iter().map(|l| program.loops[*l].trip).product();
             let lines = (count * self.probability).max(1.0).min(most);
-            return Footprint { lines, effective: lines, low: 0.0, high: total.unwrap_or(1e15) };
+            return Footprint {
+                lines,
+                effective: lines,
+                high: total.unwrap_or(1e15),
+                ..Footprint::default()
+            };
         };
         let mut steps: SmallVec<[(f64, f64); 6]> = inner
             .iter()
@@ -159,7 +169,8 @@ impl Group {
             center += address.coefficient(program.loops[l].depth) * program.loops[l].middle;
         }
         let half = (reach + spread + self.bytes) * 0.5;
-        Footprint { lines, effective, low: center - half, high: center + half }
+        let period = lattice.first().map_or(0.0, |(stride, _)| *stride);
+        Footprint { lines, effective, low: center - half, high: center + half, run, period, copies }
     }
 
     /// Fraction of accesses that hardware prefetching covers, from the length of sequential runs in order of
@@ -198,16 +209,67 @@ fn gcd(mut a: f64, mut b: f64) -> f64 {
     b.max(1.0)
 }
 
-/// The union of footprints of one array: overlapping ranges count once.
-pub(crate) fn union(a: Footprint, b: Footprint, most: f64) -> Footprint {
-    let overlap = (a.high.min(b.high) - a.low.max(b.low)).max(0.0);
-    let shortest = (a.high - a.low).min(b.high - b.low).max(1.0);
-    let shared = (overlap / shortest).min(1.0);
-    Footprint {
-        lines: (a.lines + b.lines - shared * a.lines.min(b.lines)).min(most),
-        effective: (a.effective + b.effective - shared * a.effective.min(b.effective))
-            .min(most.max(a.effective)),
-        low: a.low.min(b.low),
-        high: a.high.max(b.high),
+/// The union of footprints of one array: what overlaps counts once, unless the runs lie between each other's.
+pub(crate) struct Union {
+    pub total: Footprint,
+    /// What runs like the first one cover of a period: disjoint ranges in order. Empty: not known.
+    covered: SmallVec<[(f64, f64); 4]>,
+}
+
+/// Ranges of a period that are told apart.
+const RANGES: usize = 16;
+
+impl Union {
+    pub fn of(first: Footprint) -> Self {
+        let covered = if first.period > 0.0 { first.ranges() } else { SmallVec::new() };
+        Union { total: first, covered }
+    }
+
+    /// Adds a footprint, in units of so many bytes, of which the array has at most `most`.
+    pub fn add(&mut self, f: Footprint, unit: f64, most: f64) {
+        let total = &mut self.total;
+        let overlap = (total.high.min(f.high) - total.low.max(f.low)).max(0.0);
+        let shortest = (total.high - total.low).min(f.high - f.low).max(1.0);
+        let mut shared = (overlap / shortest).min(1.0);
+        if !self.covered.is_empty() && total.period == f.period && total.copies == f.copies {
+            let ranges = f.ranges();
+            let both: f64 = ranges
+                .iter()
+                .flat_map(|r| self.covered.iter().map(|c| (r.1.min(c.1) - r.0.max(c.0)).max(0.0)))
+                .sum();
+            shared *= (both / f.run.max(1.0)).min(1.0);
+            self.covered.extend(ranges);
+            self.covered.sort_by(|a, b| a.0.total_cmp(&b.0));
+            self.covered.dedup_by(|next, last| {
+                let meets = next.0 <= last.1;
+                if meets {
+                    last.1 = last.1.max(next.1);
+                }
+                meets
+            });
+            if self.covered.len() > RANGES {
+                self.covered.clear();
+            }
+        } else {
+            // As likely as anywhere in what was touched.
+            shared *= (total.lines * unit / (total.high - total.low).max(1.0)).min(1.0);
+        }
+        total.lines = (total.lines + f.lines - shared * total.lines.min(f.lines)).min(most);
+        total.effective = (total.effective + f.effective - shared * total.effective.min(f.effective))
+            .min(most.max(total.effective));
+        total.low = total.low.min(f.low);
+        total.high = total.high.max(f.high);
+    }
+}
+
+impl Footprint {
+    /// What the run covers of a period that is counted from address zero.
+    fn ranges(&self) -> SmallVec<[(f64, f64); 4]> {
+        let begin = self.low.rem_euclid(self.period);
+        let end = begin + self.run.min(self.period);
+        match end > self.period {
+            true => smallvec::smallvec![(0.0, end - self.period), (begin, self.period)],
+            false => smallvec::smallvec![(begin, end)],
+        }
     }
 }

@@ -30,11 +30,9 @@ impl CostModel for InstructionCount {
             )
         });
         let mut terms: Vec<Term> = leaves.chain(loops).collect();
-        let unseen = crate::unseen::share(kernel, root, &program, params);
-        if unseen > 0.0 {
-            let original = self.cost(kernel, &kernel.original, params).cycles;
-            terms.push(Term::new("iterations that no sample meets", unseen * original, String::new()));
-        }
+        let original = || self.cost(kernel, &kernel.original, params).cycles;
+        let unseen = crate::unseen::unseen(kernel, root, &program, params, &terms, &original);
+        terms.extend(unseen);
         Cost::of(terms)
     }
 }

@@ -3,8 +3,8 @@
 use crate::linear::{Binding, Linear, Scope};
 use crate::trip_counts::{LARGEST, Samples};
 use loop_tree::{
-    Access, Affine, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Statement, StmtFlags,
-    StmtId,
+    Access, Affine, Atom, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Statement,
+    StmtFlags, StmtId,
 };
 use smallvec::SmallVec;
 
@@ -18,6 +18,8 @@ pub(crate) struct Loop {
     pub constant: Option<f64>,
     /// Whether the trip count is the same in all executions.
     pub exact: bool,
+    /// Whether it is the same in all iterations of the loop around.
+    pub steady: bool,
     /// Executions in all.
     pub runs: f64,
     /// Mean number of the iteration.
@@ -50,6 +52,14 @@ pub(crate) struct Leaf<'k> {
     pub touches: SmallVec<[Touch; 4]>,
 }
 
+/// The innermost dimension of an array.
+pub(crate) struct ParametricRow {
+    /// Elements: a parameter.
+    pub length: Affine,
+    /// Bytes at the parameter's value.
+    pub bytes: f64,
+}
+
 pub(crate) struct Lowered<'k> {
     /// Parents before children, in order of the tree.
     pub loops: Vec<Loop>,
@@ -58,6 +68,8 @@ pub(crate) struct Lowered<'k> {
     pub array_bytes: Vec<Option<f64>>,
     /// The least distance, in bytes, that is only known at run time: between rows of parametric length.
     pub row_bytes: Vec<Option<f64>>,
+    /// Rows whose length is one parameter.
+    pub parametric_row: Vec<Option<ParametricRow>>,
     /// Guards outside of any loop, and leaves there.
     pub top_leaves: Vec<usize>,
 }
@@ -97,12 +109,31 @@ pub(crate) fn lower<'k>(kernel: &'k Kernel, root: &Green, params: &[i64]) -> Low
             strides.get(innermost.checked_sub(1)?).copied()
         })
         .collect();
+    let parametric_row = kernel
+        .arrays
+        .iter()
+        .zip(&strides)
+        .map(|(a, strides)| {
+            let length = a.extents.last()?.clone()?;
+            let one_parameter =
+                matches!(length.terms(), [(Atom::Param(_), 1)]) && length.constant_term() == 0;
+            let bytes = *strides.get(a.rank().checked_sub(2)?)?;
+            one_parameter.then_some(ParametricRow { length, bytes })
+        })
+        .collect();
     let mut walk = Walk {
         kernel,
         strides,
         scope,
         trips: vec![],
-        out: Lowered { loops: vec![], leaves: vec![], array_bytes, row_bytes, top_leaves: vec![] },
+        out: Lowered {
+            loops: vec![],
+            leaves: vec![],
+            array_bytes,
+            row_bytes,
+            parametric_row,
+            top_leaves: vec![],
+        },
     };
     walk.node(root, None, &Samples::once(), Around { probability: 1.0, varying: false });
     walk.out
@@ -173,6 +204,11 @@ impl Walk<'_, '_> {
                     trip: trips.mean,
                     constant: header.constant_trip_count().map(|t| t as f64),
                     exact: trips.exact,
+                    steady: depth.checked_sub(1).is_none_or(|around| {
+                        let bounds = header.lower().iter().chain(header.upper());
+                        let mut slopes = bounds.map(|b| self.scope.linear(b).coefficient(around));
+                        slopes.next().is_none_or(|first| slopes.all(|slope| slope == first))
+                    }),
                     runs: samples.total(),
                     middle: trips.middle,
                     leaves: vec![],

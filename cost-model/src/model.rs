@@ -6,6 +6,7 @@ use crate::lower::{Lowered, lower};
 use crate::throughput::{Packing, choose};
 use crate::traffic::{Traffic, traffic};
 use crate::trip_counts::LARGEST;
+use crate::unseen::unseen;
 use crate::{CostModel, OpClass, Target};
 use loop_tree::{ArrayId, Green, Kernel, LoopKind, ScalarType};
 use std::sync::Arc;
@@ -61,19 +62,15 @@ impl AnalyticModel {
         }
         let straight: f64 = program.top_leaves.iter().map(|l| program.leaves[*l].runs).sum();
         if straight > 0.0 {
-            let b = body(&program, &program.top_leaves, None, &|c, t| self.target.op(c, t, 1).latency);
+            let b = body(&program, &program.top_leaves, None, true, &|c, t| self.target.op(c, t, 1).latency);
             let once = choose(&b, &*self.target, 1.0, false).1.cycles;
             let memory: f64 = moved.iter().filter(|t| t.group.parent.is_none()).flat_map(|t| &t.cycles).sum();
             terms.push(Term::new("straight-line code", once + memory, String::new()));
         }
         terms.extend(self.control_term(kernel, &program));
-        let unseen = crate::unseen::share(kernel, whole, &program, params);
-        if unseen > 0.0 {
-            // It costs what it costs in the original: nothing is gained by what is not understood.
-            let original = self.predict(kernel, &kernel.original, params, may_alias).cycles;
-            let detail = format!("{:.0} % of the original's work", 100.0 * unseen);
-            terms.push(Term::new("iterations that no sample meets", unseen * original, detail));
-        }
+        let original = || self.predict(kernel, &kernel.original, params, may_alias).cycles;
+        let unseen = unseen(kernel, whole, &program, params, &terms, &original);
+        terms.extend(unseen);
         Cost::of(terms)
     }
 
@@ -94,10 +91,10 @@ impl AnalyticModel {
         let along = &program.loops[lane_loop];
         let depth = (innermost || marked.is_some()).then_some(along.depth);
         let latency = |class: OpClass, ty: ScalarType| target.op(class, ty, 1).latency;
-        let mut b = body(program, &l.leaves, depth, &latency);
+        let mut b = body(program, &l.leaves, depth, !may_alias, &latency);
         if lane_loop != index {
             // Lanes run along an outer loop; chains and registers are those of this one.
-            let own = body(program, &l.leaves, Some(l.depth), &latency);
+            let own = body(program, &l.leaves, Some(l.depth), true, &latency);
             (b.chain, b.chain_per, b.accumulators, b.invariant) =
                 (own.chain, own.chain_per, own.accumulators, own.invariant);
             b.loads.truncate(own.loads.len().max(1));
@@ -108,6 +105,9 @@ impl AnalyticModel {
         }
         if may_alias && innermost {
             weaken(&mut b, kernel, program, &l.leaves);
+        }
+        if marked.is_none() && b.checks_fail > 0.5 {
+            b.vectorisable = false;
         }
         let outer_lanes = lane_loop != index;
         let (packing, once) = choose(&b, target, along.trip, marked.is_some());
@@ -129,6 +129,7 @@ impl AnalyticModel {
                 let rest = if l.exact { l.trip % lanes } else { (lanes - 1.0) * 0.5 };
                 let rest = rest.min(l.trip);
                 compute = l.runs * ((l.trip - rest) / lanes * once.cycles + rest * scalar.cycles.max(1.0));
+                compute += b.checks_fail * (iterations * scalar.cycles - compute).max(0.0);
             }
             Packing::Scalar | Packing::Adjacent(_) => {
                 lanes = 1.0;
@@ -256,18 +257,23 @@ fn weaken(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize]
     arrays.sort_unstable();
     arrays.dedup();
     let written: Vec<usize> = arrays.iter().filter(|a| a.1).map(|a| a.0).collect();
-    let mut pairs = 0;
+    let (mut pairs, mut clobbered) = (0, false);
     for &w in &written {
-        pairs += arrays.iter().filter(|(a, _)| *a != w && overlap(w, *a)).count();
+        for (_, write) in arrays.iter().filter(|(a, _)| *a != w && overlap(w, *a)) {
+            pairs += 1;
+            clobbered |= write;
+        }
     }
     if pairs == 0 {
         return;
     }
     b.checks += pairs;
     if b.accumulators > 0 {
-        // The accumulator is stored in every iteration, and the chain goes through memory.
+        // The accumulator is stored in every iteration, and loaded again where other stores may have changed it.
         b.stores.extend(std::iter::repeat_n(crate::body::Stride::Invariant, b.accumulators));
-        b.chain.push(None);
+        if clobbered {
+            b.chain.push(None);
+        }
         b.max_lanes = 1.0;
         b.accumulators = 0;
     }

@@ -4,7 +4,7 @@
 //! fits. Then the loop brings in the union of its iterations, else each iteration brings in its own.
 
 use crate::Target;
-use crate::footprint::{Footprint, Group, groups, union};
+use crate::footprint::{Footprint, Group, Union, groups};
 use crate::lower::Lowered;
 use crate::trip_counts::LARGEST;
 use smallvec::SmallVec;
@@ -59,7 +59,7 @@ pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic
 }
 
 /// Union of footprints, and sum of misses, of one array.
-type PerLevel = SmallVec<[(Footprint, f64); 6]>;
+type PerLevel = SmallVec<[(Union, f64); 6]>;
 
 struct State {
     group: Group,
@@ -141,11 +141,11 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
             let most = program.array_bytes.get(s.group.array).copied().flatten();
             let most = most.map_or(f64::MAX, |b| (b / level.unit).ceil() + 1.0);
             match arrays[at].1.get_mut(i) {
-                Some((f, misses)) => {
-                    *f = union(*f, s.footprints[i], most);
+                Some((union, misses)) => {
+                    union.add(s.footprints[i], level.unit, most);
                     *misses += s.misses[i];
                 }
-                None => arrays[at].1.push((s.footprints[i], s.misses[i])),
+                None => arrays[at].1.push((Union::of(s.footprints[i]), s.misses[i])),
             }
         }
     }
@@ -153,7 +153,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         .iter()
         .enumerate()
         .map(|(i, level)| {
-            let total: f64 = arrays.iter().filter_map(|a| a.1.get(i)).map(|(f, _)| f.effective).sum();
+            let total: f64 = arrays.iter().filter_map(|a| a.1.get(i)).map(|(u, _)| u.total.effective).sum();
             // Replacement is not perfect, and capacity is shared: no sharp edge. Lines fetched ahead take room in the
             // first level.
             let edge = if i == 0 { 0.95 } else { 1.15 };
@@ -167,7 +167,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         }
         let Some((_, per_level)) = arrays.iter().find(|a| a.0 == s.group.array) else { continue };
         for i in 0..levels.len() {
-            let (body, sum) = per_level[i];
+            let (body, sum) = (per_level[i].0.total, per_level[i].1);
             // Lines that another group of the iteration has brought in.
             let shared = if sum > 0.0 { (body.lines / sum).min(1.0) } else { 1.0 };
             let each = s.misses[i] * (fits[i] * shared + 1.0 - fits[i]);

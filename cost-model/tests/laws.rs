@@ -61,7 +61,7 @@ fn missing_parameters_and_empty_trees_are_no_trouble() {
 
 #[test]
 fn aliasing_makes_the_original_dearer() {
-    let text = "nest @mv[N] { array P: f64[N, N] alias 1 array x: f64[N] alias 1 require nooverlap(P, x)
+    let text = "nest @mv[N] { array P: i32[N, N] alias 1 array x: i32[N] alias 1 require nooverlap(P, x)
         for i in 0..N { for j in 0..N { S: x[i] = x[i] + P[i, j] } } }";
     let program = parse(text).unwrap();
     let model = AnalyticModel::new(targets::x86_64_avx2());

@@ -107,9 +107,12 @@ fn guided(engine: &mut Engine<'_, '_>) {
             let steps = |s: &Step| phase.steps.contains(&s.name());
             found = beam(engine, found, phase.depth, &Admit { step: &steps, change: &|_, _| true });
         }
-        // Worth a search of its own only if it is better by itself.
+        // Worth a search of its own only if it is better by itself, or has a deeper nest to block.
         let better = |v: &Variant| v.cost.cycles < 0.95 * start.cost.cycles;
-        structures.extend(found.into_iter().filter(better).take(1));
+        let deeper = |v: &Variant| perfect_depth(&v.root) > perfect_depth(&start.root);
+        let better = found.iter().position(better);
+        let deeper = found.iter().position(deeper).filter(|at| Some(*at) != better);
+        structures.extend(better.into_iter().chain(deeper).map(|at| found[at].clone()));
     }
     for (done, structure) in structures.iter().enumerate() {
         let mut best = structure.clone();
@@ -197,6 +200,21 @@ fn components(root: &Green) -> Vec<Component> {
             None => return vec![Component { parent: Path::root(), before: 0, after: 0 }],
         }
     }
+}
+
+/// The most loops anywhere of which each has nothing but the next one in it.
+fn perfect_depth(node: &Green) -> u32 {
+    let below = node.children().map(perfect_depth).max().unwrap_or(0);
+    match node.as_loop() {
+        // A chain that begins here, or the longest that begins further in.
+        Some((_, body)) => below.max(1 + chain(body)),
+        None => below,
+    }
+}
+
+/// Loops from this node on, each directly inside of the one before.
+fn chain(node: &Green) -> u32 {
+    node.as_loop().map_or(0, |(_, body)| 1 + chain(body))
 }
 
 /// What makes blocking worth trying. A nest that touches each element in a few neighbouring iterations only, such as one

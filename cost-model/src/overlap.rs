@@ -1,0 +1,95 @@
+//! References to one array that move differently, as the compiler sees them: it compares the ranges they cover before a
+//! vectorised loop, and where these meet, the loop runs one iteration at a time.
+
+use crate::lower::Lowered;
+use smallvec::SmallVec;
+
+/// References to one array with equal linear part.
+pub(crate) struct References<'a> {
+    pub terms: &'a [(u16, f64)],
+    /// Constants of all of them.
+    pub offsets: &'a [f64],
+    /// Of those that store.
+    pub stored: &'a [f64],
+    pub bytes: f64,
+}
+
+/// What two sets of references have in common.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Overlap {
+    /// How often the ranges that the compiler compares meet, of all executions of the loop.
+    pub checks_fail: f64,
+    /// Whether an execution may touch an element through both, and store to it.
+    pub elements_meet: bool,
+}
+
+/// Compares two sets of references in an innermost loop.
+///
+/// LLVM merges references that differ by constants into one range, and where the inner loop has as many iterations each
+/// time, it widens ranges to all iterations of the loop around, so that one comparison serves them (`expandBounds` in its
+/// LoopUtils).
+pub(crate) fn overlap(program: &Lowered<'_>, innermost: usize, a: &References, b: &References) -> Overlap {
+    let l = &program.loops[innermost];
+    let first = if l.steady { l.depth.saturating_sub(1) } else { l.depth };
+    let merged = |r: &References| {
+        let (low, high) = (least(r.offsets), greatest(r.offsets));
+        (low, high + r.bytes)
+    };
+    let checks_fail = meet(program, innermost, first, (a.terms, merged(a)), (b.terms, merged(b)));
+    let alone = |offset: f64, r: &References| (offset, offset + r.bytes);
+    let pairs = |stores: &References, others: &References| {
+        stores.stored.iter().any(|s| {
+            others.offsets.iter().any(|o| {
+                let (s, o) = ((stores.terms, alone(*s, stores)), (others.terms, alone(*o, others)));
+                meet(program, innermost, l.depth, s, o) > 0.0
+            })
+        })
+    };
+    Overlap { checks_fail, elements_meet: checks_fail > 0.0 && (pairs(a, b) || pairs(b, a)) }
+}
+
+type Range<'a> = (&'a [(u16, f64)], (f64, f64));
+
+/// How often two ranges meet that run with the loops from depth `first` on, over the iterations of those further out.
+fn meet(program: &Lowered<'_>, innermost: usize, first: usize, a: Range<'_>, b: Range<'_>) -> f64 {
+    let mut around: SmallVec<[usize; 8]> = program.path(Some(innermost)).collect();
+    around.reverse();
+    let (mut a, mut b, coefficient) =
+        ((a.0, a.1.0, a.1.1), (b.0, b.1.0, b.1.1), |terms: &[(u16, f64)], d| {
+            terms.iter().find(|t| usize::from(t.0) == d).map_or(0.0, |t| t.1)
+        });
+    // The distance of `b` from `a`, over the iterations of the loops outside.
+    let (mut nearest, mut farthest, mut step) = (0.0, 0.0, 0.0);
+    for (depth, index) in around.into_iter().enumerate() {
+        let last = (program.loops[index].trip - 1.0).max(0.0);
+        if depth >= first {
+            for range in [&mut a, &mut b] {
+                let reach = coefficient(range.0, depth) * last;
+                range.1 += reach.min(0.0);
+                range.2 += reach.max(0.0);
+            }
+        } else {
+            let c = coefficient(b.0, depth) - coefficient(a.0, depth);
+            nearest += (c * last).min(0.0);
+            farthest += (c * last).max(0.0);
+            step += c.abs();
+        }
+    }
+    let (low, high) = (a.1 - b.2, a.2 - b.1);
+    if farthest <= low || nearest >= high {
+        return 0.0;
+    }
+    if step == 0.0 {
+        return 1.0;
+    }
+    let (nearest, farthest) = (nearest - step * 0.5, farthest + step * 0.5);
+    ((farthest.min(high) - nearest.max(low)) / (farthest - nearest)).clamp(0.0, 1.0)
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn greatest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
