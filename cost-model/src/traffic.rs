@@ -101,11 +101,11 @@ impl State {
         let prefetch = target.prefetch();
         let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
         let covered = self.group.sequential(program, line, prefetch.run_bytes.max(1.0));
-        // Lines written come in and go out again.
-        let both_ways = if self.group.written { 1.4 } else { 1.0 };
+        // Lines written come in and go out again; what is written in order goes out meanwhile.
+        let (in_order, elsewhere) = if self.group.written { (1.4, 2.0) } else { (1.0, 1.0) };
         let caches = target.caches().iter().map(|c| {
-            let random = (c.fill_latency / prefetch.outstanding.max(1.0)).max(c.fill);
-            (covered * c.fill + (1.0 - covered) * random) * both_ways
+            let random = c.fill_latency / prefetch.outstanding.max(1.0);
+            covered * c.fill * in_order + (1.0 - covered) * random * elsewhere
         });
         let pages = target.tlbs().iter().map(|t| t.miss);
         let cycles = caches

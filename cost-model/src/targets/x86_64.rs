@@ -65,7 +65,7 @@ pub fn x86_64_avx512() -> StaticTarget {
     target.stores_per_cycle = 1.5;
     target.lane_access = 1.0;
     target.caches = vec![
-        cache("L1", 48 << 10, 12, true, 3.5, 30.0),
+        cache("L1", 48 << 10, 12, true, 3.5, 24.0),
         cache("L2", 2 << 20, 16, true, 5.0, 110.0),
         cache("L3", 64 << 20, 16, false, 8.0, 400.0),
     ];
