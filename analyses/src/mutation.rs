@@ -29,6 +29,8 @@ pub enum Rule {
     Control,
     /// No dependences on scalars.
     Scalar,
+    /// Values of private scalars may be used apart.
+    Storage,
     /// No order of side effects.
     Order,
     /// Opaque statements may move.
@@ -90,6 +92,7 @@ impl Rule {
         Rule::Output,
         Rule::Control,
         Rule::Scalar,
+        Rule::Storage,
         Rule::Order,
         Rule::Opaque,
         Rule::SideEffects,
@@ -128,6 +131,7 @@ impl Rule {
             Rule::Output => "no output dependences",
             Rule::Control => "no control dependences",
             Rule::Scalar => "no dependences on scalars",
+            Rule::Storage => "values of private scalars may be used apart",
             Rule::Order => "no order of side effects",
             Rule::Opaque => "opaque statements may move",
             Rule::SideEffects => "side effects may move",

@@ -154,8 +154,13 @@ impl Place {
 
     /// Bounds and steps as constraints over the loops.
     pub fn bound_constraints(&self) -> Vec<Constraint> {
-        let mut list = Vec::with_capacity(self.loops.len() * 2);
-        for (k, l) in self.loops.iter().enumerate() {
+        self.bounds_of(self.loops.len())
+    }
+
+    /// The same of the outermost `count` loops.
+    pub fn bounds_of(&self, count: usize) -> Vec<Constraint> {
+        let mut list = Vec::with_capacity(count * 2);
+        for (k, l) in self.loops.iter().enumerate().take(count) {
             let value = Affine::var(VarId::new(k));
             list.extend(l.lower.iter().map(|b| Constraint::ge(value.clone(), b.clone())));
             list.extend(l.upper.iter().map(|b| Constraint::lt(value.clone(), b.clone())));

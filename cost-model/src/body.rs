@@ -74,6 +74,8 @@ struct Family {
     offsets: SmallVec<[f64; 8]>,
     stored: SmallVec<[f64; 8]>,
     bytes: f64,
+    /// Elements of a private scalar.
+    private: bool,
     stored_so_far: bool,
     epoch: u32,
     /// Whether it may be stored to through other references.
@@ -215,6 +217,7 @@ impl Scan<'_> {
                 offsets: SmallVec::new(),
                 stored: SmallVec::new(),
                 bytes: touch.bytes,
+                private: touch.private,
                 stored_so_far: false,
                 epoch: 0,
                 clobbered: false,
@@ -433,7 +436,9 @@ impl Scan<'_> {
         let epoch = f.epoch;
         let stride = self.stride(f.stride, touch.bytes);
         let first = !self.locations[at].loaded;
-        if invariant {
+        if touch.private && !promoted {
+            // Set by another loop for each iteration of this one, or not at all.
+        } else if invariant {
             self.result.invariant += usize::from(first);
         } else if !promoted {
             self.result.loads.push(stride);
@@ -481,7 +486,7 @@ impl Scan<'_> {
             location.stored = true;
             if f.promoted() {
                 self.result.accumulators += 1;
-            } else {
+            } else if !touch.private {
                 let stride = f.stride;
                 let bytes = touch.bytes;
                 let s = self.stride(stride, bytes);
@@ -508,8 +513,9 @@ impl Scan<'_> {
 
     fn finish(mut self) -> Body {
         // Copies of a statement that store neighbours can be packed into vectors.
+        let in_memory = |l: &&Location| l.stored && !self.families[l.family].private;
         let mut stored: Vec<(usize, f64, f64)> =
-            self.locations.iter().filter(|l| l.stored).map(|l| (l.family, l.offset, l.bytes)).collect();
+            self.locations.iter().filter(in_memory).map(|l| (l.family, l.offset, l.bytes)).collect();
         stored.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let (mut run, mut shortest) = (1, usize::MAX);
         for pair in stored.windows(2) {

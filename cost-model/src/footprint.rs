@@ -44,7 +44,7 @@ pub(crate) fn groups(program: &Lowered<'_>) -> Vec<Group> {
     // Only groups of the same loop merge, and its leaves need not be consecutive, so search those of the same parent.
     let mut first_of: rustc_hash::FxHashMap<Option<usize>, SmallVec<[usize; 8]>> = Default::default();
     for leaf in &program.leaves {
-        for touch in &leaf.touches {
+        for touch in leaf.touches.iter().filter(|t| !t.private) {
             let known = first_of.entry(leaf.parent).or_default();
             let same = known.iter().copied().find(|g| {
                 let g = &result[*g];

@@ -43,6 +43,12 @@ impl Linear {
         }
     }
 
+    /// Multiplies it by a factor that is not zero.
+    pub fn scale(&mut self, factor: f64) {
+        self.constant *= factor;
+        self.terms.iter_mut().for_each(|t| t.1 *= factor);
+    }
+
     pub fn eval(&self, values: &[f64]) -> f64 {
         self.terms
             .iter()

@@ -3,8 +3,8 @@
 use crate::linear::{Binding, Linear, Scope};
 use crate::trip_counts::{LARGEST, Samples};
 use loop_tree::{
-    Access, Affine, Atom, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Statement,
-    StmtFlags, StmtId,
+    Access, Affine, Atom, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Privates,
+    Statement, StmtFlags, StmtId,
 };
 use smallvec::SmallVec;
 
@@ -36,6 +36,8 @@ pub(crate) struct Touch {
     pub address: Option<Linear>,
     pub write: bool,
     pub bytes: f64,
+    /// Of a private scalar: in a register, one for each element.
+    pub private: bool,
 }
 
 pub(crate) struct Leaf<'k> {
@@ -123,6 +125,7 @@ pub(crate) fn lower<'k>(kernel: &'k Kernel, root: &Green, params: &[i64]) -> Low
         .collect();
     let mut walk = Walk {
         kernel,
+        privates: Privates::of(kernel),
         strides,
         scope,
         trips: vec![],
@@ -139,6 +142,9 @@ pub(crate) fn lower<'k>(kernel: &'k Kernel, root: &Green, params: &[i64]) -> Low
     walk.out
 }
 
+/// Elements of a private scalar along each loop, as far as they are told apart.
+const ELEMENTS: f64 = 251.0;
+
 #[derive(Clone, Copy)]
 struct Around {
     probability: f64,
@@ -147,6 +153,7 @@ struct Around {
 
 struct Walk<'k, 'p> {
     kernel: &'k Kernel,
+    privates: Privates,
     strides: Vec<SmallVec<[f64; 4]>>,
     scope: Scope<'p>,
     trips: Vec<f64>,
@@ -259,7 +266,17 @@ impl Walk<'_, '_> {
             }
             sum
         });
-        Touch { array, address, write: !matches!(access.kind, loop_tree::AccessKind::Read), bytes }
+        let write = !matches!(access.kind, loop_tree::AccessKind::Read);
+        let Some(variables) = self.privates.variables(access.array) else {
+            return Touch { array, address, write, bytes, private: false };
+        };
+        // As if it was an array: what tells elements apart.
+        let mut element = Linear::default();
+        for v in variables.iter().rev() {
+            element.add_scaled(&self.scope.linear(&Affine::var(*v)), bytes);
+            element.scale(ELEMENTS);
+        }
+        Touch { array, address: Some(element), write, bytes, private: true }
     }
 }
 

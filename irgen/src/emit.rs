@@ -17,6 +17,7 @@ mod nest;
 mod ranges;
 mod region;
 mod scopes;
+mod slots;
 mod statement;
 
 pub use call::add_trampoline;
@@ -30,6 +31,7 @@ use arith::Known;
 use loop_tree::{Kernel, Path, VarId};
 use ranges::Limits;
 use scopes::Scopes;
+use slots::Slots;
 use std::collections::BTreeSet;
 
 /// Why a tree was not emitted. The module may hold unfinished blocks then: drop it.
@@ -94,6 +96,7 @@ struct Emitter<'m, 'k> {
     /// Whether the builder stands behind the run-time check.
     inside: bool,
     places: Vec<Place<'m>>,
+    slots: Slots<'m>,
     origins: &'k [Inst<'m>],
     /// Debug location of what has no origin.
     location: Option<Metadata<'m>>,

@@ -34,6 +34,7 @@ mod ids;
 pub mod interp;
 mod kernel;
 mod occurrence;
+mod private;
 mod red;
 pub mod text;
 mod types;
@@ -49,6 +50,7 @@ pub use kernel::{
     Statement, StmtFlags, Storage, Variable,
 };
 pub use occurrence::{Around, Occurrence, occurrences};
+pub use private::{PrivateElement, Privates};
 pub use red::{Path, Red};
 pub use types::{BinaryOp, CastOp, ComparePredicate, Constant, Intrinsic, OpFlags, ReductionOp, ScalarType};
 pub use validate::{Place, Problem, ProblemKind, validate, validate_kernel, validate_tree};

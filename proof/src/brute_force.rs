@@ -6,9 +6,10 @@
 
 use loop_tree::{
     AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind,
-    Node, Path, RuntimeCondition, StmtFlags, StmtId, VarId,
+    Node, Path, Privates, RuntimeCondition, StmtFlags, StmtId, VarId,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
 
 /// Instances listed, at most.
 pub const MAX_INSTANCES: usize = 20_000;
@@ -54,6 +55,8 @@ pub struct Execution {
     pub predicates: Vec<Vec<ArrayId>>,
     /// Loops marked parallel or vector.
     pub marked: BTreeSet<Path>,
+    /// Scalars of which iterations have their own.
+    pub privates: Privates,
 }
 
 /// Lists the instances of a tree for given parameters.
@@ -65,9 +68,14 @@ pub fn enumerate(kernel: &Kernel, root: &Green, params: &[i64]) -> Result<Execut
         time: Vec::new(),
         predicates: Vec::new(),
         known: BTreeMap::new(),
-        result: Execution { instances: vec![], leaves: vec![], predicates: vec![], marked: BTreeSet::new() },
+        result: Execution {
+            instances: vec![],
+            leaves: vec![],
+            predicates: vec![],
+            marked: BTreeSet::new(),
+            privates: Privates::of(kernel),
+        },
     };
-    let _ = kernel;
     walk.node(root)?;
     Ok(walk.result)
 }
@@ -195,6 +203,13 @@ pub struct Places(pub Vec<i64>);
 /// Bytes that lie between arrays of different [`Places::apart`].
 const DISTANCE: i64 = 1 << 32;
 
+/// Address of a value of a private scalar: one for each iteration of the loops that it belongs to.
+fn private_address(array: ArrayId, element: &[i64]) -> i64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    (array, element).hash(&mut hasher);
+    (1 << 61) | (hasher.finish() >> 4) as i64
+}
+
 impl Places {
     /// All arrays apart.
     pub fn apart(kernel: &Kernel) -> Places {
@@ -265,9 +280,16 @@ fn touches(
     places: &Places,
 ) -> Result<Vec<Touch>, Beyond> {
     let statement = kernel.statement(instance.statement);
+    let private = |array| {
+        let variables = execution.privates.variables(array)?;
+        Some(private_address(array, &instance.dims[..variables.len()]))
+    };
     let mut result = Vec::new();
     for (id, access) in statement.accesses() {
-        let (start, length) = bytes(kernel, instance, access, params, places)?;
+        let (start, length) = match private(access.array) {
+            Some(address) => (address, 1),
+            None => bytes(kernel, instance, access, params, places)?,
+        };
         let on_accumulator = statement.reduction.as_ref().is_some_and(|r| r.read == id || r.write == id)
             && !statement.flags.contains(StmtFlags::ATOMIC_RELAXED);
         let reduction = on_accumulator.then_some(instance.statement);
@@ -276,7 +298,8 @@ fn touches(
     }
     let accesses = result.len();
     for array in &execution.predicates[instance.leaf] {
-        result.push(Touch { address: places.0[array.index()], writes: false, reduction: None });
+        let address = private(*array).unwrap_or(places.0[array.index()]);
+        result.push(Touch { address, writes: false, reduction: None });
     }
     let barrier = StmtFlags::OPAQUE
         | StmtFlags::SIDE_EFFECTS

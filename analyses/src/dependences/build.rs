@@ -8,8 +8,8 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, places};
 use crate::system::{Bound, Inexact, Row, Solver, System};
 use loop_tree::{
-    AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, RuntimeCondition, Statement,
-    StmtId, VarId,
+    AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, Privates, RuntimeCondition,
+    Statement, StmtId, VarId,
 };
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -119,7 +119,8 @@ fn build(
     quota: u64,
 ) -> Result<DependenceSet, AnalysisError> {
     let places = places(kernel, &kernel.original)?;
-    let touched: Vec<Vec<Touch>> = places.iter().map(|p| touches(kernel, p)).collect();
+    let privates = Privates::of(kernel);
+    let touched: Vec<Vec<Touch>> = places.iter().map(|p| touches(kernel, &privates, p)).collect();
     let (pairs, work) = conflicts(kernel, &places, &touched);
     for (pairs, limit) in [(places.len().saturating_mul(places.len()), MAX_PLACES), (pairs, MAX_PAIRS)] {
         if pairs > limit {
@@ -171,14 +172,22 @@ fn conflicts(kernel: &Kernel, places: &[Place], touched: &[Vec<Touch>]) -> (usiz
     (pairs, work)
 }
 
-fn touches(kernel: &Kernel, place: &Place) -> Vec<Touch> {
+fn touches(kernel: &Kernel, privates: &Privates, place: &Place) -> Vec<Touch> {
     let statement = kernel.statement(place.statement);
+    // A private scalar is an array over the first dims.
+    let element = |array| {
+        let count = privates.variables(array).map_or(0, <[VarId]>::len);
+        (0..count).map(|k| Affine::var(VarId::new(k)))
+    };
     let mut list: Vec<Touch> = Vec::with_capacity(statement.accesses.len());
     for (id, access) in statement.accesses() {
         let rank = kernel.arrays.get(access.array.index()).map(|a| a.rank());
         let subscripts = (access.subscripts.as_ref())
             .filter(|s| Some(s.len()) == rank)
-            .and_then(|s| s.iter().map(|e| by_position(statement, e)).collect());
+            .and_then(|s| {
+                let subscripts = s.iter().map(|e| by_position(statement, e));
+                element(access.array).map(Some).chain(subscripts).collect()
+            });
         if access.subscripts.is_none() && mutation::off(Rule::UnknownSubscripts) {
             continue;
         }
@@ -193,7 +202,7 @@ fn touches(kernel: &Kernel, place: &Place) -> Vec<Touch> {
         list.push(Touch {
             access: None,
             array: *array,
-            subscripts: Some(Rc::new([])),
+            subscripts: Some(element(*array).collect()),
             writes: false,
             control: true,
         });

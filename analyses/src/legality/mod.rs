@@ -5,6 +5,7 @@
 //! 1. *Coverage*: every statement instance is executed exactly once, under the same predicates.
 //! 2. *Order*: every dependence keeps its direction.
 //! 3. *Flags*: a loop marked parallel or vector carries no dependence.
+//! 4. *Storage*: one slot does for each element of a private scalar.
 //!
 //! Storage inside of the tree and versions are refused. Every answer is exact, or a refusal: unknown is refused.
 //!
@@ -14,9 +15,10 @@
 mod coverage;
 mod inverse;
 mod order;
+mod storage;
 mod witness;
 
-pub use witness::{BrokenCoverage, BrokenDependence, Problem, StatementRef, Witness, condition_text};
+pub use witness::{BrokenCoverage, BrokenDependence, BrokenStorage, Problem, StatementRef, Witness, condition_text};
 
 use crate::dependences::{AnalysisError, Component, DependenceKind, DependenceSet, Dependences};
 use crate::isl::{DEFAULT_QUOTA, IslError};
@@ -24,11 +26,12 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, Unsupported, places};
 use crate::reroll::{Rolled, roll};
 use crate::system::{Inexact, Solver, System};
-use loop_tree::{Green, Kernel, LoopKind, Path, RuntimeCondition, StmtId, fresh_variable};
+use loop_tree::{Green, Kernel, LoopKind, Path, Privates, RuntimeCondition, StmtId, fresh_variable};
 use order::{Orders, Question};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use storage::Storage;
 
 /// How much an oracle may spend.
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +128,7 @@ impl From<Fault> for Witness {
 pub struct Oracle {
     kernel: Arc<Kernel>,
     set: Arc<DependenceSet>,
+    privates: Privates,
     context: System,
     solver: Solver,
     /// Budget per tree.
@@ -168,6 +172,7 @@ impl Oracle {
         }
         let solver = Solver::new(options.quota)?;
         let oracle = Oracle {
+            privates: Privates::of(&kernel),
             kernel,
             set,
             context,
@@ -208,13 +213,26 @@ impl Oracle {
 
     /// What must hold for the tree to be legal.
     fn conditions(&self, root: &Green) -> Result<BTreeSet<RuntimeCondition>, Witness> {
-        let (rolled, places) = rolled_places(&self.kernel, root)?;
-        self.judge_places(&places).map_err(|witness| match witness {
+        let (rolled, rolled_places) = rolled_places(&self.kernel, root)?;
+        let conditions = self.judge_places(&rolled_places).map_err(|witness| match witness {
             Witness::Carried { path, dependence } => {
                 Witness::Carried { path: rolled.origin(&path), dependence }
             }
             other => other,
-        })
+        })?;
+        // Copies have slots of their own.
+        if !self.privates.is_empty() && !mutation::off(Rule::Storage) {
+            let storage = Storage {
+                kernel: &self.kernel,
+                privates: &self.privates,
+                context: &self.context,
+                solver: &self.solver,
+            };
+            if let Some(broken) = storage.broken(root, &places(&self.kernel, root)?)? {
+                return Err(Witness::Storage(broken));
+            }
+        }
+        Ok(conditions)
     }
 
     fn judge_places(&self, places: &[Place]) -> Result<BTreeSet<RuntimeCondition>, Witness> {

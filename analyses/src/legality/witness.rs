@@ -25,6 +25,8 @@ pub enum Witness {
     },
     /// The tree does not execute the statement's instances exactly once each.
     Coverage(Arc<BrokenCoverage>),
+    /// A scalar would have to be an array.
+    Storage(Arc<BrokenStorage>),
     /// The tree, or the question about it, cannot be described.
     Unsupported(Unsupported),
     /// An expression overflows.
@@ -99,13 +101,29 @@ pub struct BrokenCoverage {
     pub instance: Vec<i64>,
 }
 
+/// A scalar that each iteration of the original's outer loops sets anew, of which the tree needs several at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenStorage {
+    /// Name of the scalar.
+    pub array: Arc<str>,
+    /// A statement that touches it.
+    pub first: StatementRef,
+    /// One that touches the same value at another time, with other values in between.
+    pub second: StatementRef,
+    /// Parameter values of the example.
+    pub params: Vec<(Arc<str>, i64)>,
+    /// The iteration of the outer loops that the value belongs to.
+    pub element: Vec<i64>,
+}
+
 impl Witness {
-    /// One word for statistics: `order`, `carried`, `coverage`, `unsupported`, `inexact`, `quota`, `isl`.
+    /// One word for statistics: `order`, `carried`, `coverage`, `storage`, `unsupported`, `inexact`, `quota`, `isl`.
     pub fn category(&self) -> &'static str {
         match self {
             Witness::Order(_) => "order",
             Witness::Carried { .. } => "carried",
             Witness::Coverage(_) => "coverage",
+            Witness::Storage(_) => "storage",
             Witness::Unsupported(_) => "unsupported",
             Witness::Inexact(_) => "inexact",
             Witness::Quota => "quota",
@@ -160,12 +178,25 @@ impl fmt::Display for BrokenCoverage {
     }
 }
 
+impl fmt::Display for BrokenStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let element = Tuple(&self.element);
+        write!(f, "needs an array in the place of {}: ", self.array)?;
+        match self.first == self.second {
+            true => write!(f, "{} is executed for {element} at times apart", self.first)?,
+            false => write!(f, "{} and {} are executed for {element} apart", self.first, self.second)?,
+        }
+        Params(&self.params).fmt(f)
+    }
+}
+
 impl fmt::Display for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Witness::Order(d) => write!(f, "reverses the {d}"),
             Witness::Carried { path, dependence } => write!(f, "the loop at {path} carries the {dependence}"),
             Witness::Coverage(c) => c.fmt(f),
+            Witness::Storage(s) => s.fmt(f),
             Witness::Unsupported(u) => write!(f, "cannot be judged: {u}"),
             Witness::Inexact(i) => write!(f, "cannot be judged: {i}"),
             Witness::Quota => f.write_str("cannot be judged within the quota of the integer set library"),

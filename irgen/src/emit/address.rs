@@ -25,7 +25,7 @@ impl<'m> Emitter<'m, '_> {
         let subscripts = access.subscripts.as_deref();
         let subscripts = subscripts.ok_or(EmitError::Unsupported { what: "an access without subscripts" })?;
         match self.places[access.array.index()] {
-            Place::Scalar { slot } => Ok((slot, op.ty.size())),
+            Place::Scalar { slot } => Ok((self.slot(access.array, slot), op.ty.size())),
             Place::Memory { base, offset, alignment } => {
                 let size = i64::from(array.element.size());
                 let flags = self.gep_flags(base, origin);

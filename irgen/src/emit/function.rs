@@ -2,6 +2,7 @@
 
 use super::ranges::Limits;
 use super::scopes::Scopes;
+use super::slots::Slots;
 use super::{EmitError, Emitter, Place, check};
 use crate::llvm::{Builder, Context, Module};
 use loop_tree::{ArrayId, Green, Kernel, ParamId, Path, RuntimeCondition, Storage};
@@ -65,6 +66,7 @@ pub fn emit_function<'c>(
             own_function: true,
             inside: false,
             places: Vec::new(),
+            slots: Slots::new(),
             origins: &[],
             location: None,
             scopes: Scopes::new(&module, kernel, &conditions, &vec![false; kernel.arrays.len()]),
@@ -86,6 +88,7 @@ pub fn emit_function<'c>(
                 }
             });
         }
+        emitter.make_slots(root)?;
         let holds = emitter.check(&conditions, &vec![64; kernel.params.len()])?;
         emitter.builder.cond_br(holds, start, no)?;
         emitter.builder.position_at_end(start)?;

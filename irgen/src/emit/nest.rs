@@ -37,6 +37,7 @@ impl<'m> Emitter<'m, '_> {
                             return Err(EmitError::Unsupported { what: "a predicate that is no scalar" });
                         };
                         let bit = self.module.context().i1();
+                        let slot = self.slot(*array, slot);
                         let loaded = self.builder.load(bit, slot, 1, "")?.value();
                         let wanted = bit.const_int((*value).into())?;
                         self.builder.icmp(IntPredicate::Eq, loaded, wanted, "")?

@@ -3,6 +3,7 @@
 use super::extent::footprints;
 use super::ranges::Limits;
 use super::scopes::Scopes;
+use super::slots::Slots;
 use super::{EmitError, Emitter, Place, check};
 use crate::lift::{ArrayBinding, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
@@ -53,6 +54,7 @@ pub fn emit_region<'m>(
         own_function: false,
         inside: false,
         places: Vec::new(),
+        slots: Slots::new(),
         origins: &region.origins,
         location,
         scopes: Scopes::new(module, kernel, &conditions, &moving_arrays(region)),
@@ -72,6 +74,8 @@ pub fn emit_region<'m>(
             }
         });
     }
+
+    emitter.make_slots(root)?;
 
     // before -> check -> (new code | entry) -> exit
     let check = function.append_block("looptree.check");

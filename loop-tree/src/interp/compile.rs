@@ -4,7 +4,7 @@ use super::memory::Layout;
 use super::{InterpError, InterpErrorKind};
 use crate::{
     AccessId, AccessKind, Affine, ArrayId, Atom, Bounds, CastOp, ComparePredicate, Condition, Constraint,
-    Green, GuardCondition, Intrinsic, Kernel, LoopKind, Node, OpFlags, OpId, OpKind, Relation,
+    Green, GuardCondition, Intrinsic, Kernel, LoopKind, Node, OpFlags, OpId, OpKind, Privates, Relation,
     RuntimeCondition, ScalarType, StmtId, VarId,
 };
 use rustc_hash::FxHashMap;
@@ -57,7 +57,7 @@ pub(super) enum Code {
     Forever { slot: usize, exit: Option<ArrayId>, body: Box<Code> },
     Let { slot: usize, value: Linear, body: Box<Code> },
     If { any_of: Vec<Vec<Test>>, body: Box<Code> },
-    IfPredicate { array: ArrayId, value: bool, body: Box<Code> },
+    IfPredicate { array: ArrayId, private: Option<Vec<usize>>, value: bool, body: Box<Code> },
     Statement { id: StmtId, code: usize },
     Alloc { array: ArrayId, body: Box<Code> },
 }
@@ -68,6 +68,8 @@ pub(super) struct Accessed {
     pub kind: AccessKind,
     /// `None`: any element.
     pub subscripts: Option<Vec<Linear>>,
+    /// Slots that number the elements of a private scalar.
+    pub private: Option<Vec<usize>>,
 }
 
 pub(super) enum Action {
@@ -121,6 +123,7 @@ pub(super) fn compile(
     }
     let mut c = Compiler {
         kernel,
+        privates: Privates::of(kernel),
         params,
         layout,
         slots: FxHashMap::default(),
@@ -133,6 +136,7 @@ pub(super) fn compile(
 
 struct Compiler<'a> {
     kernel: &'a Kernel,
+    privates: Privates,
     params: &'a [i64],
     layout: Option<&'a Layout>,
     slots: FxHashMap<VarId, usize>,
@@ -144,6 +148,11 @@ impl Compiler<'_> {
     fn slot(&mut self, var: VarId) -> usize {
         let next = self.slots.len();
         *self.slots.entry(var).or_insert(next)
+    }
+
+    fn private(&mut self, array: ArrayId) -> Option<Vec<usize>> {
+        let variables = self.privates.variables(array)?.to_vec();
+        Some(variables.into_iter().map(|v| self.slot(v)).collect())
     }
 
     fn linear(&mut self, e: &Affine) -> Result<Linear, InterpErrorKind> {
@@ -207,7 +216,8 @@ impl Compiler<'_> {
             Node::Guard(c, body) => match &**c {
                 GuardCondition::Affine(c) => Code::If { any_of: self.tests(c)?, body: self.boxed(body)? },
                 GuardCondition::Predicate { array, value } => {
-                    Code::IfPredicate { array: *array, value: *value, body: self.boxed(body)? }
+                    let private = self.private(*array);
+                    Code::IfPredicate { array: *array, private, value: *value, body: self.boxed(body)? }
                 }
             },
             Node::Stmt(id, _) => {
@@ -257,7 +267,8 @@ impl Compiler<'_> {
                 Some(list) => Some(self.linears(list)?),
                 None => None,
             };
-            accesses.push(Accessed { id, array: a.array, kind: a.kind, subscripts });
+            let private = self.private(a.array);
+            accesses.push(Accessed { id, array: a.array, kind: a.kind, subscripts, private });
         }
         let mut steps = Vec::with_capacity(s.ops.len());
         for (id, op) in s.ops() {
@@ -285,7 +296,8 @@ impl Compiler<'_> {
 /// What happens at the leaves, and where values decide.
 pub(super) trait Visitor {
     fn statement(&mut self, id: StmtId, code: &StatementCode, slots: &[i64]) -> Result<(), InterpErrorKind>;
-    fn predicate(&mut self, array: ArrayId) -> Result<bool, InterpErrorKind>;
+    /// `element` numbers the elements of a private scalar.
+    fn predicate(&mut self, array: ArrayId, element: Option<&[i64]>) -> Result<bool, InterpErrorKind>;
     fn alloc(&mut self, array: ArrayId);
     /// One iteration or instance.
     fn tick(&mut self) -> Result<(), InterpErrorKind>;
@@ -356,7 +368,7 @@ impl<V: Visitor> Walk<'_, V> {
                     self.visitor.tick()?;
                     self.slots[*slot] = value;
                     self.code(body)?;
-                    if self.visitor.predicate(*exit)? {
+                    if self.visitor.predicate(*exit, None)? {
                         break;
                     }
                     value = value.checked_add(1).ok_or(InterpErrorKind::NoValue)?;
@@ -383,8 +395,10 @@ impl<V: Visitor> Walk<'_, V> {
                 }
                 Ok(())
             }
-            Code::IfPredicate { array, value, body } => {
-                if self.visitor.predicate(*array)? == *value {
+            Code::IfPredicate { array, private, value, body } => {
+                let element: Option<Vec<i64>> =
+                    private.as_ref().map(|p| p.iter().map(|slot| self.slots[*slot]).collect());
+                if self.visitor.predicate(*array, element.as_deref())? == *value {
                     self.code(body)?;
                 }
                 Ok(())

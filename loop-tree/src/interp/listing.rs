@@ -94,7 +94,7 @@ impl Visitor for Listing<'_> {
         Ok(())
     }
 
-    fn predicate(&mut self, _: ArrayId) -> Result<bool, InterpErrorKind> {
+    fn predicate(&mut self, _: ArrayId, _: Option<&[i64]>) -> Result<bool, InterpErrorKind> {
         Err(InterpErrorKind::NeedsValues)
     }
 

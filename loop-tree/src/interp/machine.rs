@@ -5,6 +5,8 @@ use super::memory::{GARBAGE, Layout, Memory};
 use super::value::{Undefined, binary, call, cast, compare, mask};
 use super::{InterpError, InterpErrorKind};
 use crate::{AccessId, AccessKind, ArrayId, Green, Kernel, OpId, ScalarType, StmtId};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// How to run.
@@ -115,6 +117,7 @@ impl Machine {
             stats: RunStats::default(),
             values: Vec::new(),
             dims: Vec::new(),
+            elements: Elements::default(),
         };
         self.compiled.walk(&mut execution)?;
         Ok(execution.stats)
@@ -148,6 +151,34 @@ struct Execution<'a, O> {
     stats: RunStats,
     values: Vec<Value>,
     dims: Vec<i64>,
+    elements: Elements,
+}
+
+/// Bits of the elements of private scalars: of those last set, which are many more than any tree needs at a time.
+#[derive(Default)]
+struct Elements {
+    bits: FxHashMap<(ArrayId, Vec<i64>), u64>,
+    order: VecDeque<(ArrayId, Vec<i64>)>,
+}
+
+/// Elements kept.
+const MAX_ELEMENTS: usize = 1 << 16;
+
+impl Elements {
+    fn set(&mut self, array: ArrayId, element: Vec<i64>, bits: u64) {
+        let key = (array, element);
+        if let Some(known) = self.bits.get_mut(&key) {
+            *known = bits;
+            return;
+        }
+        if self.order.len() >= MAX_ELEMENTS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.bits.remove(&oldest);
+        }
+        self.order.push_back(key.clone());
+        self.bits.insert(key, bits);
+    }
 }
 
 /// Evaluates subscripts and checks them.
@@ -164,6 +195,10 @@ pub(super) fn address(layout: &Layout, a: &Accessed, slots: &[i64]) -> Result<us
         element = element * *extent as usize + subscript as usize;
     }
     Ok(place.base + element * place.element.size() as usize)
+}
+
+fn element(private: &[usize], slots: &[i64]) -> Vec<i64> {
+    private.iter().map(|slot| slots[*slot]).collect()
 }
 
 impl<O: Observer> Execution<'_, O> {
@@ -183,6 +218,13 @@ impl<O: Observer> Execution<'_, O> {
             Value::Poison => Ok(None),
             Value::Unexecuted => Err(InterpErrorKind::Unexecuted(at)),
         }
+    }
+
+    /// Bits of an element of a private scalar; what was not set is garbage.
+    fn element(&self, array: ArrayId, element: Vec<i64>) -> u64 {
+        let size = self.layout.arrays[array.index()].element.size();
+        let garbage = u64::from_le_bytes([GARBAGE; 8]) >> (64 - 8 * size);
+        self.elements.bits.get(&(array, element)).copied().unwrap_or(garbage)
     }
 
     fn access(&mut self, id: StmtId, a: &Accessed, address: usize, size: usize) {
@@ -223,7 +265,10 @@ impl<O: Observer> Execution<'_, O> {
                 let address = address(&self.layout, a, slots)?;
                 let size = step.ty.size() as usize;
                 self.access(id, a, address, size);
-                let bits = self.memory.load(address, size);
+                let bits = match &a.private {
+                    Some(private) => self.element(a.array, element(private, slots)),
+                    None => self.memory.load(address, size),
+                };
                 (bits & !mask(step.ty) == 0).then_some(bits)
             }
             Action::Store(a, v) => {
@@ -232,7 +277,12 @@ impl<O: Observer> Execution<'_, O> {
                 let address = address(&self.layout, a, slots)?;
                 let size = step.ty.size() as usize;
                 self.access(id, a, address, size);
-                self.memory.store(address, size, bits);
+                match &a.private {
+                    Some(private) => {
+                        self.elements.set(a.array, element(private, slots), bits);
+                    }
+                    None => self.memory.store(address, size, bits),
+                }
                 Some(bits)
             }
             Action::Binary(op, x, y) => {
@@ -292,9 +342,13 @@ impl<O: Observer> Visitor for Execution<'_, O> {
         Ok(())
     }
 
-    fn predicate(&mut self, array: ArrayId) -> Result<bool, InterpErrorKind> {
+    fn predicate(&mut self, array: ArrayId, element: Option<&[i64]>) -> Result<bool, InterpErrorKind> {
         let place = &self.layout.arrays[array.index()];
-        match self.memory.load(place.base, ScalarType::I1.size() as usize) {
+        let bits = match element {
+            Some(element) => self.element(array, element.to_vec()),
+            None => self.memory.load(place.base, ScalarType::I1.size() as usize),
+        };
+        match bits {
             0 => Ok(false),
             1 => Ok(true),
             _ => Err(InterpErrorKind::Predicate(place.name.to_string())),

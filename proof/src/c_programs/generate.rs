@@ -22,18 +22,20 @@ pub struct Profile {
     pub exits: u32,
     /// Calls with side effects, volatile arrays.
     pub opaque: u32,
+    /// Loop bodies that set a scalar first, and store it last.
+    pub own_scalars: u32,
 }
 
 impl Default for Profile {
     fn default() -> Self {
-        Profile { depth: 4, statements: 6, odd: 8, data_dependent: 10, exits: 4, opaque: 2 }
+        Profile { depth: 4, statements: 6, odd: 8, data_dependent: 10, exits: 4, opaque: 2, own_scalars: 0 }
     }
 }
 
 impl Profile {
     /// Loops and arrays that should be understood completely.
     pub fn affine() -> Self {
-        Profile { depth: 3, statements: 5, odd: 0, data_dependent: 0, exits: 0, opaque: 0 }
+        Profile { depth: 3, statements: 5, odd: 0, data_dependent: 0, exits: 0, opaque: 0, own_scalars: 0 }
     }
 }
 
@@ -71,6 +73,8 @@ struct Generator<'a> {
     /// What the loops around allow: whether `continue` may stand here.
     loops: Vec<Form>,
     main: Element,
+    /// The scalar that the loop body around has for itself.
+    own: Option<usize>,
 }
 
 impl<'a> Generator<'a> {
@@ -87,6 +91,7 @@ impl<'a> Generator<'a> {
             statements: 0,
             loops: vec![],
             main: Element::F64,
+            own: None,
         }
     }
 
@@ -214,6 +219,14 @@ impl<'a> Generator<'a> {
             55..85 => 2,
             _ => 3,
         };
+        let own = self.own;
+        let percent = self.profile.own_scalars;
+        if percent > 0 && own.is_none() && !self.scalars.is_empty() && self.chance(percent) {
+            let s = self.rng.usize(0..self.scalars.len());
+            let value = self.value(self.scalars[s].ty, 1);
+            body.push(Stmt::Assign(Place::Scalar(s), AssignOp::Set, value));
+            self.own = Some(s);
+        }
         for _ in 0..parts {
             if self.statements == 0 && !body.is_empty() {
                 break;
@@ -221,6 +234,12 @@ impl<'a> Generator<'a> {
             let inner = if self.chance(65) { self.nest(depth - 1) } else { self.simple() };
             body.extend(self.guarded(inner));
         }
+        if let Some(s) = self.own.filter(|_| own.is_none()) {
+            let a = self.rng.usize(0..self.arrays.len());
+            let value = self.converted(self.arrays[a].element, self.scalars[s].ty, |_| Value::Scalar(s));
+            body.push(Stmt::Assign(Place::Element(a, self.subscripts(a)), AssignOp::Set, value));
+        }
+        self.own = own;
         if self.chance(self.profile.exits) {
             let exit = self.exit();
             let at = self.rng.usize(0..=body.len());
@@ -435,6 +454,11 @@ impl<'a> Generator<'a> {
     }
 
     fn place(&mut self) -> (Place, Element) {
+        if let Some(s) = self.own
+            && self.chance(45)
+        {
+            return (Place::Scalar(s), self.scalars[s].ty);
+        }
         if !self.scalars.is_empty() && self.chance(22) {
             let s = self.rng.usize(0..self.scalars.len());
             return (Place::Scalar(s), self.scalars[s].ty);

@@ -7,7 +7,7 @@ use analyses::{Oracle, OracleOptions, Verdict, Witness};
 use fastrand::Rng;
 use irgen::lift::{LiftOptions, lift_function_with};
 use irgen::llvm::Module;
-use loop_tree::{Green, Kernel, Path, RuntimeCondition};
+use loop_tree::{Green, Kernel, Privates, Path, RuntimeCondition};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -53,6 +53,10 @@ pub struct PlanTally {
     pub lifted: u64,
     /// Regions.
     pub regions: u64,
+    /// Of these, such with private scalars.
+    pub private: u64,
+    /// Variants of these that are allowed, the original order not counted.
+    pub private_variants: u64,
     /// Variants allowed always.
     pub always: u64,
     /// Variants allowed under conditions.
@@ -74,6 +78,8 @@ impl PlanTally {
     pub fn add(&mut self, other: &PlanTally) {
         self.lifted += other.lifted;
         self.regions += other.regions;
+        self.private += other.private;
+        self.private_variants += other.private_variants;
         self.always += other.always;
         self.under += other.under;
         self.never += other.never;
@@ -144,6 +150,8 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
             return PlannedRegion { kernel: kernel.clone(), choices };
         }
     };
+    let private = !Privates::of(kernel).is_empty();
+    tally.private += u64::from(private);
     let mut seen = BTreeSet::new();
     let mut unknown = 0;
     let (registry, options) = (Registry::standard(), small_moves());
@@ -184,6 +192,7 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
                 }
                 continue;
             };
+            tally.private_variants += u64::from(private && attempt > 0);
             // Asking about all loops costs more than the verdict, so that not every variant says what is parallel.
             let facts = match choices.len() % FACTS_EVERY {
                 0 => tally.time("loop facts", || oracle.loop_facts(&root)),

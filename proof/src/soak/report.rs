@@ -68,10 +68,14 @@ impl Report {
         let (k, p) = (&self.kernels, &self.programs);
         let refused: u64 = k.false_refusals.values().sum();
         let mut out = String::new();
-        let table: [(&str, String); 15] = [
+        let table: [(&str, String); 16] = [
             ("C programs", p.programs.to_string()),
             ("  where clang disagrees with itself, not used", p.unstable.to_string()),
             ("  with a region", format!("{} ({:.1} %)", p.plan.lifted, rate(p.plan.lifted, p.programs))),
+            (
+                "  regions with private scalars",
+                format!("{} (with {} variants allowed)", p.plan.private, p.plan.private_variants),
+            ),
             ("variants compiled and run", p.variants.to_string()),
             ("  in another order than the original", p.reordered.to_string()),
             (

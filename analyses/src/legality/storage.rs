@@ -1,0 +1,151 @@
+//! Storage: does one slot do for each element of a private scalar?
+//!
+//! What touches an element must do so in one execution of the element's home ([`PrivateElement`]): between two of them, the
+//! slot belongs to others. So no two different homes or elements of a tree may be the same element at any time, nor one
+//! at two times. Bounds are all that is used of what is around a home, which refuses a little more than necessary.
+
+use super::Fault;
+use super::witness::{BrokenStorage, StatementRef};
+use crate::places::{Place, Unsupported};
+use crate::system::{Inexact, Row, Solver, System};
+use loop_tree::{Affine, Around, Green, GuardCondition, Kernel, PrivateElement, Privates, StmtId, occurrences};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub(super) struct Storage<'o> {
+    pub kernel: &'o Kernel,
+    pub privates: &'o Privates,
+    pub context: &'o System,
+    pub solver: &'o Solver,
+}
+
+/// Where an element lives.
+struct Home {
+    element: PrivateElement,
+    /// A statement that touches it.
+    statement: StmtId,
+    /// A place in it; its outermost `loops` are those around the home.
+    place: Place,
+    loops: usize,
+}
+
+/// Work of building the system of one question.
+const BUILDING: u64 = 20;
+
+impl Storage<'_> {
+    /// An element that is touched in two executions of homes, or none. `places` are those of `root`.
+    pub fn broken(&self, root: &Green, places: &[Place]) -> Result<Option<Arc<BrokenStorage>>, Broken> {
+        let mut homes: BTreeMap<PrivateElement, Home> = BTreeMap::new();
+        for (occurrence, place) in occurrences(root).into_iter().zip(places) {
+            let all = occurrence.around.len();
+            let mut touched: Vec<(usize, loop_tree::ArrayId)> = Vec::new();
+            touched.extend(self.kernel.statement(place.statement).accesses.iter().map(|a| (all, a.array)));
+            for (at, around) in occurrence.around.iter().enumerate() {
+                if let Around::Guard(c) = around
+                    && let GuardCondition::Predicate { array, .. } = &**c
+                {
+                    touched.push((at, *array));
+                }
+            }
+            for (at, array) in touched {
+                let Some(variables) = self.privates.variables(array) else { continue };
+                let unknown = || Unsupported::Predicate { path: place.path.clone() };
+                let element = PrivateElement::at(&occurrence, all, array, variables).ok_or_else(unknown)?;
+                // A predicate is read where it stands.
+                if at < all && PrivateElement::at(&occurrence, at, array, variables).as_ref() != Some(&element) {
+                    return Err(unknown().into());
+                }
+                let loops = place.loops.iter().filter(|l| l.depth < element.home.0.len()).count();
+                homes.entry(element.clone()).or_insert_with(|| Home {
+                    element,
+                    statement: place.statement,
+                    place: place.clone(),
+                    loops,
+                });
+            }
+        }
+        let homes: Vec<Home> = homes.into_values().collect();
+        for (index, a) in homes.iter().enumerate() {
+            for b in homes[index..].iter().take_while(|b| b.element.array == a.element.array) {
+                if let Some(found) = self.apart(a, b)? {
+                    return Ok(Some(Arc::new(found)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// An element of both homes, or of two executions of one.
+    fn apart(&self, a: &Home, b: &Home) -> Result<Option<BrokenStorage>, Fault> {
+        self.solver.charge(BUILDING)?;
+        let params = self.kernel.params.len();
+        let time_a: Vec<Row> = (params..params + a.loops).map(Row::column).collect();
+        let time_b: Vec<Row> = (params + a.loops..params + a.loops + b.loops).map(Row::column).collect();
+        let mut base = System::new(params + a.loops + b.loops);
+        let columns: Vec<Row> = (0..params).map(Row::column).collect();
+        base.include(self.context, &columns)?;
+        let element = |base: &mut System, list: &[Affine], time: &[Row]| {
+            list.iter().map(|e| base.row(e, time)).collect::<Result<Vec<Row>, Inexact>>()
+        };
+        let first = element(&mut base, &a.element.element, &time_a)?;
+        let second = element(&mut base, &b.element.element, &time_b)?;
+        for (x, y) in first.iter().zip(&second) {
+            base.require_zero(x.clone().minus(y)?);
+        }
+        if crate::system::equalities_contradict(&base) {
+            return Ok(None);
+        }
+        for (home, time) in [(a, &time_a), (b, &time_b)] {
+            for c in home.place.bounds_of(home.loops) {
+                base.require(&c, time)?;
+            }
+        }
+        let example = |point: &[i64]| BrokenStorage {
+            array: self.kernel.array(a.element.array).name.clone(),
+            first: StatementRef::new(self.kernel, a.statement),
+            second: StatementRef::new(self.kernel, b.statement),
+            params: super::param_values(self.kernel, point),
+            element: first.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect(),
+        };
+        if a.element != b.element {
+            return Ok(self.solver.find_point(&base)?.map(|p| example(&p)));
+        }
+        for (x, y) in time_a.iter().zip(&time_b) {
+            let difference = y.clone().minus(x)?;
+            let mut later = base.clone();
+            later.require_nonnegative(difference.clone().offset(-1)?);
+            if let Some(point) = self.solver.find_point(&later)? {
+                return Ok(Some(example(&point)));
+            }
+            base.require_zero(difference);
+        }
+        Ok(None)
+    }
+}
+
+/// No answer: the tree cannot be described, or a question cannot be answered.
+pub(super) enum Broken {
+    Unsupported(Unsupported),
+    Fault(Fault),
+}
+
+impl From<Unsupported> for Broken {
+    fn from(unsupported: Unsupported) -> Self {
+        Broken::Unsupported(unsupported)
+    }
+}
+
+impl From<Fault> for Broken {
+    fn from(fault: Fault) -> Self {
+        Broken::Fault(fault)
+    }
+}
+
+impl From<Broken> for super::Witness {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Unsupported(unsupported) => unsupported.into(),
+            Broken::Fault(fault) => fault.into(),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Slots of private scalars: one for each element that a tree tells apart, in the entry block, where LLVM promotes them to
+//! registers. Copies of unrolled and jammed loops so have registers of their own.
+
+use super::{EmitError, Emitter};
+use crate::llvm::Value;
+use loop_tree::{Around, ArrayId, Green, GuardCondition, Path, PrivateElement, Privates, occurrences};
+use std::collections::BTreeMap;
+
+/// By leaf, or predicate's guard, and scalar.
+pub(super) type Slots<'m> = BTreeMap<(Path, ArrayId), Value<'m>>;
+
+impl<'m> Emitter<'m, '_> {
+    /// Makes the slots at the builder's place.
+    pub(super) fn make_slots(&mut self, root: &Green) -> Result<(), EmitError> {
+        let privates = Privates::of(self.kernel);
+        if privates.is_empty() {
+            return Ok(());
+        }
+        let mut known: BTreeMap<PrivateElement, Value<'m>> = BTreeMap::new();
+        for occurrence in occurrences(root) {
+            let all = occurrence.around.len();
+            let mut touched: Vec<(usize, ArrayId)> = Vec::new();
+            let accesses = &self.kernel.statement(occurrence.statement).accesses;
+            touched.extend(accesses.iter().map(|a| (all, a.array)));
+            for (at, around) in occurrence.around.iter().enumerate() {
+                if let Around::Guard(c) = around
+                    && let GuardCondition::Predicate { array, .. } = &**c
+                {
+                    touched.push((at, *array));
+                }
+            }
+            for (at, array) in touched {
+                let Some(variables) = privates.variables(array) else { continue };
+                let element = |at| PrivateElement::at(&occurrence, at, array, variables);
+                let what = "a scalar that is read where it is not known which iteration it belongs to";
+                let Some(here) = element(at).filter(|e| element(all).as_ref() == Some(e)) else {
+                    return Err(EmitError::Unsupported { what });
+                };
+                let slot = match known.get(&here) {
+                    Some(slot) => *slot,
+                    None => {
+                        let scalar = self.kernel.array(array);
+                        let slot = self.builder.alloca(self.ty(scalar.element)?, None, &scalar.name)?.value();
+                        known.insert(here, slot);
+                        slot
+                    }
+                };
+                self.slots.insert((Path(occurrence.path.0[..at].into()), array), slot);
+            }
+        }
+        Ok(())
+    }
+
+    /// The slot of a scalar at the emitter's path, which is `common` where it is not private.
+    pub(super) fn slot(&self, array: ArrayId, common: Value<'m>) -> Value<'m> {
+        self.slots.get(&(self.path.clone(), array)).copied().unwrap_or(common)
+    }
+}

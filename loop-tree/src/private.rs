@@ -1,0 +1,181 @@
+//! Scalars of which each iteration of the outer loops has its own.
+//!
+//! A local scalar is *private* where all that touches it stands in one sequence, of which the first such child is a statement
+//! that sets it, without condition, and does not read it:
+//!
+//! ```text
+//! for i { for j { s = 0; for k { s = s + A[i, k] * B[k, j] }; C[i, j] = s } }
+//! ```
+//!
+//! Then no value passes from one execution of that sequence to another, and there are as many scalars as executions: `s` is
+//! an array over `i` and `j`, its *elements*, of which the storage is only thought. What a tree needs of it is one slot for
+//! each [`PrivateElement`], provided that all that touches an element happens in one execution of the element's home;
+//! `analyses` proves that.
+
+use crate::{
+    AccessKind, Affine, Around, ArrayId, GuardCondition, Kernel, Occurrence, Path, Storage,
+    VarId, occurrences,
+};
+use std::sync::Arc;
+
+/// For each array of a kernel: the variables that number the elements, outermost first, if it is a private scalar.
+///
+/// ```
+/// let program = loop_tree::text::parse(
+///     "nest @rows[N] {
+///        array A: f64[N, N]
+///        array B: f64[N]
+///        scalar s: f64 local
+///        for i in 0..N { Z: s = 0.0 for k in 0..N { S: s = s + A[i, k] } E: B[i] = s }
+///      }",
+/// )?;
+/// let privates = loop_tree::Privates::of(&program.kernel);
+/// let variables: Vec<_> = privates.iter().map(|p| p.map(<[_]>::len)).collect();
+/// assert_eq!(variables, [None, None, Some(1)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Privates(Vec<Option<Arc<[VarId]>>>);
+
+/// An element of a private scalar as one place in a tree touches it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PrivateElement {
+    /// The scalar.
+    pub array: ArrayId,
+    /// The innermost loop body, or the root, in an execution of which the element stays the same.
+    pub home: Path,
+    /// Which element, over the loops around, numbered from the outermost.
+    pub element: Vec<Affine>,
+}
+
+impl Privates {
+    /// What the original order of a kernel shows. Cost: a few walks of its tree, where it has local scalars at all.
+    pub fn of(kernel: &Kernel) -> Privates {
+        let local = |id: usize| {
+            let array = &kernel.arrays[id];
+            array.is_scalar() && array.storage == Storage::Local
+        };
+        if !(0..kernel.arrays.len()).any(local) {
+            return Privates(vec![None; kernel.arrays.len()]);
+        }
+        let all = occurrences(&kernel.original);
+        let variables = |id: usize| {
+            let array = ArrayId::new(id);
+            let touching: Vec<&Occurrence> = all.iter().filter(|o| touches(kernel, o, array)).collect();
+            local(id).then(|| variables(kernel, &touching, array)).flatten()
+        };
+        Privates((0..kernel.arrays.len()).map(variables).collect())
+    }
+
+    /// The variables that number a scalar's elements; `None` if it is not private.
+    pub fn variables(&self, array: ArrayId) -> Option<&[VarId]> {
+        self.0.get(array.index())?.as_deref()
+    }
+
+    /// The same of all arrays.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&[VarId]>> {
+        self.0.iter().map(Option::as_deref)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+}
+
+impl PrivateElement {
+    /// The element that an occurrence touches, or that is read at an outer position `at` of what is around it; `None` if
+    /// a variable is not bound there.
+    pub fn at(
+        occurrence: &Occurrence,
+        at: usize,
+        array: ArrayId,
+        variables: &[VarId],
+    ) -> Option<PrivateElement> {
+        let element: Option<Vec<Affine>> =
+            variables.iter().map(|v| numbered(&occurrence.around[..at], *v)).collect();
+        let element = element?;
+        let mut loops = 0;
+        element.iter().for_each(|e| e.for_each_var(&mut |v| loops = loops.max(v.index() + 1)));
+        let positions = (0..occurrence.around.len()).filter(|p| is_loop(&occurrence.around[*p]));
+        let home = match loops.checked_sub(1) {
+            None => Path::root(),
+            Some(last) => Path(occurrence.path.0[..=positions.clone().nth(last)?].into()),
+        };
+        Some(PrivateElement { array, home, element })
+    }
+}
+
+fn is_loop(around: &Around) -> bool {
+    matches!(around, Around::Loop(_))
+}
+
+/// A variable in terms of the loops around, numbered from the outermost.
+fn numbered(around: &[Around], var: VarId) -> Option<Affine> {
+    for at in (0..around.len()).rev() {
+        match &around[at] {
+            Around::Loop(h) if h.var == var => {
+                let number = around[..at].iter().filter(|a| is_loop(a)).count();
+                return Some(Affine::var(VarId::new(number)));
+            }
+            Around::Let(v, e) if *v == var => {
+                let mut bound = true;
+                e.for_each_var(&mut |w| bound &= numbered(&around[..at], w).is_some());
+                return bound.then(|| e.substitute(&|w| numbered(&around[..at], w)));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a statement touches the scalar, or stands under a predicate that it is.
+fn touches(kernel: &Kernel, occurrence: &Occurrence, array: ArrayId) -> bool {
+    let statement = kernel.statement(occurrence.statement);
+    statement.accesses.iter().any(|a| a.array == array)
+        || occurrence.around.iter().any(|a| is_predicate(a, array))
+}
+
+fn is_predicate(around: &Around, scalar: ArrayId) -> bool {
+    match around {
+        Around::Guard(c) => matches!(&**c, GuardCondition::Predicate { array, .. } if *array == scalar),
+        _ => false,
+    }
+}
+
+/// The variables of the loops around the sequence that all of them stand in, if it begins with setting the scalar.
+fn variables(kernel: &Kernel, touching: &[&Occurrence], array: ArrayId) -> Option<Arc<[VarId]>> {
+    let first = touching.first()?;
+    let mut common = first.path.0.len();
+    for other in touching {
+        let shared = first.path.0.iter().zip(&other.path.0).take_while(|(a, b)| a == b).count();
+        common = common.min(shared);
+    }
+    // Where one statement is all, it may stand anywhere; else nothing but bindings stands between it and the sequence.
+    let conditional = first.around[common.min(first.around.len())..]
+        .iter()
+        .any(|a| matches!(a, Around::Loop(_) | Around::Guard(_) | Around::Alternative(_)));
+    let accesses = || kernel.statement(first.statement).accesses.iter().filter(|a| a.array == array);
+    let sets = accesses().any(|a| a.kind == AccessKind::Write) && accesses().all(|a| a.kind != AccessKind::Read);
+    let read_before = first.around.iter().any(|a| is_predicate(a, array));
+    if conditional || !sets || read_before {
+        return None;
+    }
+    let around = &first.around[..common];
+    let variables: Vec<VarId> = around
+        .iter()
+        .filter_map(|a| match a {
+            Around::Loop(h) => Some(h.var),
+            _ => None,
+        })
+        .collect();
+    // Each statement is numbered by these loops, first of all.
+    let numbered = |o: &&Occurrence| {
+        let dims = &kernel.statement(o.statement).dims;
+        dims.starts_with(&variables)
+            && variables.iter().enumerate().all(|(k, v)| {
+                numbered(&o.around, *v).and_then(|e| e.as_var()) == Some(VarId::new(k))
+            })
+    };
+    touching.iter().all(numbered).then(|| variables.into())
+}
