@@ -59,3 +59,20 @@ fn last_value_of_an_unrolled_loop() {
         same_bits("tests/regressions/last_value_unrolled.c", "-march=x86-64", "last", &[("n", n)], recipe);
     }
 }
+
+/// Scalars that each iteration has for itself: copies of jammed loops have registers of their own.
+#[test]
+fn sums_that_belong_to_one_iteration() {
+    for recipe in [
+        "interchange(@)",
+        "unroll_and_jam(@; 4)",
+        "unroll_and_jam(@; 3); unroll_and_jam(@0.0; 2)",
+        "interchange(@); tile(@, @0; 5, 7; full); unroll_and_jam(@0.0.0; 2)",
+        "skew(@, @0; 1); interchange(@)",
+    ] {
+        for (w, h) in [(31, 27), (3, 3), (2, 9), (14, 6)] {
+            let params = [("w", w), ("h", h), ("pitch", 40)];
+            same_bits("tests/regressions/private_sums.c", "-march=native", "filter", &params, recipe);
+        }
+    }
+}

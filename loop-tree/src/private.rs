@@ -13,8 +13,8 @@
 //! `analyses` proves that.
 
 use crate::{
-    AccessKind, Affine, Around, ArrayId, GuardCondition, Kernel, Occurrence, Path, Storage,
-    VarId, occurrences,
+    AccessKind, Affine, Around, ArrayId, GuardCondition, Kernel, Occurrence, Path, Storage, VarId,
+    occurrences,
 };
 use std::sync::Arc;
 
@@ -156,7 +156,8 @@ fn variables(kernel: &Kernel, touching: &[&Occurrence], array: ArrayId) -> Optio
         .iter()
         .any(|a| matches!(a, Around::Loop(_) | Around::Guard(_) | Around::Alternative(_)));
     let accesses = || kernel.statement(first.statement).accesses.iter().filter(|a| a.array == array);
-    let sets = accesses().any(|a| a.kind == AccessKind::Write) && accesses().all(|a| a.kind != AccessKind::Read);
+    let sets =
+        accesses().any(|a| a.kind == AccessKind::Write) && accesses().all(|a| a.kind != AccessKind::Read);
     let read_before = first.around.iter().any(|a| is_predicate(a, array));
     if conditional || !sets || read_before {
         return None;
@@ -173,9 +174,10 @@ fn variables(kernel: &Kernel, touching: &[&Occurrence], array: ArrayId) -> Optio
     let numbered = |o: &&Occurrence| {
         let dims = &kernel.statement(o.statement).dims;
         dims.starts_with(&variables)
-            && variables.iter().enumerate().all(|(k, v)| {
-                numbered(&o.around, *v).and_then(|e| e.as_var()) == Some(VarId::new(k))
-            })
+            && variables
+                .iter()
+                .enumerate()
+                .all(|(k, v)| numbered(&o.around, *v).and_then(|e| e.as_var()) == Some(VarId::new(k)))
     };
     touching.iter().all(numbered).then(|| variables.into())
 }

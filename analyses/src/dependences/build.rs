@@ -182,12 +182,10 @@ fn touches(kernel: &Kernel, privates: &Privates, place: &Place) -> Vec<Touch> {
     let mut list: Vec<Touch> = Vec::with_capacity(statement.accesses.len());
     for (id, access) in statement.accesses() {
         let rank = kernel.arrays.get(access.array.index()).map(|a| a.rank());
-        let subscripts = (access.subscripts.as_ref())
-            .filter(|s| Some(s.len()) == rank)
-            .and_then(|s| {
-                let subscripts = s.iter().map(|e| by_position(statement, e));
-                element(access.array).map(Some).chain(subscripts).collect()
-            });
+        let subscripts = (access.subscripts.as_ref()).filter(|s| Some(s.len()) == rank).and_then(|s| {
+            let subscripts = s.iter().map(|e| by_position(statement, e));
+            element(access.array).map(Some).chain(subscripts).collect()
+        });
         if access.subscripts.is_none() && mutation::off(Rule::UnknownSubscripts) {
             continue;
         }

@@ -18,7 +18,9 @@ mod order;
 mod storage;
 mod witness;
 
-pub use witness::{BrokenCoverage, BrokenDependence, BrokenStorage, Problem, StatementRef, Witness, condition_text};
+pub use witness::{
+    BrokenCoverage, BrokenDependence, BrokenStorage, Problem, StatementRef, Witness, condition_text,
+};
 
 use crate::dependences::{AnalysisError, Component, DependenceKind, DependenceSet, Dependences};
 use crate::isl::{DEFAULT_QUOTA, IslError};

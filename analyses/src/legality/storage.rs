@@ -8,7 +8,9 @@ use super::Fault;
 use super::witness::{BrokenStorage, StatementRef};
 use crate::places::{Place, Unsupported};
 use crate::system::{Inexact, Row, Solver, System};
-use loop_tree::{Affine, Around, Green, GuardCondition, Kernel, PrivateElement, Privates, StmtId, occurrences};
+use loop_tree::{
+    Affine, Around, Green, GuardCondition, Kernel, PrivateElement, Privates, StmtId, occurrences,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -52,7 +54,9 @@ impl Storage<'_> {
                 let unknown = || Unsupported::Predicate { path: place.path.clone() };
                 let element = PrivateElement::at(&occurrence, all, array, variables).ok_or_else(unknown)?;
                 // A predicate is read where it stands.
-                if at < all && PrivateElement::at(&occurrence, at, array, variables).as_ref() != Some(&element) {
+                if at < all
+                    && PrivateElement::at(&occurrence, at, array, variables).as_ref() != Some(&element)
+                {
                     return Err(unknown().into());
                 }
                 let loops = place.loops.iter().filter(|l| l.depth < element.home.0.len()).count();

@@ -7,7 +7,7 @@ use analyses::{Oracle, OracleOptions, Verdict, Witness};
 use fastrand::Rng;
 use irgen::lift::{LiftOptions, lift_function_with};
 use irgen::llvm::Module;
-use loop_tree::{Green, Kernel, Privates, Path, RuntimeCondition};
+use loop_tree::{Green, Kernel, Path, Privates, RuntimeCondition};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
