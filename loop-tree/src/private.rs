@@ -13,8 +13,8 @@
 //! `analyses` proves that.
 
 use crate::{
-    AccessKind, Affine, Around, ArrayId, GuardCondition, Kernel, Occurrence, Path, Storage, VarId,
-    occurrences,
+    AccessKind, Affine, Around, ArrayId, Bounds, Green, GuardCondition, Kernel, Occurrence, Path, Storage,
+    VarId, occurrences,
 };
 use std::sync::Arc;
 
@@ -59,10 +59,12 @@ impl Privates {
             return Privates(vec![None; kernel.arrays.len()]);
         }
         let all = occurrences(&kernel.original);
+        let mut exits = Vec::new();
+        find_exits(&kernel.original, &mut exits);
         let variables = |id: usize| {
             let array = ArrayId::new(id);
             let touching: Vec<&Occurrence> = all.iter().filter(|o| touches(kernel, o, array)).collect();
-            local(id).then(|| variables(kernel, &touching, array)).flatten()
+            (local(id) && !exits.contains(&array)).then(|| variables(kernel, &touching, array)).flatten()
         };
         Privates((0..kernel.arrays.len()).map(variables).collect())
     }
@@ -104,6 +106,16 @@ impl PrivateElement {
         };
         Some(PrivateElement { array, home, element })
     }
+}
+
+/// The scalars that end loops: they are read where no statement stands.
+fn find_exits(node: &Green, exits: &mut Vec<ArrayId>) {
+    if let Some((header, _)) = node.as_loop()
+        && let Bounds::Unbounded { exit } = &header.bounds
+    {
+        exits.extend(exit);
+    }
+    node.children().for_each(|child| find_exits(child, exits));
 }
 
 fn is_loop(around: &Around) -> bool {

@@ -53,6 +53,22 @@ fn a_value_that_passes_on_is_nobodys_own() {
     assert_eq!(depth("for i in 0..N { Z: s = s + A[i, i] E: B[i, i] = s }"), None);
 }
 
+#[test]
+fn what_ends_a_loop_is_read_where_no_statement_stands() {
+    let program = parse(
+        "nest @f[N] {
+           array A: i64[N]
+           scalar done: i1 local
+           loop w until done { S0: A[0] += 1  S1: done = A[0] >= 5 }
+         }",
+    )
+    .expect("it parses");
+    assert!(Privates::of(&program.kernel).is_empty());
+    let mut memory = Memory::new(Layout::disjoint(&program.kernel, &[1], &|_| 0).expect("it fits"));
+    run(&program.kernel, &program.kernel.original, &mut memory, &RunOptions::default()).expect("it ends");
+    assert_eq!(memory.get(ArrayId::new(0), &[0]), Some(5));
+}
+
 const SUMS: &str = "nest @f[N] {
   array A: f64[N, N]
   array B: f64[N, N]
