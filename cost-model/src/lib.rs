@@ -33,6 +33,7 @@ mod instruction_count;
 mod linear;
 mod lower;
 mod model;
+mod operations;
 mod overlap;
 mod target;
 pub mod targets;
