@@ -7,6 +7,7 @@ use crate::{
     AccessId, Affine, ArrayId, BinaryOp, CastOp, ComparePredicate, Constant, Constraint, Green, Intrinsic,
     OpFlags, OpId, ParamId, ReductionOp, RuntimeCondition, ScalarType, StmtId, VarId,
 };
+use std::fmt;
 use std::sync::Arc;
 
 /// A symbolic integer: an argument or a live-in value.
@@ -204,6 +205,13 @@ pub struct SourceLocation {
     pub line: u32,
     /// Column, from 1; 0 is unknown.
     pub column: u32,
+}
+
+impl fmt::Display for SourceLocation {
+    /// `file.c:12`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
 }
 
 /// The smallest unit that transformations move.

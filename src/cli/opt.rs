@@ -70,7 +70,7 @@ fn by_recipe(session: &Session<'_>, recipe: &str, input: &Path) -> Result<Choice
 fn remarks(explored: &Explored, min_gain: f64) {
     for region in &explored.regions {
         let exploration = &region.exploration;
-        let place = region.location.as_ref().map_or_else(String::new, |l| format!("{}:{}: ", l.file, l.line));
+        let place = region.location.as_ref().map_or_else(String::new, |l| format!("{l}: "));
         let label = region.label();
         match (exploration.worthwhile(min_gain), exploration.statistics.legal) {
             (Some(v), _) => {
@@ -98,10 +98,7 @@ fn remarks(explored: &Explored, min_gain: f64) {
         eprintln!("remark: {region}: left alone: {why}");
     }
     for (function, remark) in &explored.remarks {
-        let place = remark
-            .location
-            .as_ref()
-            .map_or_else(|| function.to_string(), |l| format!("{}:{}", l.file, l.line));
+        let place = remark.location.as_ref().map_or_else(|| function.to_string(), |l| l.to_string());
         let help = if remark.help.is_empty() { String::new() } else { format!("; {}", remark.help) };
         eprintln!("{place}: remark: {} [{}]{help}", remark.message, remark.code);
     }

@@ -55,8 +55,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
             }
             let label = format!("{}#{number}", function.name);
             if parts.contains(&Part::Regions) {
-                let place =
-                    location.as_ref().map_or_else(String::new, |l| format!(" at {}:{}", l.file, l.line));
+                let place = location.as_ref().map_or_else(String::new, |l| format!(" at {l}"));
                 let _ = writeln!(out, "; region {label}{place}");
                 out.push_str(&text::print(&text::Program { kernel: kernel.clone(), variant: None }));
             }
@@ -91,10 +90,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
         }
         if parts.contains(&Part::Remarks) {
             for r in &function.remarks {
-                let place = r
-                    .location
-                    .as_ref()
-                    .map_or_else(|| function.name.to_string(), |l| format!("{}:{}", l.file, l.line));
+                let place = r.location.as_ref().map_or_else(|| function.name.to_string(), |l| l.to_string());
                 let _ = writeln!(out, "{place}: [{}] {} {}", r.code, r.message, r.help);
             }
         }

@@ -143,7 +143,7 @@ impl fmt::Display for StatementRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         match &self.location {
-            Some(l) => write!(f, " ({}:{})", l.file, l.line),
+            Some(l) => write!(f, " ({l})"),
             None => Ok(()),
         }
     }

@@ -105,7 +105,7 @@ pub fn summary(
     });
     RegionSummary {
         region: region.label(),
-        location: region.location.as_ref().map(|l| format!("{}:{}", l.file, l.line)),
+        location: region.location.as_ref().map(|l| l.to_string()),
         params: kernel.params.iter().map(|p| p.name.to_string()).zip(region.params.iter().copied()).collect(),
         original_cycles: exploration.original.cycles,
         variants: variants.collect(),
@@ -131,7 +131,7 @@ pub fn json(summaries: &[RegionSummary], explored: &Explored) -> String {
         .map(|(function, r)| {
             serde_json::json!({
                 "function": &**function,
-                "location": r.location.as_ref().map(|l| format!("{}:{}", l.file, l.line)),
+                "location": r.location.as_ref().map(|l| l.to_string()),
                 "code": r.code,
                 "message": r.message,
                 "help": r.help,
@@ -162,10 +162,7 @@ pub fn table(summaries: &[RegionSummary], explored: &Explored, arguments: &Explo
     let many = explored.remarks.len();
     if many > 0 && (summaries.is_empty() || arguments.why_not) {
         for (function, r) in &explored.remarks {
-            let place = r
-                .location
-                .as_ref()
-                .map_or_else(|| function.to_string(), |l| format!("{}:{}", l.file, l.line));
+            let place = r.location.as_ref().map_or_else(|| function.to_string(), |l| l.to_string());
             let help = if r.help.is_empty() { String::new() } else { format!("; {}", r.help) };
             let _ = writeln!(out, "{place}: not lifted [{}]: {}{help}", r.code, r.message);
         }
