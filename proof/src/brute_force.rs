@@ -5,8 +5,9 @@
 //! ones and keeps the order of those that touch the same byte. What is under a predicate is taken to run.
 
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind,
-    Node, Path, Privates, RuntimeCondition, StmtFlags, StmtId, VarId,
+    AccessKind, Affine, Around, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel,
+    LoopKind, Node, Occurrence, Path, PrivateElement, Privates, RuntimeCondition, StmtFlags, StmtId, VarId,
+    occurrences,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
@@ -57,6 +58,8 @@ pub struct Execution {
     pub marked: BTreeSet<Path>,
     /// Scalars of which iterations have their own.
     pub privates: Privates,
+    /// Slots of those that each leaf touches.
+    pub slots: Vec<Vec<PrivateElement>>,
 }
 
 /// Lists the instances of a tree for given parameters.
@@ -74,10 +77,33 @@ pub fn enumerate(kernel: &Kernel, root: &Green, params: &[i64]) -> Result<Execut
             predicates: vec![],
             marked: BTreeSet::new(),
             privates: Privates::of(kernel),
+            slots: vec![],
         },
     };
     walk.node(root)?;
-    Ok(walk.result)
+    let mut result = walk.result;
+    if !result.privates.is_empty() {
+        let slots: HashMap<Path, Vec<PrivateElement>> = occurrences(root)
+            .into_iter()
+            .map(|o| (o.path.clone(), slots(kernel, &result.privates, &o)))
+            .collect();
+        result.slots = result.leaves.iter().map(|l| slots.get(l).cloned().unwrap_or_default()).collect();
+    }
+    Ok(result)
+}
+
+/// The slots of private scalars that a leaf touches, or that decide about it.
+fn slots(kernel: &Kernel, privates: &Privates, leaf: &Occurrence) -> Vec<PrivateElement> {
+    let decides = leaf.around.iter().filter_map(|a| match a {
+        Around::Guard(c) => match &**c {
+            GuardCondition::Predicate { array, .. } => Some(*array),
+            GuardCondition::Affine(_) => None,
+        },
+        _ => None,
+    });
+    let touched = kernel.statement(leaf.statement).accesses.iter().map(|a| a.array).chain(decides);
+    let slot = |array| PrivateElement::at(leaf, leaf.around.len(), array, privates.variables(array)?);
+    touched.filter_map(slot).collect()
 }
 
 struct Walk<'a> {
@@ -338,6 +364,13 @@ pub enum Violation {
         /// Second in the original.
         second: (StmtId, Vec<i64>),
     },
+    /// A private scalar's slot is used for another iteration in between, or one iteration has two slots.
+    Storage {
+        /// The scalar.
+        array: ArrayId,
+        /// Values of the variables of the iteration.
+        element: Vec<i64>,
+    },
     /// Two iterations of a loop that carries no dependence touch the same byte.
     Parallel {
         /// The loop.
@@ -405,12 +438,37 @@ pub fn violation(
             }
         }
     }
+    if let Some(v) = apart(variant) {
+        return Ok(Some(v));
+    }
     for path in &variant.marked {
         if let Some(v) = carried(kernel, variant, path, params, places)? {
             return Ok(Some(v));
         }
     }
     Ok(None)
+}
+
+/// An iteration whose private scalar does not stay in one slot from its first use to its last.
+fn apart(execution: &Execution) -> Option<Violation> {
+    type Element<'a> = (ArrayId, &'a [i64]);
+    let mut in_slot: HashMap<&PrivateElement, Element<'_>> = HashMap::new();
+    let mut known: HashMap<Element<'_>, &PrivateElement> = HashMap::new();
+    for instance in &execution.instances {
+        for slot in execution.slots.get(instance.leaf).into_iter().flatten() {
+            let count = execution.privates.variables(slot.array).map_or(0, <[_]>::len);
+            let element = (slot.array, &instance.dims[..count]);
+            if in_slot.get(slot) == Some(&element) {
+                continue;
+            }
+            // It begins here, so that it may not have been before.
+            if known.insert(element, slot).is_some() {
+                return Some(Violation::Storage { array: element.0, element: element.1.to_vec() });
+            }
+            in_slot.insert(slot, element);
+        }
+    }
+    None
 }
 
 /// A dependence that a loop of a tree carries. Reductions count.
