@@ -25,7 +25,7 @@ const STEPS: [&str; 20] = [
     "split(k; 8)",
     "reorder(@; 0, 2, 1, 3)",
     "move(@2; 0)",
-    "sink(@0.0.0)",
+    "sink(@0.0.0.0)",
     "mark(k; parallel)",
     "version()",
 ];
