@@ -49,16 +49,36 @@ impl Occurrence {
     }
 
     fn resolve_before(&self, var: VarId, end: usize) -> Affine {
-        for at in (0..end).rev() {
-            match &self.around[at] {
-                Around::Loop(h) if h.var == var => return Affine::var(var),
-                Around::Let(v, e) if *v == var => {
-                    return e.substitute(&|w| Some(self.resolve_before(w, at)));
-                }
-                _ => {}
+        match self.binder(var, end) {
+            Some((at, Around::Let(_, e))) => e.substitute(&|w| Some(self.resolve_before(w, at))),
+            _ => Affine::var(var),
+        }
+    }
+
+    /// A variable before position `end` of [`around`](Self::around), over the loops around, numbered from the outermost;
+    /// `None` where it is not bound.
+    pub(crate) fn numbered(&self, var: VarId, end: usize) -> Option<Affine> {
+        match self.binder(var, end)? {
+            (at, Around::Let(_, e)) => {
+                let mut bound = true;
+                e.for_each_var(&mut |w| bound &= self.numbered(w, at).is_some());
+                bound.then(|| e.substitute(&|w| self.numbered(w, at)))
+            }
+            (at, _) => {
+                let outside = self.around[..at].iter().filter(|a| matches!(a, Around::Loop(_)));
+                Some(Affine::var(VarId::new(outside.count())))
             }
         }
-        Affine::var(var)
+    }
+
+    /// The last loop or binding before a position that binds a variable.
+    fn binder(&self, var: VarId, end: usize) -> Option<(usize, &Around)> {
+        let binds = |around: &Around| match around {
+            Around::Loop(h) => h.var == var,
+            Around::Let(v, _) => *v == var,
+            _ => false,
+        };
+        self.around[..end].iter().enumerate().rev().find(|(_, a)| binds(a))
     }
 
     /// An expression that stands at position `at` of [`around`](Self::around), with bindings resolved.

@@ -79,6 +79,25 @@ impl Privates {
         self.0.iter().map(Option::as_deref)
     }
 
+    /// The elements that an occurrence touches, each with the position, in what is around it, of the guard that reads it; with
+    /// the number of positions where the statement itself does. `None` where a predicate is read at a place that does not
+    /// say whose it is.
+    pub fn touched(&self, kernel: &Kernel, occurrence: &Occurrence) -> Option<Vec<(usize, PrivateElement)>> {
+        let leaf = occurrence.around.len();
+        let accesses = kernel.statement(occurrence.statement).accesses.iter().map(|a| (leaf, a.array));
+        let guards = occurrence.around.iter().enumerate().filter_map(|(at, a)| Some((at, predicate(a)?)));
+        let mut result = Vec::new();
+        for (at, array) in accesses.chain(guards) {
+            let Some(variables) = self.variables(array) else { continue };
+            let element = PrivateElement::at(occurrence, leaf, array, variables)?;
+            if at < leaf && PrivateElement::at(occurrence, at, array, variables)? != element {
+                return None;
+            }
+            result.push((at, element));
+        }
+        Some(result)
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(Option::is_none)
@@ -94,8 +113,7 @@ impl PrivateElement {
         array: ArrayId,
         variables: &[VarId],
     ) -> Option<PrivateElement> {
-        let element: Option<Vec<Affine>> =
-            variables.iter().map(|v| numbered(&occurrence.around[..at], *v)).collect();
+        let element: Option<Vec<Affine>> = variables.iter().map(|v| occurrence.numbered(*v, at)).collect();
         let element = element?;
         let mut loops = 0;
         element.iter().for_each(|e| e.for_each_var(&mut |v| loops = loops.max(v.index() + 1)));
@@ -122,36 +140,21 @@ fn is_loop(around: &Around) -> bool {
     matches!(around, Around::Loop(_))
 }
 
-/// A variable in terms of the loops around, numbered from the outermost.
-fn numbered(around: &[Around], var: VarId) -> Option<Affine> {
-    for at in (0..around.len()).rev() {
-        match &around[at] {
-            Around::Loop(h) if h.var == var => {
-                let number = around[..at].iter().filter(|a| is_loop(a)).count();
-                return Some(Affine::var(VarId::new(number)));
-            }
-            Around::Let(v, e) if *v == var => {
-                let mut bound = true;
-                e.for_each_var(&mut |w| bound &= numbered(&around[..at], w).is_some());
-                return bound.then(|| e.substitute(&|w| numbered(&around[..at], w)));
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
 /// Whether a statement touches the scalar, or stands under a predicate that it is.
 fn touches(kernel: &Kernel, occurrence: &Occurrence, array: ArrayId) -> bool {
     let statement = kernel.statement(occurrence.statement);
     statement.accesses.iter().any(|a| a.array == array)
-        || occurrence.around.iter().any(|a| is_predicate(a, array))
+        || occurrence.around.iter().any(|a| predicate(a) == Some(array))
 }
 
-fn is_predicate(around: &Around, scalar: ArrayId) -> bool {
+/// The predicate that is read there.
+fn predicate(around: &Around) -> Option<ArrayId> {
     match around {
-        Around::Guard(c) => matches!(&**c, GuardCondition::Predicate { array, .. } if *array == scalar),
-        _ => false,
+        Around::Guard(c) => match &**c {
+            GuardCondition::Predicate { array, .. } => Some(*array),
+            GuardCondition::Affine(_) => None,
+        },
+        _ => None,
     }
 }
 
@@ -170,7 +173,7 @@ fn variables(kernel: &Kernel, touching: &[&Occurrence], array: ArrayId) -> Optio
     let accesses = || kernel.statement(first.statement).accesses.iter().filter(|a| a.array == array);
     let sets =
         accesses().any(|a| a.kind == AccessKind::Write) && accesses().all(|a| a.kind != AccessKind::Read);
-    let read_before = first.around.iter().any(|a| is_predicate(a, array));
+    let read_before = first.around.iter().any(|a| predicate(a) == Some(array));
     if conditional || !sets || read_before {
         return None;
     }
@@ -189,7 +192,7 @@ fn variables(kernel: &Kernel, touching: &[&Occurrence], array: ArrayId) -> Optio
             && variables
                 .iter()
                 .enumerate()
-                .all(|(k, v)| numbered(&o.around, *v).and_then(|e| e.as_var()) == Some(VarId::new(k)))
+                .all(|(k, v)| o.numbered(*v, o.around.len()) == Some(Affine::var(VarId::new(k))))
     };
     touching.iter().all(numbered).then(|| variables.into())
 }

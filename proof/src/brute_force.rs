@@ -5,9 +5,8 @@
 //! ones and keeps the order of those that touch the same byte. What is under a predicate is taken to run.
 
 use loop_tree::{
-    AccessKind, Affine, Around, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel,
-    LoopKind, Node, Occurrence, Path, PrivateElement, Privates, RuntimeCondition, StmtFlags, StmtId, VarId,
-    occurrences,
+    AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind,
+    Node, Path, PrivateElement, Privates, RuntimeCondition, StmtFlags, StmtId, VarId, occurrences,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
@@ -83,27 +82,14 @@ pub fn enumerate(kernel: &Kernel, root: &Green, params: &[i64]) -> Result<Execut
     walk.node(root)?;
     let mut result = walk.result;
     if !result.privates.is_empty() {
-        let slots: HashMap<Path, Vec<PrivateElement>> = occurrences(root)
-            .into_iter()
-            .map(|o| (o.path.clone(), slots(kernel, &result.privates, &o)))
-            .collect();
+        let mut slots = HashMap::new();
+        for leaf in occurrences(root) {
+            let touched = result.privates.touched(kernel, &leaf).unwrap_or_default();
+            slots.insert(leaf.path, touched.into_iter().map(|(_, slot)| slot).collect::<Vec<_>>());
+        }
         result.slots = result.leaves.iter().map(|l| slots.get(l).cloned().unwrap_or_default()).collect();
     }
     Ok(result)
-}
-
-/// The slots of private scalars that a leaf touches, or that decide about it.
-fn slots(kernel: &Kernel, privates: &Privates, leaf: &Occurrence) -> Vec<PrivateElement> {
-    let decides = leaf.around.iter().filter_map(|a| match a {
-        Around::Guard(c) => match &**c {
-            GuardCondition::Predicate { array, .. } => Some(*array),
-            GuardCondition::Affine(_) => None,
-        },
-        _ => None,
-    });
-    let touched = kernel.statement(leaf.statement).accesses.iter().map(|a| a.array).chain(decides);
-    let slot = |array| PrivateElement::at(leaf, leaf.around.len(), array, privates.variables(array)?);
-    touched.filter_map(slot).collect()
 }
 
 struct Walk<'a> {

@@ -2,8 +2,9 @@
 //!
 //! Three implementations, from coarse to exact: [`Nothing`] orders every pair of instances, [`Flat`] every pair that
 //! touches the same array, [`Polyhedral`] every pair that touches the same element. All are memory-based: an anti or
-//! output dependence counts even where a later value hides it. All are exact about time: a pair is in a relation only if
-//! both instances execute, the source first.
+//! output dependence counts even where a later value hides it; but [`Polyhedral`] takes a private scalar
+//! ([`Privates`](loop_tree::Privates)) for an array over the loops that it belongs to. All are exact about time: a pair is
+//! in a relation only if both instances execute, the source first.
 //!
 //! Besides memory there are:
 //! - control: a statement under a predicate reads the predicate's scalar;

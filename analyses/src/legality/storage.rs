@@ -5,12 +5,10 @@
 //! at two times. Bounds are all that is used of what is around a home, which refuses a little more than necessary.
 
 use super::Fault;
-use super::witness::{BrokenStorage, StatementRef};
+use super::witness::{BrokenStorage, StatementRef, Witness};
 use crate::places::{Place, Unsupported};
 use crate::system::{Inexact, Row, Solver, System};
-use loop_tree::{
-    Affine, Around, Green, GuardCondition, Kernel, PrivateElement, Privates, StmtId, occurrences,
-};
+use loop_tree::{Affine, Green, Kernel, PrivateElement, Privates, StmtId, occurrences};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,29 +34,12 @@ const BUILDING: u64 = 20;
 
 impl Storage<'_> {
     /// An element that is touched in two executions of homes, or none. `places` are those of `root`.
-    pub fn broken(&self, root: &Green, places: &[Place]) -> Result<Option<Arc<BrokenStorage>>, Broken> {
+    pub fn broken(&self, root: &Green, places: &[Place]) -> Result<Option<Arc<BrokenStorage>>, Witness> {
         let mut homes: BTreeMap<PrivateElement, Home> = BTreeMap::new();
         for (occurrence, place) in occurrences(root).into_iter().zip(places) {
-            let all = occurrence.around.len();
-            let mut touched: Vec<(usize, loop_tree::ArrayId)> = Vec::new();
-            touched.extend(self.kernel.statement(place.statement).accesses.iter().map(|a| (all, a.array)));
-            for (at, around) in occurrence.around.iter().enumerate() {
-                if let Around::Guard(c) = around
-                    && let GuardCondition::Predicate { array, .. } = &**c
-                {
-                    touched.push((at, *array));
-                }
-            }
-            for (at, array) in touched {
-                let Some(variables) = self.privates.variables(array) else { continue };
-                let unknown = || Unsupported::Predicate { path: place.path.clone() };
-                let element = PrivateElement::at(&occurrence, all, array, variables).ok_or_else(unknown)?;
-                // A predicate is read where it stands.
-                if at < all
-                    && PrivateElement::at(&occurrence, at, array, variables).as_ref() != Some(&element)
-                {
-                    return Err(unknown().into());
-                }
+            let touched = self.privates.touched(self.kernel, &occurrence);
+            let unknown = || Unsupported::Predicate { path: place.path.clone() };
+            for (_, element) in touched.ok_or_else(unknown)? {
                 let loops = place.loops.iter().filter(|l| l.depth < element.home.0.len()).count();
                 homes.entry(element.clone()).or_insert_with(|| Home {
                     element,
@@ -124,32 +105,5 @@ impl Storage<'_> {
             base.require_zero(difference);
         }
         Ok(None)
-    }
-}
-
-/// No answer: the tree cannot be described, or a question cannot be answered.
-pub(super) enum Broken {
-    Unsupported(Unsupported),
-    Fault(Fault),
-}
-
-impl From<Unsupported> for Broken {
-    fn from(unsupported: Unsupported) -> Self {
-        Broken::Unsupported(unsupported)
-    }
-}
-
-impl From<Fault> for Broken {
-    fn from(fault: Fault) -> Self {
-        Broken::Fault(fault)
-    }
-}
-
-impl From<Broken> for super::Witness {
-    fn from(broken: Broken) -> Self {
-        match broken {
-            Broken::Unsupported(unsupported) => unsupported.into(),
-            Broken::Fault(fault) => fault.into(),
-        }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{EmitError, Emitter};
 use crate::llvm::Value;
-use loop_tree::{Around, ArrayId, Green, GuardCondition, Path, PrivateElement, Privates, occurrences};
+use loop_tree::{ArrayId, Green, Path, PrivateElement, Privates, occurrences};
 use std::collections::BTreeMap;
 
 /// By leaf, or predicate's guard, and scalar.
@@ -18,30 +18,16 @@ impl<'m> Emitter<'m, '_> {
         }
         let mut known: BTreeMap<PrivateElement, Value<'m>> = BTreeMap::new();
         for occurrence in occurrences(root) {
-            let all = occurrence.around.len();
-            let mut touched: Vec<(usize, ArrayId)> = Vec::new();
-            let accesses = &self.kernel.statement(occurrence.statement).accesses;
-            touched.extend(accesses.iter().map(|a| (all, a.array)));
-            for (at, around) in occurrence.around.iter().enumerate() {
-                if let Around::Guard(c) = around
-                    && let GuardCondition::Predicate { array, .. } = &**c
-                {
-                    touched.push((at, *array));
-                }
-            }
-            for (at, array) in touched {
-                let Some(variables) = privates.variables(array) else { continue };
-                let element = |at| PrivateElement::at(&occurrence, at, array, variables);
-                let what = "a scalar that is read where it is not known which iteration it belongs to";
-                let Some(here) = element(at).filter(|e| element(all).as_ref() == Some(e)) else {
-                    return Err(EmitError::Unsupported { what });
-                };
-                let slot = match known.get(&here) {
+            let what = "a scalar that is read where it is not known which iteration it belongs to";
+            let touched = privates.touched(self.kernel, &occurrence);
+            for (at, element) in touched.ok_or(EmitError::Unsupported { what })? {
+                let array = element.array;
+                let slot = match known.get(&element) {
                     Some(slot) => *slot,
                     None => {
                         let scalar = self.kernel.array(array);
                         let slot = self.builder.alloca(self.ty(scalar.element)?, None, &scalar.name)?.value();
-                        known.insert(here, slot);
+                        known.insert(element, slot);
                         slot
                     }
                 };
