@@ -54,10 +54,9 @@ type Range<'a> = (&'a [(u16, f64)], (f64, f64));
 fn meet(program: &Lowered<'_>, innermost: usize, first: usize, a: Range<'_>, b: Range<'_>) -> f64 {
     let mut around: SmallVec<[usize; 8]> = program.path(Some(innermost)).collect();
     around.reverse();
-    let (mut a, mut b, coefficient) =
-        ((a.0, a.1.0, a.1.1), (b.0, b.1.0, b.1.1), |terms: &[(u16, f64)], d| {
-            terms.iter().find(|t| usize::from(t.0) == d).map_or(0.0, |t| t.1)
-        });
+    let coefficient =
+        |terms: &[(u16, f64)], d| terms.iter().find(|t| usize::from(t.0) == d).map_or(0.0, |t| t.1);
+    let (mut a, mut b) = (a, b);
     // The distance of `b` from `a`, over the iterations of the loops outside.
     let (mut nearest, mut farthest, mut step) = (0.0, 0.0, 0.0);
     for (depth, index) in around.into_iter().enumerate() {
@@ -65,8 +64,8 @@ fn meet(program: &Lowered<'_>, innermost: usize, first: usize, a: Range<'_>, b: 
         if depth >= first {
             for range in [&mut a, &mut b] {
                 let reach = coefficient(range.0, depth) * last;
-                range.1 += reach.min(0.0);
-                range.2 += reach.max(0.0);
+                range.1.0 += reach.min(0.0);
+                range.1.1 += reach.max(0.0);
             }
         } else {
             let c = coefficient(b.0, depth) - coefficient(a.0, depth);
@@ -75,7 +74,7 @@ fn meet(program: &Lowered<'_>, innermost: usize, first: usize, a: Range<'_>, b: 
             step += c.abs();
         }
     }
-    let (low, high) = (a.1 - b.2, a.2 - b.1);
+    let (low, high) = (a.1.0 - b.1.1, a.1.1 - b.1.0);
     if farthest <= low || nearest >= high {
         return 0.0;
     }

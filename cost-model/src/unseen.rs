@@ -27,11 +27,13 @@ pub(crate) fn unseen(
     }
     let seen = work(program) / work(&lower(kernel, &kernel.original, params));
     let missed = 1.0 - seen;
-    let cycles = match seen {
+    let cycles = if seen < SEEN {
         // It costs what it costs in the original: nothing is gained by what is not understood.
-        _ if seen < SEEN => missed * original(),
-        _ if seen < EXACT => missed / seen * terms.iter().map(|t| t.cycles).sum::<f64>(),
-        _ => return None,
+        missed * original()
+    } else if seen < EXACT {
+        missed / seen * terms.iter().map(|t| t.cycles).sum::<f64>()
+    } else {
+        return None;
     };
     Some(Term::new("iterations that no sample meets", cycles, format!("{:.0} % of the work", 100.0 * missed)))
 }
