@@ -1,26 +1,25 @@
 //! Original `clang-22 -O3` against our variants, whole programs.
 
-use crate::{programs, timing};
+use crate::programs::Build;
+use crate::statistics;
+use crate::suite::{self, Program, Suite};
+use crate::timing;
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use looptree::driver::{self, Chosen, Explored, Session, Settings};
 use looptree::transforms::Registry;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
-    /// Only these kernels, by name.
-    kernels: Vec<String>,
-    /// Where the kernels are.
-    #[arg(long, default_value = "bench/kernels")]
-    directory: PathBuf,
-    /// Rounds of interleaved runs.
-    #[arg(long, default_value_t = 5)]
-    rounds: usize,
+    #[command(flatten)]
+    suites: suite::Arguments,
+    #[command(flatten)]
+    timing: timing::Arguments,
     /// Candidates measured besides the best predicted one; 1 measures only that.
     #[arg(long, default_value_t = 10)]
     top: usize,
@@ -30,9 +29,6 @@ pub struct Arguments {
     /// The table as JSON.
     #[arg(long, default_value = "target/compare/compare.json")]
     json: PathBuf,
-    /// Flags for clang, for all candidates alike.
-    #[arg(long = "flag", allow_hyphen_values = true, default_values_t = ["-march=native".to_string(), "-ffp-contract=off".to_string()])]
-    flags: Vec<String>,
 }
 
 /// One line of the table.
@@ -75,12 +71,12 @@ struct Report {
 /// Runs the comparison; true if nothing failed.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     std::fs::create_dir_all(&arguments.build)?;
-    let files = programs::kernels(&arguments.directory, &arguments.kernels)?;
+    let suites = suite::suites(&arguments.suites, &["bench/kernels"], &["LARGE"])?;
     let mut rows = Vec::new();
-    for file in &files {
-        eprint!("{:24}", programs::name(file));
-        let row = row(file, arguments).unwrap_or_else(|error| Row {
-            kernel: programs::name(file),
+    for (suite, program) in suites.iter().flat_map(|s| s.programs.iter().map(move |p| (s, p))) {
+        eprint!("{:24}", program.name);
+        let row = row(suite, program, arguments).unwrap_or_else(|error| Row {
+            kernel: program.name.clone(),
             original: 0.0,
             predicted_best: None,
             prediction: 1.0,
@@ -102,10 +98,10 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     let predicted = || rows.iter().filter_map(|r| r.predicted_best);
     let changed = || rows.iter().filter(|r| !r.same_program && r.failure.is_none());
     let report = Report {
-        flags: arguments.flags.clone(),
-        rounds: arguments.rounds,
-        geometric_mean_predicted: timing::geometric_mean(predicted()),
-        geometric_mean_measured: timing::geometric_mean(rows.iter().filter_map(|r| r.measured_best)),
+        flags: suites.iter().flat_map(|s| s.flags.clone()).collect(),
+        rounds: arguments.timing.rounds,
+        geometric_mean_predicted: statistics::geometric_mean(predicted()),
+        geometric_mean_measured: statistics::geometric_mean(rows.iter().filter_map(|r| r.measured_best)),
         worst_predicted: changed().filter_map(|r| r.predicted_best).fold(f64::INFINITY, f64::min),
         programs_changed: changed().count(),
         slowest_optimize: rows.iter().map(|r| r.optimize).fold(0.0, f64::max),
@@ -117,15 +113,19 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     Ok(report.rows.iter().all(|r| r.failure.is_none()))
 }
 
-fn row(file: &Path, arguments: &Arguments) -> Result<Row> {
-    let name = programs::name(file);
+fn row(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<Row> {
+    let name = program.name.clone();
+    let file = &program.sources[0];
+    let variant: Vec<String> =
+        suite.sizes.first().iter().copied().chain(&suite.timed_flags).cloned().collect();
+    let build = Build { suite, program, variant: &variant };
     let place = |suffix: &str| arguments.build.join(format!("{name}{suffix}"));
     let original = place(".original");
-    programs::compile(file, &original, &arguments.flags)?;
+    build.program(&original, &[])?;
 
     let settings = Settings::default();
     let registry = Registry::standard();
-    let bitcode = driver::compile_c(file, &arguments.flags)?;
+    let bitcode = driver::compile_c(file, &build.flags())?;
     let session = Session::new(&bitcode, &name, &settings, &registry);
     let start = Instant::now();
     let explored = session.explore()?;
@@ -148,16 +148,17 @@ fn row(file: &Path, arguments: &Arguments) -> Result<Row> {
         let ir = place(&format!(".{rank}.ll"));
         std::fs::write(&ir, text)?;
         let program = place(&format!(".{rank}"));
-        programs::compile(&ir, &program, &arguments.flags)?;
+        build.program(&program, &[(0, ir)])?;
         executables.push(program);
     }
-    let seconds = timing::interleaved(&executables, arguments.rounds)?;
-    let ratios: Vec<f64> = seconds[1..].iter().map(|s| timing::ratio(&seconds[0], s)).collect();
+    let seconds =
+        arguments.timing.quiet()?.interleaved(&executables, &arguments.timing, suite.printed_time)?;
+    let ratios: Vec<f64> = seconds[1..].iter().map(|s| statistics::ratio(&seconds[0].0, &s.0)).collect();
     let measured = ratios.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
     let prediction = prediction(&explored, &best, &name);
     Ok(Row {
         kernel: name,
-        original: timing::median(&seconds[0]),
+        original: statistics::median(&seconds[0].0),
         predicted_best: ratios.first().copied(),
         prediction,
         same_program: std::fs::read(&executables[0])? == std::fs::read(&executables[1])?,

@@ -2,11 +2,14 @@
 //!
 //! `cargo run -p bench --release -- compare` builds every kernel of `bench/kernels` three ways, runs the programs
 //! interleaved, and prints how the variants of looptree compare with `clang-22 -O3 -march=native`.
-//! `-- figures` prints what the design asks for beside what is measured.
+//! `-- fidelity` says how true the predictions are. `-- figures` prints what the design asks for beside what is measured.
 
 mod compare;
+mod fidelity;
 mod figures;
 mod programs;
+mod statistics;
+mod suite;
 mod timing;
 
 use clap::{Parser, Subcommand};
@@ -23,6 +26,8 @@ struct Arguments {
 enum Command {
     /// Original against the best predicted and the best measured variant, whole runs.
     Compare(compare::Arguments),
+    /// What is predicted of many variants of each kernel, beside what is measured.
+    Fidelity(fidelity::Arguments),
     /// Speed and memory of transformations, search and legality, beside what the design asks for.
     Figures(figures::Arguments),
 }
@@ -30,6 +35,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Fidelity(arguments) => fidelity::run(&arguments),
         Command::Figures(arguments) => figures::run(&arguments),
     };
     match result {

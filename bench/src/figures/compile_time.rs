@@ -1,7 +1,7 @@
 //! What looptree costs where it changes nothing: time of `clang -O3` on a file, against reading, searching and emitting it.
 
 use super::Figure;
-use crate::{programs, timing};
+use crate::{programs, statistics};
 use anyhow::Result;
 use looptree::driver::{self, MIN_GAIN, Session, Settings};
 use looptree::transforms::Registry;
@@ -28,13 +28,13 @@ pub fn measure(build: &Path) -> Result<Vec<Figure>> {
         let (mut clang, mut ours, mut changed) = (Vec::new(), Vec::new(), 0);
         for _ in 0..ROUNDS {
             let start = Instant::now();
-            programs::compile(file, &object, &["-c".to_string(), flags[0].clone()])?;
+            programs::compile(&[file.to_owned()], &object, &["-c".to_string(), flags[0].clone()])?;
             clang.push(start.elapsed().as_secs_f64());
             let start = Instant::now();
             changed = optimize(&bytes, what)?;
             ours.push(start.elapsed().as_secs_f64());
         }
-        let share = 100.0 / timing::ratio(&clang, &ours);
+        let share = 100.0 / statistics::ratio(&clang, &ours);
         let name = format!("compile time, {what} ({changed} changed), of clang -O3's");
         figures.push(Figure::at_most(name, share, 10.0, "%"));
     }

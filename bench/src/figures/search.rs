@@ -1,7 +1,7 @@
 //! Transformations and searches of a three-deep nest with two statements: time, memory, and where time goes.
 
 use super::Figure;
-use crate::timing;
+use crate::statistics;
 use anyhow::{Context as _, Result, anyhow};
 use looptree::analyses::{Oracle, Verdict};
 use looptree::driver::Settings;
@@ -57,11 +57,11 @@ pub fn transformations() -> Result<Vec<Figure>> {
         times.push(start.elapsed().as_secs_f64() * 1e6 / f64::from(ROUNDS));
     }
     Ok(vec![
-        Figure::at_most("apply a transformation, median", timing::median(&times), 10.0, "us"),
+        Figure::at_most("apply a transformation, median", statistics::median(&times), 10.0, "us"),
         Figure::plain("apply a transformation, slowest", greatest(&times), "us"),
-        Figure::plain(format!("new nodes, median (of {})", known.len()), timing::median(&nodes), "nodes"),
+        Figure::plain(format!("new nodes, median (of {})", known.len()), statistics::median(&nodes), "nodes"),
         Figure::plain("new nodes, most", greatest(&nodes), "nodes"),
-        Figure::at_most("bytes of a new tree, median", timing::median(&bytes), 2048.0, "bytes"),
+        Figure::at_most("bytes of a new tree, median", statistics::median(&bytes), 2048.0, "bytes"),
     ])
 }
 
@@ -151,12 +151,12 @@ fn parts(
         black_box(canonical(kernel, tree));
     });
     Ok(vec![
-        Figure::at_most("legality, median", timing::median(&judged), 100.0, "us"),
+        Figure::at_most("legality, median", statistics::median(&judged), 100.0, "us"),
         Figure::plain("legality, mean", mean(&judged), "us"),
         Figure::plain("legality, 99 of 100", percentile(&judged, 0.99), "us"),
         Figure::plain("legality, refused for the quota", unknown as f64, "variants"),
         Figure::plain("legality, questions to isl", oracle.isl_calls() as f64, ""),
-        Figure::plain("predicted cost, median", timing::median(&costs), "us"),
+        Figure::plain("predicted cost, median", statistics::median(&costs), "us"),
         Figure::plain("predicted cost, mean", mean(&costs), "us"),
         Figure::plain("canonical form of what is canonical, mean", mean(&texts), "us"),
     ])

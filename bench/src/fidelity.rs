@@ -1,0 +1,295 @@
+//! How true the predictions are: many variants of each kernel, of all kinds, measured, beside what was said of them.
+
+mod choice;
+mod report;
+
+use crate::programs::Build;
+use crate::suite::{self, Program, Suite};
+use crate::timing::{self, Times};
+use anyhow::{Context, Result, anyhow};
+use looptree::driver::{self, Explored, ExploredRegion, Session, Settings};
+use looptree::explore::Variant;
+use looptree::transforms::{Recipe, Registry};
+use looptree::tree::canonical;
+use rayon::prelude::*;
+use report::{KernelReport, Measured, Report};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args, Debug)]
+pub struct Arguments {
+    #[command(flatten)]
+    suites: suite::Arguments,
+    #[command(flatten)]
+    timing: timing::Arguments,
+    /// Variants measured of each kernel, besides the original.
+    #[arg(long, default_value_t = 30)]
+    variants: usize,
+    /// Judge again: the recipes and times of an earlier report, predicted anew; nothing is searched or measured.
+    #[arg(long, value_name = "FILE")]
+    again: Option<PathBuf>,
+    /// The machine costs are predicted for.
+    #[arg(long, default_value = "native")]
+    target: String,
+    /// Results are not dumped and compared where that takes another build.
+    #[arg(long)]
+    unchecked: bool,
+    /// Print every variant.
+    #[arg(long)]
+    all: bool,
+    /// Threads of the search and of compiling; 0: one per core.
+    #[arg(long, short = 'j', default_value_t = 0)]
+    threads: usize,
+    /// Where programs and IR go.
+    #[arg(long, default_value = "target/fidelity")]
+    build: PathBuf,
+    /// The table as JSON, with all variants.
+    #[arg(long, default_value = "target/fidelity/fidelity.json")]
+    json: PathBuf,
+}
+
+/// The largest size first; see --longest.
+const SIZES: [&str; 2] = ["LARGE", "MEDIUM"];
+const SUITES: [&str; 2] = ["bench/kernels", "bench/shapes"];
+
+/// Measures or judges again; true if nothing failed.
+pub fn run(arguments: &Arguments) -> Result<bool> {
+    std::fs::create_dir_all(&arguments.build)?;
+    rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build_global()?;
+    let earlier = arguments.again.as_deref().map(Report::read).transpose()?;
+    let mut kernels = Vec::new();
+    for suite in suite::suites(&arguments.suites, &SUITES, &SIZES)? {
+        for program in &suite.programs {
+            let old = earlier.as_ref().map(|e| e.kernel(&suite.name, &program.name));
+            let kernel = match old {
+                None => measured(&suite, program, arguments),
+                // What failed to be measured, or was not asked for then.
+                Some(None) => continue,
+                Some(Some(old)) => judged_again(&suite, program, old, arguments),
+            };
+            let kernel =
+                kernel.unwrap_or_else(|e| KernelReport::failed(&suite.name, &program.name, format!("{e:#}")));
+            eprintln!("{}", kernel.line());
+            kernels.push(kernel);
+        }
+    }
+    let report = Report::new(kernels);
+    report.print(arguments.all);
+    std::fs::write(&arguments.json, serde_json::to_string_pretty(&report)?)
+        .with_context(|| format!("cannot write {}", arguments.json.display()))?;
+    Ok(report.kernels.iter().all(|k| k.failure.is_none()))
+}
+
+/// The function that is measured, explored, and what emission needs.
+struct Subject {
+    /// Which of the program's sources it is in.
+    source: usize,
+    file: String,
+    bitcode: Vec<u8>,
+    explored: Explored,
+    /// Index of the region that costs most.
+    main: usize,
+}
+
+impl Subject {
+    fn region(&self) -> &ExploredRegion {
+        &self.explored.regions[self.main]
+    }
+
+    /// Cycles said of the function with a variant of the main region; of the original without.
+    fn cycles(&self, variant: Option<f64>) -> f64 {
+        let regions = self.explored.regions.iter().enumerate();
+        let cycles = regions.map(|(index, r)| match variant {
+            Some(cycles) if index == self.main => cycles,
+            _ => r.exploration.original.cycles,
+        });
+        cycles.sum::<f64>().max(1.0)
+    }
+
+    /// IR of the whole file with the variant in place.
+    fn emit(&self, variant: &Variant, settings: &Settings, registry: &Registry) -> Result<String> {
+        let session = Session::new(&self.bitcode, &self.file, settings, registry);
+        let region = self.region();
+        let choice = session.choose(region, variant)?;
+        Ok(session.emit(&BTreeMap::from([((region.function.clone(), region.number), choice)]))?.text)
+    }
+}
+
+/// Explores the functions named `kernel_…`, or all where there are none, and finds the region that costs most.
+fn subject(build: Build<'_>, settings: &Settings, registry: &Registry) -> Result<Subject> {
+    let mut best: Option<Subject> = None;
+    for own in [true, false] {
+        for (source, path) in build.program.sources.iter().enumerate() {
+            let bitcode = driver::compile_c(path, &build.flags())?;
+            let file = path.display().to_string();
+            let functions = Session::new(&bitcode, &file, settings, registry).kernels()?;
+            for function in functions.iter().filter(|f| f.name.starts_with("kernel_") == own) {
+                let settings = Settings { function: Some(function.name.to_string()), ..settings.clone() };
+                let explored = Session::new(&bitcode, &file, &settings, registry).explore()?;
+                let Some(main) = explored.costliest() else { continue };
+                let cost = explored.regions[main].exploration.original.cycles;
+                if best.as_ref().is_none_or(|b| b.region().exploration.original.cycles < cost) {
+                    best = Some(Subject {
+                        source,
+                        file: file.clone(),
+                        bitcode: bitcode.clone(),
+                        explored,
+                        main,
+                    });
+                }
+            }
+        }
+        if best.is_some() {
+            break;
+        }
+    }
+    best.ok_or_else(|| anyhow!("there is no region to transform"))
+}
+
+/// The flags of a timed build at a size.
+fn flags(suite: &Suite, size: Option<&String>, arguments: &Arguments) -> Vec<String> {
+    let dump = (!arguments.unchecked).then_some(&suite.dump_flags);
+    size.into_iter().chain(&suite.timed_flags).chain(dump.into_iter().flatten()).cloned().collect()
+}
+
+/// Builds the original at the first size at which it is short enough, and says which that is.
+fn original(
+    suite: &Suite,
+    program: &Program,
+    output: &Path,
+    arguments: &Arguments,
+) -> Result<Option<String>> {
+    for size in &suite.sizes {
+        let variant = flags(suite, Some(size), arguments);
+        Build { suite, program, variant: &variant }.program(output, &[])?;
+        if Some(size) == suite.sizes.last() {
+            return Ok(Some(size.clone()));
+        }
+        let run = arguments.timing.run(output, &[])?;
+        let seconds = if suite.printed_time { run.printed_seconds() } else { Some(run.processor_seconds) };
+        if !run.timed_out() && seconds.is_some_and(|s| s <= arguments.suites.longest) {
+            return Ok(Some(size.clone()));
+        }
+    }
+    Build { suite, program, variant: &flags(suite, None, arguments) }.program(output, &[])?;
+    Ok(None)
+}
+
+fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<KernelReport> {
+    let (settings, registry) = (settings(arguments), Registry::standard());
+    let place = |suffix: &str| arguments.build.join(format!("{}-{}{suffix}", suite.name, program.name));
+    let base = place(".original");
+    let size = original(suite, program, &base, arguments)?;
+    let variant = flags(suite, size.as_ref(), arguments);
+    let build = Build { suite, program, variant: &variant };
+    let subject = subject(build, &settings, &registry)?;
+    let variants = &subject.region().exploration.variants;
+    let ranks = choice::spread(variants, arguments.variants);
+    let executables: Vec<PathBuf> = ranks
+        .par_iter()
+        .map(|rank| {
+            let ir = place(&format!(".{rank}.ll"));
+            let variant = variants.get(*rank).context("a variant of that rank")?;
+            std::fs::write(&ir, subject.emit(variant, &settings, &registry)?)?;
+            let program = place(&format!(".{rank}"));
+            build.program(&program, &[(subject.source, ir)]).with_context(|| variant.recipe.to_string())?;
+            Ok(program)
+        })
+        .collect::<Result<_>>()?;
+    // Equal programs are measured once.
+    let mut distinct: Vec<(PathBuf, Vec<u8>)> = vec![(base.clone(), std::fs::read(&base)?)];
+    let mut which = Vec::with_capacity(ranks.len());
+    for executable in executables {
+        let bytes = std::fs::read(&executable)?;
+        let known = distinct.iter().position(|(_, b)| *b == bytes);
+        which.push(known.unwrap_or(distinct.len()));
+        if known.is_none() {
+            distinct.push((executable, bytes));
+        }
+    }
+    let mut run: Vec<PathBuf> = distinct.into_iter().map(|(path, _)| path).collect();
+    let idle = match suite.idle_flags.is_empty() {
+        true => None,
+        false => {
+            let flags: Vec<String> = variant.iter().chain(&suite.idle_flags).cloned().collect();
+            let idle = place(".idle");
+            Build { suite, program, variant: &flags }.program(&idle, &[])?;
+            Some(idle)
+        }
+    };
+    let quiet = arguments.timing.quiet()?;
+    let times = quiet.interleaved(&run, &arguments.timing, suite.printed_time)?;
+    let idle = match idle {
+        None => 0.0,
+        Some(idle) => {
+            run = vec![idle];
+            let times = quiet.interleaved(&run, &arguments.timing, suite.printed_time)?;
+            times.first().and_then(Times::least).unwrap_or(0.0)
+        }
+    };
+    drop(quiet);
+    let seconds = |at: usize| times[at].least().map(|s| (s - idle).max(1e-9));
+    let original =
+        seconds(0).context("the original takes too long: raise --timeout, or choose a smaller --size")?;
+    let limit = arguments.timing.timeout as f64;
+    let said = |v: &Variant| subject.cycles(None) / subject.cycles(Some(v.cost.cycles));
+    let mut list = vec![Measured::new(None, "", 1.0, 1.0)];
+    for (rank, at) in ranks.iter().zip(which) {
+        let v = &variants[*rank];
+        let gain = original / seconds(at).unwrap_or(limit);
+        list.push(Measured::new(Some(*rank), &v.recipe.to_string(), said(v), gain));
+    }
+    let region = subject.region();
+    let place = (subject.source, region.function.to_string(), region.number);
+    Ok(KernelReport::new(&suite.name, &program.name, size, place, original, list))
+}
+
+fn settings(arguments: &Arguments) -> Settings {
+    let mut settings = Settings { target: arguments.target.clone(), ..Settings::default() };
+    settings.limits.threads = arguments.threads;
+    settings
+}
+
+/// New predictions for old measurements. Recipes that no longer apply are left out.
+fn judged_again(
+    suite: &Suite,
+    program: &Program,
+    old: &KernelReport,
+    arguments: &Arguments,
+) -> Result<KernelReport> {
+    let (settings, registry) = (settings(arguments), Registry::standard());
+    let variant = flags(suite, old.size.as_ref(), arguments);
+    let build = Build { suite, program, variant: &variant };
+    let (source, function, number) = &old.place;
+    let path = program.sources.get(*source).context("the program has fewer sources now")?;
+    let bitcode = driver::compile_c(path, &build.flags())?;
+    let file = path.display().to_string();
+    let settings = Settings { function: Some(function.clone()), ..settings };
+    let functions = Session::new(&bitcode, &file, &settings, &registry).kernels()?;
+    let models = settings.models()?;
+    let mut others = 0.0;
+    let mut main = None;
+    for (index, region) in functions.iter().flat_map(|f| &f.regions).enumerate() {
+        let kernel = &region.kernel;
+        let params =
+            driver::parameter_values(kernel, &settings.params, &region.likely, settings.default_param);
+        let cycles = models.cost.cost_of_original(kernel, &params).cycles;
+        if index == *number {
+            main = Some((kernel.clone(), params, cycles));
+        } else {
+            others += cycles;
+        }
+    }
+    let (kernel, params, cycles) = main.context("the region is no longer there")?;
+    let root = canonical(&kernel, &kernel.original);
+    let mut list = vec![Measured::new(None, "", 1.0, 1.0)];
+    for m in old.variants.iter().filter(|m| m.rank.is_some()) {
+        let Ok(recipe) = Recipe::parse(&m.recipe, &registry) else { continue };
+        let Ok(tree) = recipe.replay(&kernel, &root) else { continue };
+        let found = models.cost.cost(&kernel, &tree, &params).cycles;
+        let said = (others + cycles).max(1.0) / (others + found).max(1.0);
+        list.push(Measured::new(m.rank, &m.recipe, said, m.measured));
+    }
+    let place = old.place.clone();
+    Ok(KernelReport::new(&suite.name, &program.name, old.size.clone(), place, old.seconds, list))
+}
