@@ -74,7 +74,8 @@ pub struct Explorer<'a> {
 impl Explorer<'_> {
     /// Runs the search. The result holds the original as one of its variants.
     pub fn explore(&self) -> Exploration {
-        let mut engine = Engine::new(self);
+        let prepared = self.cost.prepare(&self.problem.kernel, &self.problem.params);
+        let mut engine = Engine::new(self, &*prepared);
         let stop = self.strategy.run(&mut engine);
         engine.finish(stop)
     }

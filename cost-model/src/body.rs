@@ -154,7 +154,7 @@ pub(crate) fn body(
             scan.declare(touch);
         }
     }
-    scan.accumulators_in_rows(&program.row_bytes);
+    scan.accumulators_in_rows(&program.facts.row_bytes);
     let own = leaves.first().and_then(|l| program.leaves[*l].parent);
     if let Some(own) = own.filter(|l| depth == Some(program.loops[*l].depth)) {
         scan.compare(program, own, told);
@@ -274,6 +274,7 @@ impl Scan<'_> {
         let header = &program.loops[innermost].header;
         let guessed = self.families.iter().any(|f| {
             program
+                .facts
                 .parametric_row
                 .get(f.array)
                 .and_then(Option::as_ref)

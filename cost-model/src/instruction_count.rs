@@ -1,9 +1,11 @@
 //! A model that only counts: every executed operation is a cycle. Of use to compare with, and where nothing is known
 //! of the machine.
 
-use crate::CostModel;
 use crate::explain::{Cost, Term};
-use crate::lower::lower;
+use crate::facts::Facts;
+use crate::lower::{Lowered, lower};
+use crate::unseen::Whole;
+use crate::{CostModel, Prepared};
 use loop_tree::{Green, Kernel, OpKind};
 
 /// Counts executed operations, loop iterations and guards.
@@ -12,27 +14,52 @@ pub struct InstructionCount;
 
 impl CostModel for InstructionCount {
     fn cost(&self, kernel: &Kernel, root: &Green, params: &[i64]) -> Cost {
-        let program = lower(kernel, root, params);
-        let leaves = program.leaves.iter().map(|leaf| {
-            let ops =
-                leaf.statement.ops.iter().filter(|o| !matches!(o.kind, OpKind::Const(_) | OpKind::Affine(_)));
-            Term::new(
-                format!("statement {}", kernel.statement(leaf.id).name),
-                leaf.runs * ops.count() as f64,
-                format!("{:.0} instances", leaf.runs),
-            )
-        });
-        let loops = program.loops.iter().map(|l| {
-            Term::new(
-                format!("loop {}", kernel.variable_name(l.header.var)),
-                l.runs * l.trip * (2.0 + l.guards as f64),
-                format!("{:.0} x {:.1} iterations", l.runs, l.trip),
-            )
-        });
-        let mut terms: Vec<Term> = leaves.chain(loops).collect();
-        let original = || self.cost(kernel, &kernel.original, params).cycles;
-        let unseen = crate::unseen::unseen(kernel, root, &program, params, &terms, &original);
-        terms.extend(unseen);
+        self.prepare(kernel, params).cost(root)
+    }
+
+    fn prepare<'a>(&'a self, kernel: &'a Kernel, params: &'a [i64]) -> Box<dyn Prepared + 'a> {
+        let facts = Facts::new(kernel, params);
+        let whole = Whole::new(&facts, |program| terms(program).iter().map(|t| t.cycles).sum());
+        Box::new(Counts { facts, whole })
+    }
+}
+
+/// Counts for one kernel.
+struct Counts<'k> {
+    facts: Facts<'k>,
+    whole: Whole,
+}
+
+impl Prepared for Counts<'_> {
+    fn cost(&self, root: &Green) -> Cost {
+        let program = lower(&self.facts, root);
+        let mut terms = terms(&program);
+        terms.extend(self.whole.unseen(root, &program, &terms));
         Cost::of(terms)
     }
+
+    fn cost_of_original(&self) -> Cost {
+        self.cost(&self.facts.kernel.original)
+    }
+}
+
+fn terms(program: &Lowered<'_>) -> Vec<Term> {
+    let kernel = program.facts.kernel;
+    let leaves = program.leaves.iter().map(|leaf| {
+        let ops =
+            leaf.statement.ops.iter().filter(|o| !matches!(o.kind, OpKind::Const(_) | OpKind::Affine(_)));
+        Term::new(
+            format!("statement {}", kernel.statement(leaf.id).name),
+            leaf.runs * ops.count() as f64,
+            format!("{:.0} instances", leaf.runs),
+        )
+    });
+    let loops = program.loops.iter().map(|l| {
+        Term::new(
+            format!("loop {}", kernel.variable_name(l.header.var)),
+            l.runs * l.trip * (2.0 + l.guards as f64),
+            format!("{:.0} x {:.1} iterations", l.runs, l.trip),
+        )
+    });
+    leaves.chain(loops).collect()
 }

@@ -1,7 +1,8 @@
 //! Targets and predicted cycles of loop trees.
 //!
 //! - [`Target`]: what is known of a machine; [`targets`] has several as data, and finds the one it runs on.
-//! - [`CostModel`]: predicts a [`Cost`] for any tree of a kernel at concrete parameter values.
+//! - [`CostModel`]: predicts a [`Cost`] for any tree of a kernel at concrete parameter values; [`CostModel::prepare`] where
+//!   many trees of one kernel are compared.
 //! - [`AnalyticModel`]: computation, vector efficiency, dependence chains, cache traffic, loop overhead.
 //! - [`InstructionCount`]: executed operations only.
 //!
@@ -28,6 +29,7 @@
 
 mod body;
 mod explain;
+mod facts;
 mod footprint;
 mod instruction_count;
 mod linear;
@@ -60,5 +62,36 @@ pub trait CostModel: Send + Sync {
     /// The cost of the program as it was written, where the compiler must reckon with what a variant checks once.
     fn cost_of_original(&self, kernel: &Kernel, params: &[i64]) -> Cost {
         self.cost(kernel, &kernel.original, params)
+    }
+
+    /// The model of one kernel at parameter values: what all its trees have in common is found once.
+    fn prepare<'a>(&'a self, kernel: &'a Kernel, params: &'a [i64]) -> Box<dyn Prepared + 'a> {
+        Box::new(Unprepared { model: self, kernel, params })
+    }
+}
+
+/// Predicts what trees of one kernel cost.
+pub trait Prepared: Send + Sync {
+    /// As [`CostModel::cost`].
+    fn cost(&self, root: &Green) -> Cost;
+
+    /// As [`CostModel::cost_of_original`].
+    fn cost_of_original(&self) -> Cost;
+}
+
+/// A model that finds nothing in advance.
+struct Unprepared<'a, M: ?Sized> {
+    model: &'a M,
+    kernel: &'a Kernel,
+    params: &'a [i64],
+}
+
+impl<M: CostModel + ?Sized> Prepared for Unprepared<'_, M> {
+    fn cost(&self, root: &Green) -> Cost {
+        self.model.cost(self.kernel, root, self.params)
+    }
+
+    fn cost_of_original(&self) -> Cost {
+        self.model.cost_of_original(self.kernel, self.params)
     }
 }

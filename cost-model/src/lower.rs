@@ -1,10 +1,10 @@
 //! A tree at concrete parameter values, flattened: loops with mean trip counts, leaves with linear addresses.
 
+use crate::facts::Facts;
 use crate::linear::{Binding, Linear, Scope};
-use crate::trip_counts::{LARGEST, Samples};
+use crate::trip_counts::Samples;
 use loop_tree::{
-    Access, Affine, Atom, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Privates,
-    Statement, StmtFlags, StmtId,
+    Access, Affine, Green, GuardCondition, LoopHeader, LoopKind, Node, OpKind, Statement, StmtFlags, StmtId,
 };
 use smallvec::SmallVec;
 
@@ -54,89 +54,22 @@ pub(crate) struct Leaf<'k> {
     pub touches: SmallVec<[Touch; 4]>,
 }
 
-/// The innermost dimension of an array.
-pub(crate) struct ParametricRow {
-    /// Elements: a parameter.
-    pub length: Affine,
-    /// Bytes at the parameter's value.
-    pub bytes: f64,
-}
-
 pub(crate) struct Lowered<'k> {
+    pub facts: &'k Facts<'k>,
     /// Parents before children, in order of the tree.
     pub loops: Vec<Loop>,
     pub leaves: Vec<Leaf<'k>>,
-    /// Bytes of arrays; `None`: unknown.
-    pub array_bytes: Vec<Option<f64>>,
-    /// The least distance, in bytes, that is only known at run time: between rows of parametric length.
-    pub row_bytes: Vec<Option<f64>>,
-    /// Rows whose length is one parameter.
-    pub parametric_row: Vec<Option<ParametricRow>>,
     /// Guards outside of any loop, and leaves there.
     pub top_leaves: Vec<usize>,
 }
 
-pub(crate) fn lower<'k>(kernel: &'k Kernel, root: &Green, params: &[i64]) -> Lowered<'k> {
-    let scope = Scope { params, vars: vec![] };
-    let strides: Vec<SmallVec<[f64; 4]>> = kernel
-        .arrays
-        .iter()
-        .map(|a| {
-            let mut stride = f64::from(a.element.size());
-            let mut result: SmallVec<[f64; 4]> = SmallVec::from_elem(0.0, a.rank());
-            for (d, extent) in a.extents.iter().enumerate().rev() {
-                result[d] = stride;
-                stride *= extent.as_ref().map_or(1.0, |e| scope.linear(e).constant.max(1.0));
-            }
-            result
-        })
-        .collect();
-    let array_bytes = kernel
-        .arrays
-        .iter()
-        .map(|a| {
-            a.extents.iter().try_fold(f64::from(a.element.size()), |bytes, e| {
-                Some((bytes * scope.linear(e.as_ref()?).constant.max(1.0)).min(LARGEST))
-            })
-        })
-        .collect();
-    let row_bytes = kernel
-        .arrays
-        .iter()
-        .zip(&strides)
-        .map(|(a, strides)| {
-            let parametric = |e: &Option<Affine>| e.as_ref().is_none_or(|e| e.as_constant().is_none());
-            // The innermost extent that is no constant makes the stride in front of it one that is not known.
-            let innermost = a.extents.iter().rposition(parametric)?;
-            strides.get(innermost.checked_sub(1)?).copied()
-        })
-        .collect();
-    let parametric_row = kernel
-        .arrays
-        .iter()
-        .zip(&strides)
-        .map(|(a, strides)| {
-            let length = a.extents.last()?.clone()?;
-            let one_parameter =
-                matches!(length.terms(), [(Atom::Param(_), 1)]) && length.constant_term() == 0;
-            let bytes = *strides.get(a.rank().checked_sub(2)?)?;
-            one_parameter.then_some(ParametricRow { length, bytes })
-        })
-        .collect();
+/// Flattens a tree of the kernel.
+pub(crate) fn lower<'k>(facts: &'k Facts<'k>, root: &Green) -> Lowered<'k> {
     let mut walk = Walk {
-        kernel,
-        privates: Privates::of(kernel),
-        strides,
-        scope,
+        facts,
+        scope: Scope { params: facts.params, vars: vec![] },
         trips: vec![],
-        out: Lowered {
-            loops: vec![],
-            leaves: vec![],
-            array_bytes,
-            row_bytes,
-            parametric_row,
-            top_leaves: vec![],
-        },
+        out: Lowered { facts, loops: vec![], leaves: vec![], top_leaves: vec![] },
     };
     walk.node(root, None, &Samples::once(), Around { probability: 1.0, varying: false });
     walk.out
@@ -151,16 +84,14 @@ struct Around {
     varying: bool,
 }
 
-struct Walk<'k, 'p> {
-    kernel: &'k Kernel,
-    privates: Privates,
-    strides: Vec<SmallVec<[f64; 4]>>,
-    scope: Scope<'p>,
+struct Walk<'k> {
+    facts: &'k Facts<'k>,
+    scope: Scope<'k>,
     trips: Vec<f64>,
     out: Lowered<'k>,
 }
 
-impl Walk<'_, '_> {
+impl Walk<'_> {
     fn node(&mut self, node: &Green, parent: Option<usize>, samples: &Samples, around: Around) {
         match node.node() {
             Node::Seq(children) => children.iter().for_each(|c| self.node(c, parent, samples, around)),
@@ -235,7 +166,7 @@ impl Walk<'_, '_> {
                 self.trips.pop();
             }
             Node::Stmt(id, _) => {
-                let statement = &**self.kernel.statement(*id);
+                let statement = &**self.facts.kernel.statement(*id);
                 let touches = statement.accesses.iter().map(|a| self.touch(a)).collect();
                 let index = self.out.leaves.len();
                 match parent {
@@ -257,17 +188,17 @@ impl Walk<'_, '_> {
 
     fn touch(&self, access: &Access) -> Touch {
         let array = access.array.index();
-        let bytes = self.kernel.arrays.get(array).map_or(8.0, |a| f64::from(a.element.size()));
+        let bytes = self.facts.kernel.arrays.get(array).map_or(8.0, |a| f64::from(a.element.size()));
         let address = access.subscripts.as_ref().map(|subscripts| {
             let mut sum = Linear::default();
             for (d, s) in subscripts.iter().enumerate() {
-                let stride = self.strides.get(array).and_then(|s| s.get(d)).copied().unwrap_or(bytes);
+                let stride = self.facts.strides.get(array).and_then(|s| s.get(d)).copied().unwrap_or(bytes);
                 sum.add_scaled(&self.scope.linear(s), stride);
             }
             sum
         });
         let write = !matches!(access.kind, loop_tree::AccessKind::Read);
-        let Some(variables) = self.privates.variables(access.array) else {
+        let Some(variables) = self.facts.privates.variables(access.array) else {
             return Touch { array, address, write, bytes, private: false };
         };
         // As if it was an array: what tells elements apart.

@@ -2,12 +2,14 @@
 
 use crate::body::{Body, body};
 use crate::explain::{Cost, Term};
+use crate::facts::Facts;
 use crate::lower::{Lowered, lower};
 use crate::throughput::{Packing, choose};
 use crate::traffic::{Traffic, traffic};
 use crate::trip_counts::LARGEST;
-use crate::unseen::unseen;
-use crate::{CostModel, OpClass, Target};
+use crate::unroll::unroll_short;
+use crate::unseen::Whole;
+use crate::{CostModel, OpClass, Prepared, Target};
 use loop_tree::{ArrayId, Green, Kernel, LoopKind, ScalarType};
 use std::sync::Arc;
 
@@ -49,29 +51,24 @@ impl AnalyticModel {
         &*self.target
     }
 
-    fn predict(&self, kernel: &Kernel, root: &Green, params: &[i64], may_alias: bool) -> Cost {
-        let whole = root;
-        let root = &crate::unroll::unroll_short(root);
-        let program = lower(kernel, root, params);
-        let moved = traffic(&program, &*self.target);
+    fn terms(&self, program: &Lowered<'_>, may_alias: bool) -> Vec<Term> {
+        let kernel = program.facts.kernel;
+        let moved = traffic(program, &*self.target);
         let mut terms = Vec::new();
         for index in 0..program.loops.len() {
             if !program.loops[index].leaves.is_empty() || program.loops[index].inner.is_empty() {
-                terms.push(self.loop_term(kernel, &program, &moved, index, may_alias));
+                terms.push(self.loop_term(kernel, program, &moved, index, may_alias));
             }
         }
         let straight: f64 = program.top_leaves.iter().map(|l| program.leaves[*l].runs).sum();
         if straight > 0.0 {
-            let b = body(&program, &program.top_leaves, None, true, &|c, t| self.target.op(c, t, 1).latency);
+            let b = body(program, &program.top_leaves, None, true, &|c, t| self.target.op(c, t, 1).latency);
             let once = choose(&b, &*self.target, 1.0, false).1.cycles;
             let memory: f64 = moved.iter().filter(|t| t.group.parent.is_none()).flat_map(|t| &t.cycles).sum();
             terms.push(Term::new("straight-line code", once + memory, String::new()));
         }
-        terms.extend(self.control_term(kernel, &program));
-        let original = || self.predict(kernel, &kernel.original, params, may_alias).cycles;
-        let unseen = unseen(kernel, whole, &program, params, &terms, &original);
-        terms.extend(unseen);
-        Cost::of(terms)
+        terms.extend(self.control_term(kernel, program));
+        terms
     }
 
     /// The statements directly inside one loop, with the transfers they cause.
@@ -281,10 +278,38 @@ fn weaken(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize]
 
 impl CostModel for AnalyticModel {
     fn cost(&self, kernel: &Kernel, root: &Green, params: &[i64]) -> Cost {
-        self.predict(kernel, root, params, false)
+        self.prepare(kernel, params).cost(root)
     }
 
     fn cost_of_original(&self, kernel: &Kernel, params: &[i64]) -> Cost {
-        self.predict(kernel, &kernel.original, params, true)
+        self.prepare(kernel, params).cost_of_original()
+    }
+
+    fn prepare<'a>(&'a self, kernel: &'a Kernel, params: &'a [i64]) -> Box<dyn Prepared + 'a> {
+        let facts = Facts::new(kernel, params);
+        let cycles = |program: &Lowered<'_>| self.terms(program, false).iter().map(|t| t.cycles).sum();
+        let whole = Whole::new(&facts, cycles);
+        Box::new(PreparedModel { model: self, facts, whole })
+    }
+}
+
+/// The model of one kernel.
+struct PreparedModel<'a> {
+    model: &'a AnalyticModel,
+    facts: Facts<'a>,
+    whole: Whole,
+}
+
+impl Prepared for PreparedModel<'_> {
+    fn cost(&self, root: &Green) -> Cost {
+        let program = lower(&self.facts, &unroll_short(root));
+        let mut terms = self.model.terms(&program, false);
+        terms.extend(self.whole.unseen(root, &program, &terms));
+        Cost::of(terms)
+    }
+
+    fn cost_of_original(&self) -> Cost {
+        let program = lower(&self.facts, &unroll_short(&self.facts.kernel.original));
+        Cost::of(self.model.terms(&program, true))
     }
 }

@@ -4,38 +4,48 @@
 //! nothing, and the tree would rank first. But a tree that is ranked executes what the original executes.
 
 use crate::Term;
+use crate::facts::Facts;
 use crate::lower::{Lowered, lower};
-use loop_tree::{Green, Kernel};
+use crate::unroll::unroll_short;
+use loop_tree::Green;
 
 /// Share of the original's work from which on what is missed costs what the rest of the tree costs.
 const SEEN: f64 = 0.5;
 /// Share that is as good as all of it.
 const EXACT: f64 = 0.98;
 
-/// The term for what the samples of a tree miss, if that is worth mentioning; `terms` are those of what they see, and
-/// `original` predicts the original. Counts of triangles and the like are not exact.
-pub(crate) fn unseen(
-    kernel: &Kernel,
-    root: &Green,
-    program: &Lowered<'_>,
-    params: &[i64],
-    terms: &[Term],
-    original: &dyn Fn() -> f64,
-) -> Option<Term> {
-    if program.leaves.is_empty() || *root == kernel.original {
-        return None;
+/// What the original executes, and costs.
+pub(crate) struct Whole {
+    work: f64,
+    cycles: f64,
+}
+
+impl Whole {
+    /// Of the original; `predict` is what a model predicts for it.
+    pub fn new(facts: &Facts<'_>, predict: impl Fn(&Lowered<'_>) -> f64) -> Self {
+        let original = lower(facts, &unroll_short(&facts.kernel.original));
+        Whole { work: work(&original), cycles: predict(&original) }
     }
-    let seen = work(program) / work(&lower(kernel, &kernel.original, params));
-    let missed = 1.0 - seen;
-    let cycles = if seen < SEEN {
-        // It costs what it costs in the original: nothing is gained by what is not understood.
-        missed * original()
-    } else if seen < EXACT {
-        missed / seen * terms.iter().map(|t| t.cycles).sum::<f64>()
-    } else {
-        return None;
-    };
-    Some(Term::new("iterations that no sample meets", cycles, format!("{:.0} % of the work", 100.0 * missed)))
+
+    /// The term for what the samples of a tree miss, if that is worth mentioning; `terms` are those of what they see.
+    /// Counts of triangles and the like are not exact.
+    pub fn unseen(&self, root: &Green, program: &Lowered<'_>, terms: &[Term]) -> Option<Term> {
+        if program.leaves.is_empty() || *root == program.facts.kernel.original {
+            return None;
+        }
+        let seen = work(program) / self.work;
+        let missed = 1.0 - seen;
+        let cycles = if seen < SEEN {
+            // It costs what it costs in the original: nothing is gained by what is not understood.
+            missed * self.cycles
+        } else if seen < EXACT {
+            missed / seen * terms.iter().map(|t| t.cycles).sum::<f64>()
+        } else {
+            return None;
+        };
+        let detail = format!("{:.0} % of the work", 100.0 * missed);
+        Some(Term::new("iterations that no sample meets", cycles, detail))
+    }
 }
 
 /// Operations executed.

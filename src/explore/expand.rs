@@ -3,7 +3,7 @@
 use super::variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant};
 use super::{Explorer, Problem};
 use analyses::{AnalysisError, Oracle, Verdict, Witness};
-use cost_model::CostModel;
+use cost_model::Prepared;
 use loop_tree::{Green, RuntimeCondition};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -61,7 +61,7 @@ impl Admit<'_> {
 struct Worker<'e> {
     problem: &'e Problem,
     moves: &'e dyn MoveSource,
-    cost: &'e dyn CostModel,
+    cost: &'e dyn Prepared,
     search: u64,
 }
 
@@ -89,14 +89,14 @@ thread_local! {
 static SEARCHES: AtomicU64 = AtomicU64::new(0);
 
 impl<'e, 'a> Engine<'e, 'a> {
-    pub(super) fn new(explorer: &'e Explorer<'a>) -> Self {
+    pub(super) fn new(explorer: &'e Explorer<'a>, cost: &'e dyn Prepared) -> Self {
         let threads = explorer.limits.threads;
         let mut engine = Engine {
             explorer,
             worker: Worker {
                 problem: &explorer.problem,
                 moves: explorer.moves,
-                cost: explorer.cost,
+                cost,
                 search: SEARCHES.fetch_add(1, Ordering::Relaxed),
             },
             // Without threads of its own the search runs on the caller's.
@@ -110,9 +110,8 @@ impl<'e, 'a> Engine<'e, 'a> {
         let kernel = &explorer.problem.kernel;
         let root = loop_tree::canonical(kernel, &kernel.original);
         engine.seen.insert(root.structural_hash());
-        let params = &explorer.problem.params;
-        let versioned = explorer.cost.cost(kernel, &root, params);
-        let cost = explorer.cost.cost_of_original(kernel, params);
+        let versioned = engine.worker.cost.cost(&root);
+        let cost = engine.worker.cost.cost_of_original();
         engine.variants.push(Variant {
             root: root.clone(),
             recipe: Recipe::default(),
@@ -283,7 +282,7 @@ impl Worker<'_> {
             Verdict::Under(conditions) => conditions,
             Verdict::Never(witness) => return Judged::Illegal(Box::new(witness)),
         };
-        let cost = self.cost.cost(&problem.kernel, root, &problem.params);
+        let cost = self.cost.cost(root);
         // The terms are several times as large as the tree, and few variants are ever explained.
         Judged::Legal(conditions, cost_model::Cost { terms: Vec::new(), ..cost })
     }

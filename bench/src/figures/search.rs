@@ -144,8 +144,9 @@ fn parts(
             unknown += usize::from(witness.category() == "quota");
         }
     });
+    let prepared = cost.prepare(kernel, &problem.params);
     let costs = microseconds(&trees, |tree| {
-        black_box(cost.cost(kernel, tree, &problem.params));
+        black_box(prepared.cost(tree));
     });
     let texts = microseconds(&trees, |tree| {
         black_box(canonical(kernel, tree));

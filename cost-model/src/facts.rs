@@ -1,0 +1,76 @@
+//! What all trees of a kernel have in common, at concrete parameter values.
+
+use crate::linear::Scope;
+use crate::trip_counts::LARGEST;
+use loop_tree::{Affine, Array, Atom, Kernel, Privates};
+use smallvec::SmallVec;
+
+/// A kernel at parameter values.
+pub(crate) struct Facts<'k> {
+    pub kernel: &'k Kernel,
+    pub params: &'k [i64],
+    pub privates: Privates,
+    /// Bytes from one element of a dimension to the next, by array and dimension.
+    pub strides: Vec<SmallVec<[f64; 4]>>,
+    /// Bytes of arrays; `None`: unknown.
+    pub array_bytes: Vec<Option<f64>>,
+    /// The least distance, in bytes, that is only known at run time: between rows of parametric length.
+    pub row_bytes: Vec<Option<f64>>,
+    /// Rows whose length is one parameter.
+    pub parametric_row: Vec<Option<ParametricRow>>,
+}
+
+/// The innermost dimension of an array.
+pub(crate) struct ParametricRow {
+    /// Elements: a parameter.
+    pub length: Affine,
+    /// Bytes at the parameter's value.
+    pub bytes: f64,
+}
+
+impl<'k> Facts<'k> {
+    pub fn new(kernel: &'k Kernel, params: &'k [i64]) -> Self {
+        let scope = Scope { params, vars: vec![] };
+        let strides: Vec<_> = kernel.arrays.iter().map(|a| strides(a, &scope)).collect();
+        let each = || kernel.arrays.iter().zip(&strides);
+        Facts {
+            kernel,
+            params,
+            privates: Privates::of(kernel),
+            array_bytes: kernel.arrays.iter().map(|a| bytes(a, &scope)).collect(),
+            row_bytes: each().map(|(a, strides)| unknown_distance(a, strides)).collect(),
+            parametric_row: each().map(|(a, strides)| parametric_row(a, strides)).collect(),
+            strides,
+        }
+    }
+}
+
+fn strides(array: &Array, scope: &Scope<'_>) -> SmallVec<[f64; 4]> {
+    let mut stride = f64::from(array.element.size());
+    let mut result = SmallVec::from_elem(0.0, array.rank());
+    for (d, extent) in array.extents.iter().enumerate().rev() {
+        result[d] = stride;
+        stride *= extent.as_ref().map_or(1.0, |e| scope.linear(e).constant.max(1.0));
+    }
+    result
+}
+
+fn bytes(array: &Array, scope: &Scope<'_>) -> Option<f64> {
+    array.extents.iter().try_fold(f64::from(array.element.size()), |bytes, e| {
+        Some((bytes * scope.linear(e.as_ref()?).constant.max(1.0)).min(LARGEST))
+    })
+}
+
+/// The innermost extent that is no constant makes the stride in front of it one that is not known.
+fn unknown_distance(array: &Array, strides: &[f64]) -> Option<f64> {
+    let parametric = |e: &Option<Affine>| e.as_ref().is_none_or(|e| e.as_constant().is_none());
+    let innermost = array.extents.iter().rposition(parametric)?;
+    strides.get(innermost.checked_sub(1)?).copied()
+}
+
+fn parametric_row(array: &Array, strides: &[f64]) -> Option<ParametricRow> {
+    let length = array.extents.last()?.clone()?;
+    let one_parameter = matches!(length.terms(), [(Atom::Param(_), 1)]) && length.constant_term() == 0;
+    let bytes = *strides.get(array.rank().checked_sub(2)?)?;
+    one_parameter.then_some(ParametricRow { length, bytes })
+}
