@@ -233,6 +233,46 @@ fn types_spell_out_the_rows_of_constant_length_only() {
     assert!(variable.remarks.contains(&"subscript"), "{:?}", variable.remarks);
 }
 
+#[test]
+fn rows_that_a_type_spells_out_are_rows_under_a_condition() {
+    // The same bytes: once a row of four, once windows four apart that may overlap.
+    for (row, wanted) in
+        [("[4 x double], ptr %a, i64 %i", "n <= 4"), ("double, ptr %a, i64 %s", "a[4*i + j]")]
+    {
+        let text = format!(
+            "define void @f(ptr %a, i64 %n) {{
+            entry:
+              br label %head
+            head:
+              %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+              %s = shl nsw i64 %i, 2
+              %row = getelementptr inbounds {row}
+              br label %inner
+            inner:
+              %j = phi i64 [ 0, %head ], [ %after, %body ]
+              %c = icmp slt i64 %j, %n
+              br i1 %c, label %body, label %latch
+            body:
+              %p = getelementptr inbounds double, ptr %row, i64 %j
+              store double 1.0, ptr %p
+              %after = add nsw i64 %j, 1
+              br label %inner
+            latch:
+              %next = add nsw i64 %i, 1
+              %d = icmp slt i64 %next, 100
+              br i1 %d, label %head, label %done
+            done:
+              ret void
+            }}"
+        );
+        for name in ["recurrences", "scalar-evolution"] {
+            let found = lift_text(&text, &closed_forms(name));
+            let [region] = &found.regions[..] else { panic!("{:?} {:?}", found.regions, found.remarks) };
+            assert!(region.contains(wanted), "{wanted} is not in\n{region}");
+        }
+    }
+}
+
 /// `if (p) { t = b[x]; } else { b[x] = 3.0; } if (q) a[x] = t;` in a loop.
 fn two_branches(second: &str) -> String {
     format!(

@@ -63,17 +63,22 @@ pub(super) fn by_strides(
         }
     }
     chains.sort_by_key(|c| std::cmp::Reverse(c.len()));
-    // The longest chain that describes the most accesses and needs the fewest conditions.
+    // Describes the most accesses; has the most rows that types speak of, as conditions such as `n <= 300` for
+    // `double a[300][300]` hold in a program that means what it says; needs the fewest conditions; is the longest.
+    let spelled: Vec<&Poly> = strides.iter().filter(|s| is_spelled(s, accesses, element)).collect();
     let saved = scope.conditions().clone();
-    let mut best: Option<((usize, usize), Vec<Fact>, Shaped)> = None;
+    let mut best: Option<([usize; 3], Vec<Fact>, Shaped)> = None;
     for chain in &chains {
         if let Some(shaped) = try_chain(scope, &elements, chain) {
             let mine = std::mem::replace(scope.conditions(), saved.clone());
-            let cost =
-                (shaped.1.iter().filter(|s| s.is_none()).count(), mine.len().saturating_sub(saved.len()));
+            let cost = [
+                shaped.1.iter().filter(|s| s.is_none()).count(),
+                spelled.iter().filter(|s| !chain.contains(s)).count(),
+                mine.len().saturating_sub(saved.len()),
+            ];
             if best.as_ref().is_none_or(|(other, ..)| cost < *other) {
                 best = Some((cost, mine, shaped));
-                if cost == (0, 0) {
+                if cost == [0; 3] {
                     break;
                 }
             }
@@ -87,6 +92,13 @@ pub(super) fn by_strides(
         }
         None => Shape { offset, extents: vec![None], subscripts: vec![None; elements.len()] },
     }
+}
+
+/// Whether a type that addresses step over says that rows have this length. A constant factor alone, as in `x[4 * i + k]`,
+/// may as well be the distance of windows that overlap, and a value, as in `x[n - i]`, where a walk begins.
+fn is_spelled(stride: &Poly, accesses: &[ByteAccess], element: u32) -> bool {
+    let bytes = stride.as_constant().and_then(|c| c.checked_mul(i128::from(element)));
+    bytes.is_some_and(|bytes| accesses.iter().any(|a| a.sizes.contains(&bytes)))
 }
 
 type Shaped = (Vec<Option<Poly>>, Vec<Option<Vec<Poly>>>);

@@ -172,6 +172,12 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             if self.affine(&worst).is_none() {
                 return false;
             }
+            // A condition that cannot hold together with the others would leave the original for ever.
+            if let Some(opposite) = worst.scale(-1).and_then(|w| w.offset(-1))
+                && self.holds(&Place::default(), &opposite)
+            {
+                return false;
+            }
             if mutation::off(Rule::WrapAssumptions) {
                 return true;
             }
