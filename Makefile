@@ -24,9 +24,9 @@ lint: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
-## Original clang -O3 against our variants, over all kernels: table and JSON.
+## Original clang -O3 against our variants, over all kernels: table, JSON and chart.
 compare: setup
-	$(CARGO) run --release -p bench -- compare
+	$(CARGO) run --release -p bench -- compare --top 10
 
 ## Micro-benchmarks, then the figures of the design beside what is measured (target/figures).
 bench: setup

@@ -1,18 +1,22 @@
-//! Original `clang-22 -O3` against our variants, whole programs.
+//! Original `clang-22 -O3` against our variants and against other compilers, whole programs.
+
+mod candidates;
+mod chart;
+mod peers;
+mod report;
 
 use crate::programs::Build;
-use crate::statistics;
+use crate::statistics::{median, ratio};
 use crate::suite::{self, Program, Suite};
-use crate::timing;
-use anyhow::{Context, Result};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
-use looptree::driver::{self, Chosen, Explored, Session, Settings};
+use crate::timing::{self, Quiet, Times};
+use anyhow::{Context, Result, bail};
+use candidates::Optimized;
+use looptree::driver::Settings;
 use looptree::transforms::Registry;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Instant;
+use peers::Peer;
+use rayon::prelude::*;
+use report::{PeerResult, Report, Row};
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
@@ -20,247 +24,176 @@ pub struct Arguments {
     suites: suite::Arguments,
     #[command(flatten)]
     timing: timing::Arguments,
-    /// Candidates measured besides the best predicted one; 1 measures only that.
-    #[arg(long, default_value_t = 10)]
+    /// Variants measured of the region that costs most, the one ranked first among them.
+    #[arg(long, default_value_t = 1)]
     top: usize,
+    /// Another compiler: `gcc=gcc -O3 -march=native`, or any command in which {sources}, {flags} and {out} are replaced.
+    #[arg(long = "peer", value_name = "NAME=COMMAND")]
+    peers: Vec<Peer>,
+    /// The size at which results are dumped and compared, where that takes another build.
+    #[arg(long, default_value = "SMALL", value_name = "SIZE")]
+    check_size: String,
+    /// Results are not compared where that takes another build.
+    #[arg(long)]
+    unchecked: bool,
+    /// The machine costs are predicted for.
+    #[arg(long, default_value = "native")]
+    target: String,
+    /// Threads of the search and of compiling; 0: one per core.
+    #[arg(long, short = 'j', default_value_t = 0)]
+    threads: usize,
     /// Where programs and IR go.
     #[arg(long, default_value = "target/compare")]
     build: PathBuf,
     /// The table as JSON.
     #[arg(long, default_value = "target/compare/compare.json")]
     json: PathBuf,
-}
-
-/// One line of the table.
-#[derive(Serialize, Debug)]
-struct Row {
-    kernel: String,
-    /// Seconds of the original, median.
-    original: f64,
-    /// Original over best predicted.
-    predicted_best: Option<f64>,
-    /// What the model said of the kernel's own regions together: cycles of the originals over those of what was chosen.
-    prediction: f64,
-    /// The program with the best predicted variants is, byte for byte, the original program: any ratio is noise.
-    same_program: bool,
-    /// Original over the best of the top variants, as measured.
-    measured_best: Option<f64>,
-    /// Seconds for lifting, searching and emitting.
-    optimize: f64,
-    /// Recipes of the best predicted variant, one per changed region.
-    recipe: Vec<String>,
-    /// Recipe of the best measured one, of the region that costs most.
-    measured_recipe: Option<String>,
-    /// What went wrong, where something did.
-    failure: Option<String>,
-}
-
-#[derive(Serialize, Debug)]
-struct Report {
-    flags: Vec<String>,
-    rounds: usize,
-    rows: Vec<Row>,
-    geometric_mean_predicted: f64,
-    geometric_mean_measured: f64,
-    /// Over the programs that differ from the original.
-    worst_predicted: f64,
-    programs_changed: usize,
-    slowest_optimize: f64,
+    /// The table as a chart.
+    #[arg(long, default_value = "target/compare/compare.svg")]
+    svg: PathBuf,
 }
 
 /// Runs the comparison; true if nothing failed.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     std::fs::create_dir_all(&arguments.build)?;
+    rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build_global()?;
     let suites = suite::suites(&arguments.suites, &["bench/kernels"], &["LARGE"])?;
     let mut rows = Vec::new();
     for (suite, program) in suites.iter().flat_map(|s| s.programs.iter().map(move |p| (s, p))) {
-        eprint!("{:24}", program.name);
-        let row = row(suite, program, arguments).unwrap_or_else(|error| Row {
-            kernel: program.name.clone(),
-            original: 0.0,
-            predicted_best: None,
-            prediction: 1.0,
-            same_program: false,
-            measured_best: None,
-            optimize: 0.0,
-            recipe: Vec::new(),
-            measured_recipe: None,
-            failure: Some(format!("{error:#}")),
-        });
-        eprintln!(
-            "{:>8} {:>8}  {}",
-            ratio_text(row.predicted_best),
-            ratio_text(row.measured_best),
-            row.failure.as_deref().unwrap_or("")
-        );
+        let row = Comparison { suite, program, arguments }.row();
+        let row = row.unwrap_or_else(|error| Row::failed(&program.name, format!("{error:#}")));
+        eprintln!("{}", row.line());
         rows.push(row);
     }
-    let predicted = || rows.iter().filter_map(|r| r.predicted_best);
-    let changed = || rows.iter().filter(|r| !r.same_program && r.failure.is_none());
-    let report = Report {
-        flags: suites.iter().flat_map(|s| s.flags.clone()).collect(),
-        rounds: arguments.timing.rounds,
-        geometric_mean_predicted: statistics::geometric_mean(predicted()),
-        geometric_mean_measured: statistics::geometric_mean(rows.iter().filter_map(|r| r.measured_best)),
-        worst_predicted: changed().filter_map(|r| r.predicted_best).fold(f64::INFINITY, f64::min),
-        programs_changed: changed().count(),
-        slowest_optimize: rows.iter().map(|r| r.optimize).fold(0.0, f64::max),
-        rows,
+    let flags = suites.iter().flat_map(|s| s.flags.iter().chain(s.sizes.first()).cloned()).collect();
+    let report = Report::new(flags, arguments.timing.rounds, rows);
+    report.print();
+    let write = |file: &Path, text: String| {
+        std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
     };
-    print(&report);
-    std::fs::write(&arguments.json, serde_json::to_string_pretty(&report)?)
-        .with_context(|| format!("cannot write {}", arguments.json.display()))?;
+    write(&arguments.json, serde_json::to_string_pretty(&report)?)?;
+    write(&arguments.svg, chart::svg(&report))?;
     Ok(report.rows.iter().all(|r| r.failure.is_none()))
 }
 
-fn row(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<Row> {
-    let name = program.name.clone();
-    let file = &program.sources[0];
-    let variant: Vec<String> =
-        suite.sizes.first().iter().copied().chain(&suite.timed_flags).cloned().collect();
-    let build = Build { suite, program, variant: &variant };
-    let place = |suffix: &str| arguments.build.join(format!("{name}{suffix}"));
-    let original = place(".original");
-    build.program(&original, &[])?;
+/// One program.
+struct Comparison<'a> {
+    suite: &'a Suite,
+    program: &'a Program,
+    arguments: &'a Arguments,
+}
 
-    let settings = Settings::default();
-    let registry = Registry::standard();
-    let bitcode = driver::compile_c(file, &build.flags())?;
-    let session = Session::new(&bitcode, &name, &settings, &registry);
-    let start = Instant::now();
-    let explored = session.explore()?;
-    let best = choices(&session, &explored, None, 0)?;
-    let emitted = session.emit(&best)?;
-    let optimize = start.elapsed().as_secs_f64();
-    let main = main_region(&explored, &name);
-    let variant = |rank: usize| main.and_then(|m| explored.regions[m].exploration.variants.get(rank));
+impl Comparison<'_> {
+    fn place(&self, suffix: &str) -> PathBuf {
+        self.arguments.build.join(format!("{}-{}{suffix}", self.suite.name, self.program.name))
+    }
 
-    // Candidate 0 is the best predicted; the others differ in the region that costs most.
-    let mut executables = vec![original.clone()];
-    for rank in 0..arguments.top.max(1) {
-        if rank > 0 && variant(rank).is_none() {
-            break;
+    fn settings(&self) -> Settings {
+        let mut settings = Settings { target: self.arguments.target.clone(), ..Settings::default() };
+        settings.limits.threads = self.arguments.threads;
+        settings
+    }
+
+    fn row(&self) -> Result<Row> {
+        let (suite, program, arguments) = (self.suite, self.program, self.arguments);
+        let (settings, registry) = (self.settings(), Registry::standard());
+        let original = self.place(".original");
+        let size = suite.choose_size(program, &[], &arguments.timing, arguments.suites.longest, &original)?;
+        let variant: Vec<String> = size.iter().chain(&suite.timed_flags).cloned().collect();
+        let build = Build { suite, program, variant: &variant };
+        let optimized = Optimized::new(build, &settings, &registry)?;
+        let mut executables = vec![original];
+        for rank in 0..optimized.ranks().min(arguments.top.max(1)) {
+            let output = self.place(&format!(".{rank}"));
+            optimized.program(rank, &output)?;
+            executables.push(output);
         }
-        let text = match rank {
-            0 => emitted.text.clone(),
-            _ => session.emit(&choices(&session, &explored, main, rank)?)?.text,
+        let ours = executables.len();
+        let peers = self.peers(build, ".")?;
+        executables.extend(peers.iter().filter_map(|p| p.as_ref().ok().cloned()));
+        let wrong = match (suite.dump_flags.is_empty(), arguments.unchecked) {
+            (true, _) => self.differing(&executables[0], &peers)?,
+            (false, false) => self.check(&settings, &registry)?,
+            (false, true) => vec![false; peers.len()],
         };
-        let ir = place(&format!(".{rank}.ll"));
-        std::fs::write(&ir, text)?;
-        let program = place(&format!(".{rank}"));
-        build.program(&program, &[(0, ir)])?;
-        executables.push(program);
-    }
-    let seconds =
-        arguments.timing.quiet()?.interleaved(&executables, &arguments.timing, suite.printed_time)?;
-    let ratios: Vec<f64> = seconds[1..].iter().map(|s| statistics::ratio(&seconds[0].0, &s.0)).collect();
-    let measured = ratios.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-    let prediction = prediction(&explored, &best, &name);
-    Ok(Row {
-        kernel: name,
-        original: statistics::median(&seconds[0].0),
-        predicted_best: ratios.first().copied(),
-        prediction,
-        same_program: std::fs::read(&executables[0])? == std::fs::read(&executables[1])?,
-        measured_best: measured.map(|(_, r)| r),
-        optimize,
-        recipe: explored
-            .regions
-            .iter()
-            .filter(|r| best.contains_key(&(r.function.clone(), r.number)))
-            .map(|r| format!("{}: {}", r.label(), r.exploration.best().recipe))
-            .collect(),
-        measured_recipe: measured.and_then(|(rank, _)| variant(rank)).map(|v| v.recipe.to_string()),
-        failure: None,
-    })
-}
 
-/// The function that a kernel's file is about.
-fn is_kernel(function: &str, name: &str) -> bool {
-    function.strip_prefix("kernel_") == Some(name)
-}
-
-/// The region that costs most, of the kernel's own function where that has any.
-fn main_region(explored: &Explored, name: &str) -> Option<usize> {
-    let cost = |r: usize| explored.regions[r].exploration.original.cycles;
-    let own = (0..explored.regions.len()).filter(|r| is_kernel(&explored.regions[*r].function, name));
-    own.max_by(|a, b| cost(*a).total_cmp(&cost(*b)).then(b.cmp(a))).or_else(|| explored.costliest())
-}
-
-/// Predicted cycles of the originals of the kernel's own regions, over those of what was chosen for them.
-fn prediction(explored: &Explored, chosen: &BTreeMap<(Arc<str>, usize), Chosen>, name: &str) -> f64 {
-    let (mut before, mut after) = (0.0, 0.0);
-    for region in explored.regions.iter().filter(|r| is_kernel(&r.function, name)) {
-        let exploration = &region.exploration;
-        before += exploration.original.cycles;
-        after += match chosen.contains_key(&(region.function.clone(), region.number)) {
-            true => exploration.best().cost.cycles,
-            false => exploration.original.cycles,
+        let quiet = arguments.timing.quiet()?;
+        let times = self.times(&quiet, &executables, ours)?;
+        drop(quiet);
+        let same = |at: usize| -> Result<bool> {
+            Ok(std::fs::read(&executables[0])? == std::fs::read(&executables[at])?)
         };
-    }
-    if after > 0.0 { before / after } else { 1.0 }
-}
-
-/// The best variant of each region where it is worth it; for the region `varied`, the one of that rank.
-fn choices(
-    session: &Session<'_>,
-    explored: &Explored,
-    varied: Option<usize>,
-    rank: usize,
-) -> Result<BTreeMap<(Arc<str>, usize), Chosen>> {
-    let mut result = BTreeMap::new();
-    for (index, region) in explored.regions.iter().enumerate() {
-        let exploration = &region.exploration;
-        let variant = match varied {
-            Some(v) if v == index => exploration.variants.get(rank),
-            _ => exploration.worthwhile(driver::MIN_GAIN),
-        };
-        if let Some(variant) = variant.filter(|v| !v.recipe.0.is_empty()) {
-            result.insert((region.function.clone(), region.number), session.choose(region, variant)?);
+        let gain = |t: &Times| (!t.0.is_empty()).then(|| ratio(&times[0].0, &t.0));
+        if times[0].0.is_empty() {
+            bail!("the original takes too long: raise --timeout, or choose a smaller --size");
         }
+        // Of the same program any other ratio is noise.
+        let ratios: Vec<Option<f64>> = (1..ours)
+            .map(|at| Ok(if same(at)? { Some(1.0) } else { gain(&times[at]) }))
+            .collect::<Result<_>>()?;
+        let best = ratios.iter().enumerate().filter_map(|(rank, r)| Some((rank, (*r)?)));
+        let best = best.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        let mut measured = times[ours..].iter();
+        let peers = arguments.peers.iter().zip(&peers).zip(wrong).map(|((peer, built), wrong)| PeerResult {
+            name: peer.name.clone(),
+            ratio: built.as_ref().ok().and_then(|_| measured.next()).and_then(gain),
+            other_results: wrong,
+            failure: built.as_ref().err().map(|e| format!("{e:#}")),
+        });
+        Ok(Row {
+            kernel: program.name.clone(),
+            size,
+            original: median(&times[0].0),
+            predicted_best: ratios.first().copied().flatten(),
+            prediction: optimized.prediction(),
+            same_program: same(1)?,
+            measured_best: best.map(|(_, r)| r),
+            peers: peers.collect(),
+            optimize: optimized.seconds,
+            recipe: optimized.recipes(),
+            measured_recipe: best.and_then(|(rank, _)| optimized.recipe(rank)),
+            rounds: times[0].0.len(),
+            failure: (ratios.first() == Some(&None)).then(|| "takes too long".to_string()),
+        })
     }
-    Ok(result)
-}
 
-fn ratio_text(ratio: Option<f64>) -> String {
-    ratio.map_or_else(|| "-".to_string(), |r| format!("{r:.2}x"))
-}
+    /// The program as each peer makes it, or why it does not.
+    fn peers(&self, build: Build<'_>, suffix: &str) -> Result<Vec<Result<PathBuf>>> {
+        let make = |peer: &Peer| {
+            let output = self.place(&format!("{suffix}{}", peer.name));
+            peer.program(build, &output).map(|()| output)
+        };
+        Ok(self.arguments.peers.par_iter().map(make).collect())
+    }
 
-fn print(report: &Report) {
-    let mut table = Table::new();
-    table
-        .load_preset(UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(160);
-    table.set_header(["kernel", "clang -O3", "best predicted", "said", "best measured", "opt", "recipe"]);
-    for column in 1..=5 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
+    /// Times of all; where the results are in what timed runs print, those of ours must be the original's. What peers print
+    /// is theirs.
+    fn times(&self, quiet: &Quiet, executables: &[PathBuf], ours: usize) -> Result<Vec<Times>> {
+        quiet.interleaved(executables, ours, &self.arguments.timing, self.suite.printed_time)
+    }
+
+    /// Dumps of builds at the small size: ours must be the original's; says which peers' are not.
+    fn check(&self, settings: &Settings, registry: &Registry) -> Result<Vec<bool>> {
+        let (suite, program, arguments) = (self.suite, self.program, self.arguments);
+        let size = suite.size_flag(&arguments.check_size);
+        let variant: Vec<String> = [size].iter().chain(&suite.dump_flags).cloned().collect();
+        let build = Build { suite, program, variant: &variant };
+        let (original, ours) = (self.place(".check.original"), self.place(".check.0"));
+        build.program(&original, &[])?;
+        Optimized::new(build, settings, registry)?.program(0, &ours)?;
+        if arguments.timing.output(&ours)? != arguments.timing.output(&original)? {
+            bail!("computes something else at {}: {}", arguments.check_size, ours.display());
         }
+        self.differing(&original, &self.peers(build, ".check.")?)
     }
-    for r in &report.rows {
-        table.add_row([
-            r.kernel.clone(),
-            format!("{:.3} s", r.original),
-            match r.same_program {
-                true => "same".to_string(),
-                false => ratio_text(r.predicted_best),
-            },
-            format!("{:.2}x", r.prediction),
-            ratio_text(r.measured_best),
-            format!("{:.1} s", r.optimize),
-            r.failure.clone().unwrap_or_else(|| r.recipe.join(" | ")),
-        ]);
+
+    /// Which peers' programs do not print what the original prints.
+    fn differing(&self, original: &Path, peers: &[Result<PathBuf>]) -> Result<Vec<bool>> {
+        let timing = &self.arguments.timing;
+        let expected = if peers.is_empty() { Default::default() } else { timing.output(original)? };
+        let differs = |built: &Result<PathBuf>| {
+            built.as_ref().is_ok_and(|p| timing.output(p).is_ok_and(|found| found != expected))
+        };
+        Ok(peers.iter().map(differs).collect())
     }
-    println!("{table}");
-    println!(
-        "geometric mean of all: {:.2}x best predicted, {:.2}x best measured of the top; {} of {} programs changed, the worst \
-         of them {:.2}x; slowest optimization {:.1} s",
-        report.geometric_mean_predicted,
-        report.geometric_mean_measured,
-        report.programs_changed,
-        report.rows.len(),
-        report.worst_predicted,
-        report.slowest_optimize
-    );
 }

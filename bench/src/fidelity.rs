@@ -14,7 +14,7 @@ use looptree::tree::canonical;
 use rayon::prelude::*;
 use report::{KernelReport, Measured, Report};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
@@ -152,34 +152,12 @@ fn flags(suite: &Suite, size: Option<&String>, arguments: &Arguments) -> Vec<Str
     size.into_iter().chain(&suite.timed_flags).chain(dump.into_iter().flatten()).cloned().collect()
 }
 
-/// Builds the original at the first size at which it is short enough, and says which that is.
-fn original(
-    suite: &Suite,
-    program: &Program,
-    output: &Path,
-    arguments: &Arguments,
-) -> Result<Option<String>> {
-    for size in &suite.sizes {
-        let variant = flags(suite, Some(size), arguments);
-        Build { suite, program, variant: &variant }.program(output, &[])?;
-        if Some(size) == suite.sizes.last() {
-            return Ok(Some(size.clone()));
-        }
-        let run = arguments.timing.run(output, &[])?;
-        let seconds = if suite.printed_time { run.printed_seconds() } else { Some(run.processor_seconds) };
-        if !run.timed_out() && seconds.is_some_and(|s| s <= arguments.suites.longest) {
-            return Ok(Some(size.clone()));
-        }
-    }
-    Build { suite, program, variant: &flags(suite, None, arguments) }.program(output, &[])?;
-    Ok(None)
-}
-
 fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<KernelReport> {
     let (settings, registry) = (settings(arguments), Registry::standard());
     let place = |suffix: &str| arguments.build.join(format!("{}-{}{suffix}", suite.name, program.name));
     let base = place(".original");
-    let size = original(suite, program, &base, arguments)?;
+    let dump = if arguments.unchecked { &[][..] } else { &suite.dump_flags };
+    let size = suite.choose_size(program, dump, &arguments.timing, arguments.suites.longest, &base)?;
     let variant = flags(suite, size.as_ref(), arguments);
     let build = Build { suite, program, variant: &variant };
     let subject = subject(build, &settings, &registry)?;
@@ -218,12 +196,12 @@ fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<K
         }
     };
     let quiet = arguments.timing.quiet()?;
-    let times = quiet.interleaved(&run, &arguments.timing, suite.printed_time)?;
+    let times = quiet.interleaved(&run, run.len(), &arguments.timing, suite.printed_time)?;
     let idle = match idle {
         None => 0.0,
         Some(idle) => {
             run = vec![idle];
-            let times = quiet.interleaved(&run, &arguments.timing, suite.printed_time)?;
+            let times = quiet.interleaved(&run, run.len(), &arguments.timing, suite.printed_time)?;
             times.first().and_then(Times::least).unwrap_or(0.0)
         }
     };

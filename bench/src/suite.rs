@@ -4,6 +4,8 @@
 //! of its own, and where some have a header of the same name only these. `utilities/polybench.c` marks the layout of
 //! PolyBench, whose macros then choose sizes, print times and dump results; all of that can be said by options for other suites.
 
+use crate::programs::Build;
+use crate::timing;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -53,6 +55,8 @@ pub struct Suite {
     pub shared: Vec<PathBuf>,
     /// Sizes as preprocessor flags, the largest first; empty: programs have one size.
     pub sizes: Vec<String>,
+    /// What follows the name of a size in its macro.
+    suffix: &'static str,
     /// Flags of timed builds alone.
     pub timed_flags: Vec<String>,
     /// Flags that make any build dump its results.
@@ -136,10 +140,47 @@ fn suite(directory: &Path, arguments: &Arguments, sizes: &[&str]) -> Result<Suit
         preprocessor,
         shared,
         sizes: sizes.iter().map(|s| format!("-D{s}{suffix}")).collect(),
+        suffix,
         timed_flags: own(if polybench { &["-DPOLYBENCH_TIME"] } else { &[] }),
         dump_flags: own(if polybench { &["-DPOLYBENCH_DUMP_ARRAYS"] } else { &[] }),
         printed_time: polybench || arguments.printed_time,
     })
+}
+
+impl Suite {
+    /// The flag for a size.
+    pub fn size_flag(&self, size: &str) -> String {
+        format!("-D{size}{}", self.suffix)
+    }
+
+    /// Builds the original for timing, with `more` flags, at the first size at which it takes no longer than that; says which that is.
+    pub fn choose_size(
+        &self,
+        program: &Program,
+        more: &[String],
+        timing: &timing::Arguments,
+        longest: f64,
+        output: &Path,
+    ) -> Result<Option<String>> {
+        let build = |size: Option<&String>| {
+            let variant: Vec<String> =
+                size.into_iter().chain(&self.timed_flags).chain(more).cloned().collect();
+            Build { suite: self, program, variant: &variant }.program(output, &[])
+        };
+        for size in &self.sizes {
+            build(Some(size))?;
+            if Some(size) == self.sizes.last() {
+                return Ok(Some(size.clone()));
+            }
+            let run = timing.run(output, &[])?;
+            let seconds = if self.printed_time { run.printed_seconds() } else { Some(run.processor_seconds) };
+            if !run.timed_out() && seconds.is_some_and(|s| s <= longest) {
+                return Ok(Some(size.clone()));
+            }
+        }
+        build(None)?;
+        Ok(None)
+    }
 }
 
 /// Whether all programs have a macro for how often the kernel is called.
