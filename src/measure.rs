@@ -13,7 +13,7 @@ mod native;
 mod timing;
 
 pub use arguments::{NotCallable, argument_specs};
-pub use inputs::{ArgumentSpec, CallSetup};
+pub use inputs::{ArgumentSpec, CallSetup, Part};
 
 use inputs::Memory;
 use irgen::emit::{EmitError, FunctionParameter, emit_function, function_parameters, touched};
@@ -107,6 +107,12 @@ pub enum MeasureError {
 }
 
 impl MeasureError {
+    /// Whether the function needs what no module given defines.
+    pub fn is_incomplete(&self) -> bool {
+        let MeasureError::Llvm { source: LlvmError::Jit(message), .. } = self else { return false };
+        message.contains("Symbols not found")
+    }
+
     fn llvm(label: &str, source: LlvmError) -> Self {
         MeasureError::Llvm { label: label.to_owned(), source }
     }
@@ -175,7 +181,8 @@ pub const ORIGINAL: &str = "original";
 
 /// Measures variants of `function` against the original; the first measurement is the original's.
 ///
-/// Modules are IR or bitcode. Functions keep their `target-cpu` and `target-features`.
+/// Modules are IR or bitcode. Functions keep their `target-cpu` and `target-features`. What the function does not need is left
+/// out, so that what only the rest of its program needs can be missing.
 ///
 /// # Errors
 /// Where something cannot be compiled or called, and where a variant computes something else.
@@ -239,7 +246,7 @@ pub fn measure_kernel(
     params: &[i64],
     options: &MeasureOptions,
 ) -> Result<Vec<Measurement>, MeasureError> {
-    let setup = CallSetup { arguments: kernel_arguments(kernel, params)?, seed: 1 };
+    let setup = CallSetup { arguments: kernel_arguments(kernel, params)?, seed: 1, others: Vec::new() };
     let name = "kernel";
     let none = BTreeSet::new();
     let original = kernel_module(name, kernel, &kernel.original, &[], &none, ORIGINAL)?;

@@ -133,3 +133,48 @@ fn a_reader_that_goes_away_is_no_trouble() {
     let output = child.wait_with_output().expect("the command ends");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
 }
+
+/// A function of a program in several files is measured: what only the rest needs may be missing, what it needs is given.
+#[test]
+fn measuring_needs_only_what_the_function_needs() {
+    let place = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).expect("a file");
+    write(
+        "main.c",
+        "double weight(double);
+         void elsewhere(void);
+         extern double table[64][64];
+         void kernel(void) {
+             for (int j = 0; j < 64; j++) for (int i = 0; i < 64; i++) table[i][j] = table[i][j] * 2.0 + 1.0;
+             table[0][0] = weight(table[0][0]);
+         }
+         int main(void) { elsewhere(); kernel(); return 0; }",
+    );
+    write("table.c", "double table[64][64];");
+    write("weight.c", "double weight(double x) { return SCALE * x; }");
+    let clang = std::env::var("LOOPTREE_CLANG").unwrap_or_else(|_| "clang-22".to_string());
+    let mut object = Command::new(clang);
+    object.args(["-c", "-O1", "-DSCALE=0.5", "weight.c"]).current_dir(place.path());
+    assert!(object.status().expect("clang runs").success());
+    let explore = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_looptree"));
+        command.args(["explore", "main.c", "-f", "kernel", "--measure", "--top", "2"]).args(arguments);
+        let output =
+            command.current_dir(place.path()).env("NO_COLOR", "1").output().expect("the command runs");
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let (code, text) = explore(&[]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("not measured") && text.contains("table") && text.contains("--with"), "{text}");
+    assert!(!text.contains("elsewhere"), "{text}");
+    for weight in ["weight.o", "weight.c"] {
+        let (code, text) = explore(&["--with", "table.c", weight, "--", "-DSCALE=0.5"]);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(!text.contains("not measured"), "{text}");
+    }
+    let (code, text) = explore(&["--with", "table.h"]);
+    assert_eq!(code, Some(2), "{text}");
+    // Twice the same definition.
+    let (_, text) = explore(&["--with", "table.c", "table.c", "weight.o"]);
+    assert!(text.contains("cannot be linked") && text.contains("table"), "{text}");
+}

@@ -295,7 +295,8 @@ fn run(
         Some(region) => session.argument_specs(region)?.expect("it can be called"),
         None => return Ok(()),
     };
-    let setup = CallSetup { arguments: arguments.into_iter().map(with_room).collect(), seed: 7 };
+    let arguments = arguments.into_iter().map(with_room).collect();
+    let setup = CallSetup { arguments, seed: 7, others: Vec::new() };
     let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
     // The original is compiled once for several modules.
     for first in (0..modules).step_by(16) {

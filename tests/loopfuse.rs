@@ -375,7 +375,7 @@ fn accepted(
         return Err(format!("{recipe}: {fused} loops in the tree, {outermost} in the IR"));
     }
     let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
-    let setup = CallSetup { arguments: case.arguments(), seed: 7 };
+    let setup = CallSetup { arguments: case.arguments(), seed: 7, others: Vec::new() };
     measure_ir(case.text.as_bytes(), FUNCTION, &[("fused", &emitted.bitcode)], &setup, &options)
         .map_err(|e| format!("{recipe}: {e}"))?;
     // A tree that is wrong on purpose shows that these inputs run the new code.

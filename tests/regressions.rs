@@ -31,7 +31,7 @@ fn same_bits(file: &str, machine: &str, function: &str, params: &[(&str, i64)], 
         &bitcode,
         function,
         &[("variant", &emitted.bitcode)],
-        &CallSetup { arguments, seed: 7 },
+        &CallSetup { arguments, seed: 7, others: Vec::new() },
         &options,
     )
     .expect("equal bits");

@@ -117,6 +117,9 @@ pub struct ExploreArguments {
     /// for bit, and report times.
     #[arg(long, short = 'm')]
     pub measure: bool,
+    /// Other files of the program, where the function measured needs them: C, LLVM IR or objects (`.o`).
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "measure")]
+    pub with: Vec<PathBuf>,
     /// Print the terms of the predicted cost of the variants shown.
     #[arg(long)]
     pub explain: bool,

@@ -18,6 +18,7 @@ use std::sync::Arc;
 pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
     let file = &arguments.input.file;
     let read = input::read(&arguments.input)?;
+    let others = input::parts(&arguments.with, &arguments.input)?;
     let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
     let registry = Registry::standard();
     let progress = Progress::new();
@@ -56,7 +57,7 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
         let shown = region.exploration.variants.len().min(arguments.top.max(1));
         let times = if arguments.measure {
             progress.say(format!("{}: measuring {shown} variants", region.label()));
-            Some(measured::measure(&session, &read, region, shown, file)?)
+            Some(measured::measure(&session, &read, region, shown, &others, file)?)
         } else {
             None
         };

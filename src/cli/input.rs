@@ -5,12 +5,13 @@ use super::error::CliError;
 use looptree::analyses::AnalysisError;
 use looptree::driver::{self, DriverError, ModelError, Settings};
 use looptree::explore::Strategy;
+use looptree::measure::Part;
 use looptree::transforms::{Recipe, Registry};
 use looptree::tree::text::{self, Program};
 use miette::NamedSource;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Inputs larger than this are refused, in bytes: nothing written by people or compilers comes near.
 const LARGEST: u64 = 1 << 30;
@@ -56,6 +57,23 @@ pub fn read(arguments: &InputArguments) -> Result<Input, CliError> {
             Ok(Input::Ir(bytes))
         }
     }
+}
+
+/// Other files of a program; C goes through clang with the flags of the input.
+pub fn parts(files: &[PathBuf], input: &InputArguments) -> Result<Vec<Part>, CliError> {
+    let part = |file: &PathBuf| match file.extension().and_then(|e| e.to_str()) {
+        Some("o") => Ok(Part::Object(read_bytes(file)?)),
+        Some(kind @ ("c" | "ll" | "bc")) => {
+            let clang_flags = if kind == "c" { input.clang_flags.clone() } else { Vec::new() };
+            let own = InputArguments { file: file.clone(), function: None, region: None, clang_flags };
+            Ok(Part::Ir(file.display().to_string(), read(&own)?.module().to_vec()))
+        }
+        _ => Err(CliError::Usage {
+            message: format!("--with {}: neither C, nor IR, nor an object", file.display()),
+            help: "the file's name ends in .c, .ll, .bc or .o".to_string(),
+        }),
+    };
+    files.iter().map(part).collect()
 }
 
 /// Reads and parses a `.lt` file; `-` is standard input.

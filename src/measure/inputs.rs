@@ -32,6 +32,17 @@ pub struct CallSetup {
     pub arguments: Vec<ArgumentSpec>,
     /// Of the contents of buffers; equal seeds give equal contents.
     pub seed: u64,
+    /// Other parts of the program that the function needs. Functions that it does not need need not be there either.
+    pub others: Vec<Part>,
+}
+
+/// A part of a program besides the module of the function.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// IR or bitcode with its name. Its variables are compared as those of the module itself.
+    Ir(String, Vec<u8>),
+    /// An object file for this machine. Its variables start with what they hold in the file, and are not compared.
+    Object(Vec<u8>),
 }
 
 /// Name of the result in comparisons.
@@ -272,7 +283,8 @@ mod tests {
             after: bytes,
             observed: true,
         };
-        CallSetup { arguments: vec![ArgumentSpec::Int(-1), ArgumentSpec::Float(0.5), pointer], seed: 3 }
+        let arguments = vec![ArgumentSpec::Int(-1), ArgumentSpec::Float(0.5), pointer];
+        CallSetup { arguments, seed: 3, others: Vec::new() }
     }
 
     #[test]

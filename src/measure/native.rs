@@ -1,6 +1,6 @@
 //! Compiled modules: calling them, and reading and writing their globals. The only code here that is not checked by Rust.
 
-use super::inputs::{CallSetup, Memory, Outcome, RESULT, Random};
+use super::inputs::{CallSetup, Memory, Outcome, Part, RESULT, Random};
 use super::{MeasureError, ORIGINAL};
 use irgen::emit::add_trampoline;
 use irgen::llvm::{
@@ -46,6 +46,12 @@ impl Native {
         let llvm = |e| MeasureError::llvm(label, e);
         let context = Context::new();
         let mut module = context.parse(bytes, label).map_err(llvm)?;
+        for part in &setup.others {
+            if let Part::Ir(name, bytes) = part {
+                let linked = context.parse(bytes, name).and_then(|other| module.link(other));
+                linked.map_err(|e| MeasureError::llvm(name, e))?;
+            }
+        }
         let target = TargetMachine::host(OptLevel::Aggressive, CodeModel::Jit).map_err(llvm)?;
         if module.triple().is_empty() {
             module.set_target(&target);
@@ -66,10 +72,21 @@ impl Native {
                 globals.push(place);
             }
         }
-        module.run_passes("default<O3>", Some(&target)).map_err(llvm)?;
+        // What only other functions need may have no definition.
+        for other in module.functions() {
+            if !other.is_declaration() && other.name() != function {
+                other.set_linkage(Linkage::Internal);
+            }
+        }
+        module.run_passes("globaldce,default<O3>", Some(&target)).map_err(llvm)?;
         let symbol = add_trampoline(&module, function).map_err(|e| MeasureError::emit(label, e))?;
         let jit = Jit::new(OptLevel::Aggressive).map_err(llvm)?;
         jit.add(&module).map_err(llvm)?;
+        for part in &setup.others {
+            if let Part::Object(bytes) = part {
+                jit.add_object(bytes).map_err(llvm)?;
+            }
+        }
         // SAFETY: the signature of every trampoline; not called after `_jit` is dropped.
         let call = unsafe { jit.lookup::<Call>(&symbol) }.map_err(llvm)?;
         for place in &mut globals {

@@ -50,7 +50,7 @@ fn setup() -> CallSetup {
         observed: true,
     };
     let arguments = vec![ArgumentSpec::Int(100), ArgumentSpec::Float(0.75), pointer("x"), pointer("y")];
-    CallSetup { arguments, seed: 1 }
+    CallSetup { arguments, seed: 1, others: Vec::new() }
 }
 
 fn quick() -> MeasureOptions {

@@ -50,6 +50,9 @@ pub enum LlvmError {
     /// The JIT could not be built, filled or searched.
     #[error("JIT: {0}")]
     Jit(String),
+    /// Two modules do not go together.
+    #[error("the modules cannot be linked: {0}")]
+    Link(String),
     /// There is no function of this name.
     #[error("there is no function `{0}` in the module")]
     NoFunction(String),

@@ -72,6 +72,17 @@ impl Jit {
         }
     }
 
+    /// Adds a compiled object file for this machine.
+    pub fn add_object(&self, object: &[u8]) -> Result<()> {
+        // SAFETY: the buffer copies the bytes; the JIT takes it, also when it fails.
+        unsafe {
+            let (data, len) = (object.as_ptr().cast(), object.len());
+            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len, c"object".as_ptr());
+            let library = LLVMOrcLLJITGetMainJITDylib(self.raw);
+            take_error(LLVMOrcLLJITAddObjectFile(self.raw, library, buffer)).map_err(LlvmError::Jit)
+        }
+    }
+
     /// The address of a symbol, whose code is generated now if it was not.
     pub fn address(&self, symbol: &str) -> Result<u64> {
         self.messages.take();

@@ -8,6 +8,7 @@ use std::ptr;
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use llvm_sys::core::*;
+use llvm_sys::linker::LLVMLinkModules2;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
 use llvm_sys::transforms::pass_builder::*;
@@ -231,6 +232,22 @@ impl<'c> Module<'c> {
         };
         result.map_err(error)?;
         self.context.errors_since(before).map_or(Ok(()), |message| Err(error(message)))
+    }
+
+    /// Moves everything of another module of the same context into this one.
+    pub fn link(&mut self, other: Module<'c>) -> Result<()> {
+        require(ptr::eq(self.context, other.context), "link", "the modules have different contexts")?;
+        self.verify()?;
+        other.verify()?;
+        let before = self.context.num_diagnostics();
+        let other = std::mem::ManuallyDrop::new(other);
+        // SAFETY: verified modules of one context; the other one is destroyed by the call, and not dropped again.
+        let failed = unsafe { LLVMLinkModules2(self.raw, other.raw) } != 0;
+        match self.context.errors_since(before) {
+            Some(message) => Err(LlvmError::Link(message)),
+            None if failed => Err(LlvmError::Link("LLVM does not say why".to_owned())),
+            None => Ok(()),
+        }
     }
 
     /// Deletes a function that nothing uses.

@@ -4,7 +4,7 @@ use crate::cli::error::CliError;
 use crate::cli::input::{self, Input};
 use looptree::driver::{Chosen, DriverError, ExploredRegion, Session};
 use looptree::measure::{
-    ArgumentSpec, CallSetup, KernelVariant, MeasureError, MeasureOptions, Measurement, NotCallable,
+    ArgumentSpec, CallSetup, KernelVariant, MeasureError, MeasureOptions, Measurement, NotCallable, Part,
     measure_ir, measure_kernel,
 };
 use std::collections::BTreeMap;
@@ -52,6 +52,7 @@ pub fn measure(
     read: &Input,
     region: &ExploredRegion,
     shown: usize,
+    others: &[Part],
     file: &Path,
 ) -> Result<Times, CliError> {
     let failed = |e: DriverError| input::from_driver(e, file);
@@ -92,7 +93,8 @@ pub fn measure(
             }
             let list: Vec<(&str, &[u8])> =
                 labels.iter().map(String::as_str).zip(modules.iter().map(|m| &m[..])).collect();
-            measure_ir(bytes, &region.function, &list, &CallSetup { arguments, seed: 1 }, &options)
+            let setup = CallSetup { arguments, seed: 1, others: others.to_vec() };
+            measure_ir(bytes, &region.function, &list, &setup, &options)
         }
     };
     match measured {
@@ -105,6 +107,9 @@ pub fn measure(
                 message: error.to_string(),
                 help: "this is a bug in looptree: please report the input and the recipe".to_string(),
             })
+        }
+        Err(error) if error.is_incomplete() => {
+            Ok(Times::Not(format!("{error}; name the files that define them after --with")))
         }
         Err(error) => Ok(Times::Not(error.to_string())),
     }
