@@ -5,16 +5,23 @@
 //! - A loop over a fresh variable whose body starts with `Let i = t` and does not use `t` otherwise is a loop over `i`.
 //! - A loop that runs once is a `Let`; one that never runs, and a guard that never holds, is gone.
 //! - Fresh variables are numbered by the number of loops over fresh variables around them (de Bruijn levels).
-//! - Bounds and conditions are sorted, without duplicates and without bounds that another one implies by a constant.
+//! - Bounds and conditions are sorted and without duplicates. What is known where they stand ([`Known`]) leaves out the bounds
+//!   that others imply and conditions that always hold, and shows loops that never run.
 //!
-//! Work is proportional to the tree; subtrees that are canonical already are shared, not copied.
+//! Work is proportional to the tree; subtrees that are canonical already are shared, not copied. What a subtree becomes depends
+//! on where it stands.
 
-use crate::{Affine, Alternative, Bounds, Green, GuardCondition, Kernel, LoopHeader, Node, VarId};
+use crate::known::Known;
+use crate::{
+    Affine, Alternative, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopHeader, Node,
+    Relation, VarId,
+};
 use std::sync::Arc;
 
 /// The canonical form of a tree of this kernel.
 pub fn canonical(kernel: &Kernel, root: &Green) -> Green {
-    let pass = |tree: &Green| Canonical { originals: kernel.var_count() }.rebuild(tree, &Env::default(), 0);
+    let mut state = Canonical { originals: kernel.var_count(), known: Known::of(kernel) };
+    let mut pass = |tree: &Green| state.rebuild(tree, &Env::default(), 0);
     // What one pass substitutes may show the next that a loop is an alias or runs once. The last pass only shares.
     let mut tree = pass(root);
     for _ in 0..MOST_PASSES {
@@ -96,11 +103,13 @@ impl Env {
 
 struct Canonical {
     originals: u32,
+    /// In the new names.
+    known: Known,
 }
 
 impl Canonical {
     /// `level`: number of loops over fresh variables around.
-    fn rebuild(&self, node: &Green, env: &Env, level: u32) -> Green {
+    fn rebuild(&mut self, node: &Green, env: &Env, level: u32) -> Green {
         match node.node() {
             Node::Stmt(_, dims) => {
                 // Loops bind original variables under their own names, so a changed dim needs a binding.
@@ -140,7 +149,10 @@ impl Canonical {
                     return self.rebuild(body, &env.with(*var, value_new), level);
                 }
                 let env = &env.with(*var, Affine::var(*var));
+                let depth = self.known.depth();
+                self.known.enter_let(*var, &value_new);
                 let new = self.rebuild(body, env, level);
+                self.known.leave(depth);
                 if new.is_empty() {
                     return new;
                 }
@@ -152,7 +164,7 @@ impl Canonical {
             Node::Guard(condition, body) => {
                 let condition_new = match &**condition {
                     GuardCondition::Affine(c) => {
-                        let c = c.substitute(&|v| env.get(v));
+                        let c = self.decided(c.substitute(&|v| env.get(v)));
                         if c.is_never() {
                             return Green::empty();
                         }
@@ -163,7 +175,12 @@ impl Canonical {
                     }
                     other => other.clone(),
                 };
+                let depth = self.known.depth();
+                if let GuardCondition::Affine(c) = &condition_new {
+                    self.known.enter_guard(c);
+                }
                 let new = self.rebuild(body, env, level);
+                self.known.leave(depth);
                 if new.is_empty() {
                     return new;
                 }
@@ -199,7 +216,7 @@ impl Canonical {
     }
 
     fn rebuild_loop(
-        &self,
+        &mut self,
         node: &Green,
         header: &Arc<LoopHeader>,
         body: &Green,
@@ -222,8 +239,13 @@ impl Canonical {
         }
         let (var, inner_level) =
             if fresh { (VarId(self.originals + level), level + 1) } else { (header.var, level) };
-        let header_new = map_header(header, var, &|e| env.apply(e));
+        let Some(header_new) = self.needed(map_header(header, var, &|e| env.apply(e))) else {
+            return Green::empty();
+        };
+        let depth = self.known.depth();
+        self.known.enter_loop(&header_new);
         let new = self.rebuild(body, &env.with(header.var, Affine::var(var)), inner_level);
+        self.known.leave(depth);
         if new.is_empty() {
             return new;
         }
@@ -234,6 +256,47 @@ impl Canonical {
             return node.clone();
         }
         Green::for_loop(header_new, new)
+    }
+}
+
+impl Canonical {
+    /// A header without the bounds that others imply here; `None` if the loop never runs.
+    fn needed(&self, mut header: LoopHeader) -> Option<LoopHeader> {
+        let Bounds::Affine { lower, upper } = &mut header.bounds else { return Some(header) };
+        if lower.iter().any(|l| upper.iter().any(|u| self.known.nonnegative(&(l - u)))) {
+            return None;
+        }
+        without(lower, |kept, other| self.known.nonnegative(&(kept - other)));
+        without(upper, |kept, other| self.known.nonnegative(&(other - kept)));
+        Some(header)
+    }
+
+    /// A condition without what is known here.
+    fn decided(&self, mut condition: Condition) -> Condition {
+        let holds = |c: &Constraint| {
+            self.known.nonnegative(&c.expression)
+                && (c.relation == Relation::NonNegative || self.known.nonnegative(&c.expression.scale(-1)))
+        };
+        let fails = |c: &Constraint| c.negated().iter().any(holds);
+        condition.disjuncts.retain_mut(|conjunction| {
+            let possible = !conjunction.iter().any(fails);
+            conjunction.retain(|c| !holds(c));
+            possible
+        });
+        condition.simplified()
+    }
+}
+
+/// Leaves out bounds that another one `implies`.
+fn without(bounds: &mut Vec<Affine>, implies: impl Fn(&Affine, &Affine) -> bool) {
+    let mut at = 0;
+    while at < bounds.len() {
+        let others = bounds.iter().enumerate().filter(|(n, _)| *n != at);
+        if others.into_iter().any(|(_, kept)| implies(kept, &bounds[at])) {
+            bounds.remove(at);
+        } else {
+            at += 1;
+        }
     }
 }
 
@@ -271,4 +334,67 @@ fn tidy(mut bounds: Vec<Affine>, implies: impl Fn(i64) -> bool) -> Vec<Affine> {
     let superfluous =
         |b: &Affine| bounds.iter().any(|a| a != b && (a - b).as_constant().is_some_and(&implies));
     bounds.iter().filter(|b| !superfluous(b)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Green;
+    use crate::text::parse;
+
+    /// The canonical form of a variant over `i j k`.
+    fn tree(variant: &str) -> Green {
+        let text = format!(
+            "nest @k[N, M] {{ array A: f64[N]
+               for i in 0..N {{ for j in 0..N {{ for k in 0..N {{ S: A[i] = 0.0 }} }} }}
+               variant {{ {variant} }} }}"
+        );
+        parse(&text).unwrap_or_else(|e| panic!("{text}: {e}")).tree().clone()
+    }
+
+    #[test]
+    fn bounds_that_the_context_implies_go() {
+        let same = |a: &str, b: &str| assert_eq!(tree(a), tree(b), "{a}");
+        let nest = |t: &str, i: &str, j: &str| {
+            format!("for t in {t} {{ for i in {i} {{ for j in {j} {{ for k in 0..N {{ S }} }} }} }}")
+        };
+        // A split at the first row of a tile.
+        let point = "16*t..16*t + 16";
+        same(&nest("0..N", point, "0..min(i, 16*t)"), &nest("0..N", point, "0..16*t"));
+        same(&nest("0..N", point, "max(0, 16*t)..i"), &nest("0..N", point, "16*t..i"));
+        assert!(tree(&nest("0..N", point, "max(0, 16*t)..min(i, 16*t)")).is_empty());
+        // Full tiles, and the last one.
+        let (full, last) = ("0..floor(N/16)", "floor(N/16)..floor((N + 15)/16)");
+        let cut = "16*t..min(N, 16*t + 16)";
+        same(&nest(full, cut, "0..N"), &nest(full, point, "0..N"));
+        same(&nest(last, cut, "0..N"), &nest(last, "16*t..N", "0..N"));
+        // Where the range is not known, nothing goes.
+        for shorter in [point, "16*t..N"] {
+            assert_ne!(tree(&nest("0..M", cut, "0..N")), tree(&nest("0..M", shorter, "0..N")));
+        }
+    }
+
+    #[test]
+    fn guards_are_decided_where_they_stand() {
+        let guarded = |guard: &str| {
+            tree(&format!("for i in 2..N {{ for j in i..N {{ for k in 0..N {{ {guard} }} }} }}"))
+        };
+        for implied in ["j >= 2", "N >= 3", "i + j >= 4", "j - i >= 0 && k >= 0"] {
+            assert_eq!(guarded(&format!("if {implied} {{ S }}")), guarded("S"), "{implied}");
+        }
+        assert_eq!(guarded("if j >= 3 && i >= 2 { S }"), guarded("if j >= 3 { S }"));
+        assert_ne!(guarded("if j >= 3 { S }"), guarded("S"));
+        for never in ["j <= 1", "i == j + 1", "k >= N"] {
+            assert!(guarded(&format!("if {never} {{ S }}")).is_empty(), "{never}");
+        }
+    }
+
+    #[test]
+    fn what_an_inner_variable_hides_is_forgotten() {
+        let inner = |body: &str| {
+            tree(&format!(
+                "for i in 2..N {{ for j in 0..N {{ for k in 0..N {{ let i = k {{ {body} }} }} }} }}"
+            ))
+        };
+        assert_ne!(inner("if i >= 2 { S }"), inner("S"));
+    }
 }

@@ -33,6 +33,7 @@ mod green;
 mod ids;
 pub mod interp;
 mod kernel;
+mod known;
 mod occurrence;
 mod private;
 mod red;
