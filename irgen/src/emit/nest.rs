@@ -6,8 +6,8 @@ use super::{EmitError, Emitter, Place};
 use crate::llvm::{HintValue, IntPredicate, LoopHint};
 use crate::mutation::{self, Rule};
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Bounds, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, VarId,
-    occurrences,
+    AccessKind, Affine, Around, ArrayId, Bounds, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node,
+    VarId, occurrences,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -170,40 +170,58 @@ fn sets_a_scalar_again(kernel: &Kernel, body: &Green) -> bool {
 ///
 /// For loops so annotated LLVM 22 computes no dependences at all, and then moves members of interleaved groups (accesses
 /// with a constant stride other than one) across accesses of the same element in the same iteration. Accesses of unit
-/// stride are never grouped. So an array that is written, and accessed more than once in the body, must be accessed with
-/// unit stride throughout.
+/// stride, and reads of one element by all iterations, are never grouped. So an array that is written, and accessed more
+/// than once in the body, must be accessed in these two ways throughout.
 fn keeps_order_within_iterations(kernel: &Kernel, var: VarId, body: &Green) -> bool {
     /// Accesses of one array.
     #[derive(Default)]
     struct Seen {
         count: usize,
         written: bool,
-        strided: bool,
+        grouped: bool,
     }
     let mut arrays: BTreeMap<ArrayId, Seen> = BTreeMap::new();
     for occurrence in occurrences(body) {
-        for access in &kernel.statement(occurrence.statement).accesses {
-            let unit = access.subscripts.as_ref().is_some_and(|subscripts| {
-                let coefficient = |e: &Affine| {
-                    let e = occurrence.resolve_at(e, occurrence.around.len());
-                    let direct = e.coefficient(var);
-                    // Inside of a floor division it is no constant stride.
-                    let rest = &e - &Affine::var(var).scale(direct);
-                    (!rest.uses(var)).then_some(direct)
-                };
-                match subscripts.split_last() {
-                    None => true,
-                    Some((last, outer)) => {
-                        matches!(coefficient(last), Some(1 | -1))
-                            && outer.iter().all(|e| coefficient(e) == Some(0))
-                    }
+        // Counters of inner loops that begin elsewhere in each iteration: with the inner loop unrolled, they are strides.
+        let mut moving = vec![var];
+        for (at, around) in occurrence.around.iter().enumerate() {
+            if let Around::Loop(inner) = around
+                && match &inner.bounds {
+                    Bounds::Affine { lower, upper } => lower.iter().chain(upper).any(|e| {
+                        let e = occurrence.resolve_at(e, at);
+                        moving.iter().any(|v| e.uses(*v))
+                    }),
+                    Bounds::Unbounded { .. } => true,
                 }
-            });
+            {
+                moving.push(inner.var);
+            }
+        }
+        // By how much a subscript moves from one iteration to the next; inside of a floor division that is no constant.
+        let coefficient = |e: &Affine| {
+            let e = occurrence.resolve_at(e, occurrence.around.len());
+            let direct = e.coefficient(var);
+            let rest = &e - &Affine::var(var).scale(direct);
+            (!moving.iter().any(|v| rest.uses(*v))).then_some(direct)
+        };
+        for access in &kernel.statement(occurrence.statement).accesses {
+            let coefficients: Option<Vec<i64>> = access
+                .subscripts
+                .as_ref()
+                .and_then(|subscripts| subscripts.iter().map(coefficient).collect());
+            let grouped = match coefficients.as_deref() {
+                None => true,
+                Some([]) => false,
+                Some([outer @ .., last]) => {
+                    let still = access.kind == AccessKind::Read && *last == 0;
+                    !(still || last.abs() == 1) || outer.iter().any(|c| *c != 0)
+                }
+            };
             let seen = arrays.entry(access.array).or_default();
             seen.count += 1;
             seen.written |= access.kind != AccessKind::Read;
-            seen.strided |= !unit;
+            seen.grouped |= grouped;
         }
     }
-    arrays.values().all(|a| !a.written || a.count < 2 || !a.strided)
+    arrays.values().all(|a| !a.written || a.count < 2 || !a.grouped)
 }
