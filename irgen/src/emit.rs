@@ -13,6 +13,7 @@ mod call;
 mod check;
 mod extent;
 mod function;
+mod gathers;
 mod nest;
 mod ranges;
 mod region;

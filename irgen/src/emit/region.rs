@@ -4,7 +4,7 @@ use super::extent::footprints;
 use super::ranges::Limits;
 use super::scopes::Scopes;
 use super::slots::Slots;
-use super::{EmitError, Emitter, Place, check};
+use super::{EmitError, Emitter, Place, check, gathers};
 use crate::lift::{ArrayBinding, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
@@ -154,6 +154,7 @@ pub fn emit_region<'m>(
             }
         }
     }
+    gathers::avoid(function, kernel, root);
     Ok(Emitted { conditions })
 }
 
