@@ -25,7 +25,9 @@ fn search(c: &mut Criterion) {
             let explorer = Explorer {
                 problem: problem.clone(),
                 moves: &moves,
+                sketches: &settings.sketches,
                 cost: &*models.cost,
+                target: &*models.target,
                 limits,
                 strategy,
                 progress: None,

@@ -6,7 +6,7 @@
 use looptree::analyses::OracleOptions;
 use looptree::analyses::dependences::{Dependences, Polyhedral};
 use looptree::cost_model::{Cost, CostModel, Term};
-use looptree::explore::{Explorer, Limits, Problem, RegistryMoves, Strategy};
+use looptree::explore::{Explorer, Limits, Problem, RegistryMoves, Sketches, Strategy};
 use looptree::transforms::{Context, LoopRef, MoveOptions, Refusal, Registration, Registry, Step, Transform};
 use looptree::tree::{
     Access, AccessId, AccessKind, Affine, AliasClass, Array, BinaryOp, Bounds, Green, Kernel, LoopHeader,
@@ -145,7 +145,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             registry: &registry,
             options: MoveOptions { only, ..MoveOptions::default() },
         },
+        sketches: &Sketches::empty(),
         cost: &Jumps,
+        target: &cost_model::targets::generic(),
         limits: Limits { depth: 2, ..Limits::default() },
         strategy: Strategy::Exhaustive,
         progress: None,

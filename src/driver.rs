@@ -348,7 +348,9 @@ impl Session<'_> {
         let explorer = Explorer {
             problem: problem.clone(),
             moves: &moves,
+            sketches: &self.settings.sketches,
             cost: &*models.cost,
+            target: &*models.target,
             limits: self.settings.limits,
             strategy: self.settings.strategy,
             progress: Some(&tell),

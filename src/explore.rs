@@ -6,15 +6,19 @@
 //!   depend on the number of threads. Bounds are counts, never clocks.
 
 mod expand;
+mod region;
+mod sketch;
 mod strategy;
 mod variant;
 
 pub use expand::{MoveSource, RegistryMoves};
+pub use region::Region;
+pub use sketch::{Desk, Draft, Sketch, Sketches, Stage};
 pub use strategy::Strategy;
 pub use variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant};
 
 use analyses::{DependenceSet, OracleOptions};
-use cost_model::CostModel;
+use cost_model::{CostModel, Target};
 use expand::Engine;
 use loop_tree::Kernel;
 use std::sync::Arc;
@@ -51,7 +55,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 6, beam: 6, variants: 800, leaves: 36, refused: 200, threads: 0 }
+        Limits { depth: 6, beam: 6, variants: 800, leaves: 96, refused: 200, threads: 0 }
     }
 }
 
@@ -61,8 +65,12 @@ pub struct Explorer<'a> {
     pub problem: Problem,
     /// Where moves come from.
     pub moves: &'a dyn MoveSource,
+    /// What draws variants of whole nests.
+    pub sketches: &'a Sketches,
     /// What ranks variants.
     pub cost: &'a dyn CostModel,
+    /// The machine, from which sketches take their sizes.
+    pub target: &'a dyn Target,
     /// How far it goes.
     pub limits: Limits,
     /// In which order.

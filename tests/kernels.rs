@@ -139,7 +139,9 @@ fn explore(
     let explorer = Explorer {
         problem: problem.clone(),
         moves: &moves,
+        sketches: &settings.sketches,
         cost: &*models.cost,
+        target: &*models.target,
         limits: settings.limits,
         strategy: settings.strategy,
         progress: None,

@@ -75,6 +75,11 @@ pub trait Prepared: Send + Sync {
     /// As [`CostModel::cost`].
     fn cost(&self, root: &Green) -> Cost;
 
+    /// The cost of a tree that lacks some of what the kernel executes.
+    fn cost_of_part(&self, root: &Green) -> Cost {
+        self.cost(root)
+    }
+
     /// As [`CostModel::cost_of_original`].
     fn cost_of_original(&self) -> Cost;
 }

@@ -308,6 +308,11 @@ impl Prepared for PreparedModel<'_> {
         Cost::of(terms)
     }
 
+    fn cost_of_part(&self, root: &Green) -> Cost {
+        let program = lower(&self.facts, &unroll_short(root));
+        Cost::of(self.model.terms(&program, false))
+    }
+
     fn cost_of_original(&self) -> Cost {
         let program = lower(&self.facts, &unroll_short(&self.facts.kernel.original));
         Cost::of(self.model.terms(&program, true))

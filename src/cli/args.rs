@@ -93,6 +93,9 @@ pub struct SearchArguments {
     /// Distinct variants at most.
     #[arg(long, value_name = "COUNT")]
     pub max_variants: Option<usize>,
+    /// Leave this sketch out; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub without_sketch: Vec<String>,
     /// Threads; results do not depend on it. Default: one per core.
     #[arg(long, short = 'j')]
     pub threads: Option<usize>,

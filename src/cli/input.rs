@@ -201,6 +201,14 @@ pub fn settings(
             StrategyChoice::Guided => Strategy::Guided,
         };
     }
+    for name in search.map_or(&[][..], |s| &s.without_sketch) {
+        if !settings.sketches.remove(name) {
+            return Err(CliError::Usage {
+                message: format!("there is no sketch called `{name}`"),
+                help: format!("there are: {}", settings.sketches.names().collect::<Vec<_>>().join(", ")),
+            });
+        }
+    }
     let usage = |e: ModelError| CliError::Usage {
         message: e.to_string(),
         help: "names are written as they are listed".to_string(),

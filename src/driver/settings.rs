@@ -1,7 +1,7 @@
 //! Which analyses, which model, which bounds; by name where a user chooses.
 
 use super::llvm_target::{LlvmTarget, TargetError};
-use crate::explore::{Limits, Problem, Strategy};
+use crate::explore::{Limits, Problem, Sketches, Strategy};
 use analyses::accesses::{ACCESSES, accesses_by_name};
 use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
 use analyses::{AnalysisError, OracleOptions};
@@ -39,6 +39,8 @@ pub struct Settings {
     pub strategy: Strategy,
     /// Which moves are tried.
     pub moves: MoveOptions,
+    /// Which sketches are drawn.
+    pub sketches: Sketches,
     /// Only this function.
     pub function: Option<String>,
     /// Only this region of the function.
@@ -61,6 +63,7 @@ impl Default for Settings {
             limits: Limits::default(),
             strategy: Strategy::default(),
             moves: MoveOptions { tile_sizes: vec![32, 64, 128], ..MoveOptions::default() },
+            sketches: Sketches::standard(),
             function: None,
             region: None,
         }
@@ -97,6 +100,8 @@ pub enum ModelError {
 pub struct Models {
     /// What ranks.
     pub cost: Box<dyn CostModel>,
+    /// The machine.
+    pub target: Arc<dyn Target>,
     /// What finds dependences.
     pub dependences: Box<dyn analyses::Dependences>,
 }
@@ -106,7 +111,7 @@ impl Settings {
     pub fn models(&self) -> Result<Models, ModelError> {
         let target = self.machine()?;
         let cost: Box<dyn CostModel> = match self.cost_model.as_str() {
-            "analytic" => Box::new(cost_model::AnalyticModel::shared(target)),
+            "analytic" => Box::new(cost_model::AnalyticModel::shared(target.clone())),
             "instructions" => Box::new(cost_model::InstructionCount),
             name => {
                 return Err(ModelError::Unknown {
@@ -122,7 +127,7 @@ impl Settings {
                 name: self.dependences.clone(),
                 available: "none, flat, polyhedral".to_string(),
             })?;
-        Ok(Models { cost, dependences })
+        Ok(Models { cost, target, dependences })
     }
 
     /// The target by its name.

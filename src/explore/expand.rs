@@ -1,13 +1,16 @@
 //! One level of a search: from some variants to all their successors.
 
-use super::variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant};
+use super::sketch::{Draft, Sketch, Stage};
+use super::strategy::Strategy;
+use super::variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant, different_in_kind};
 use super::{Explorer, Problem};
 use analyses::{AnalysisError, Oracle, Verdict, Witness};
 use cost_model::Prepared;
 use loop_tree::{Green, RuntimeCondition};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use transforms::{Context, MoveOptions, Recipe, Registry, Step};
 
@@ -37,12 +40,6 @@ enum Judged {
     Illegal(Box<Witness>),
 }
 
-/// A tree to be judged, with how it was made.
-struct Candidate {
-    root: Green,
-    recipe: Recipe,
-}
-
 /// Which successors a level of the search looks at.
 pub struct Admit<'f> {
     /// Before the step is applied.
@@ -70,7 +67,8 @@ pub struct Engine<'e, 'a> {
     explorer: &'e Explorer<'a>,
     worker: Worker<'e>,
     pool: Option<rayon::ThreadPool>,
-    seen: FxHashSet<u128>,
+    /// What became of each tree met: its place among the variants, or `None` where it was refused.
+    known: FxHashMap<u128, Option<usize>>,
     variants: Vec<Variant>,
     refused: Vec<Refused>,
     statistics: Statistics,
@@ -101,7 +99,7 @@ impl<'e, 'a> Engine<'e, 'a> {
             },
             // Without threads of its own the search runs on the caller's.
             pool: rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
-            seen: FxHashSet::default(),
+            known: FxHashMap::default(),
             variants: Vec::new(),
             refused: Vec::new(),
             statistics: Statistics::default(),
@@ -109,18 +107,19 @@ impl<'e, 'a> Engine<'e, 'a> {
         };
         let kernel = &explorer.problem.kernel;
         let root = loop_tree::canonical(kernel, &kernel.original);
-        engine.seen.insert(root.structural_hash());
+        engine.known.insert(root.structural_hash(), Some(0));
         let versioned = engine.worker.cost.cost(&root);
         let cost = engine.worker.cost.cost_of_original();
         engine.variants.push(Variant {
             root: root.clone(),
             recipe: Recipe::default(),
             conditions: vec![],
+            sketch: None,
             cost,
         });
         // The same order, but with what one check has established: the compiler need not reckon with overlap.
         let recipe = Recipe(vec![Step::new(transforms::Version)]);
-        engine.variants.push(Variant { root, recipe, conditions: vec![], cost: versioned });
+        engine.variants.push(Variant { root, recipe, conditions: vec![], sketch: None, cost: versioned });
         engine
     }
 
@@ -130,7 +129,7 @@ impl<'e, 'a> Engine<'e, 'a> {
     }
 
     /// The kernel.
-    pub fn kernel(&self) -> std::sync::Arc<loop_tree::Kernel> {
+    pub fn kernel(&self) -> Arc<loop_tree::Kernel> {
         self.explorer.problem.kernel.clone()
     }
 
@@ -139,10 +138,39 @@ impl<'e, 'a> Engine<'e, 'a> {
         self.statistics.judged >= self.ceiling
     }
 
-    /// Lets the phase that begins judge one of `shares` equal parts of what is left.
-    pub fn begin_phase(&mut self, shares: usize) {
-        let left = self.explorer.limits.variants.saturating_sub(self.statistics.judged);
-        self.ceiling = self.statistics.judged + left / shares.max(1);
+    /// The sketches of a stage.
+    pub fn sketches(&self, stage: Stage) -> Vec<Arc<dyn Sketch>> {
+        self.explorer.sketches.of(stage).cloned().collect()
+    }
+
+    /// The machine.
+    pub fn target(&self) -> &dyn cost_model::Target {
+        self.explorer.target
+    }
+
+    /// Runs a part of the search that may judge one of `shares` equal parts of what is left.
+    pub fn with_share<R>(&mut self, shares: usize, part: impl FnOnce(&mut Self) -> R) -> R {
+        self.with_share_of(1.0 / shares.max(1) as f64, part)
+    }
+
+    /// Runs a part of the search that may judge a share of what is left.
+    pub fn with_share_of<R>(&mut self, share: f64, part: impl FnOnce(&mut Self) -> R) -> R {
+        let whole = self.ceiling;
+        let left = whole.saturating_sub(self.statistics.judged);
+        self.ceiling = (self.statistics.judged + (left as f64 * share).ceil() as usize).min(whole);
+        let result = part(self);
+        self.ceiling = whole;
+        result
+    }
+
+    /// What a part of a variant's tree is predicted to take.
+    pub fn price_of_part(&self, root: &Green) -> f64 {
+        self.worker.cost.cost_of_part(root).cycles
+    }
+
+    /// Statement leaves that a tree may have.
+    pub fn most_leaves(&self) -> u32 {
+        self.explorer.limits.leaves.max(self.original().root.summary().leaves.saturating_mul(2))
     }
 
     /// The limits.
@@ -152,21 +180,25 @@ impl<'e, 'a> Engine<'e, 'a> {
 
     /// The legal successors, by one admitted step, of the variants given; only trees not met before.
     pub fn expand(&mut self, from: &[Variant], admit: &Admit<'_>) -> Vec<Variant> {
-        let room = self.ceiling.saturating_sub(self.statistics.judged);
-        let mut candidates = Vec::new();
+        let room = self.room();
+        let mut drafts = Vec::new();
         // No more moves than lead to as many variants as may be judged: the last level of a search has many times more.
         for some in from.chunks(EXPANDED_AT_ONCE) {
-            if candidates.len() >= room {
+            if drafts.len() >= room {
                 break;
             }
-            self.apply_moves(some, admit, &mut candidates);
+            self.apply_moves(some, admit, &mut drafts);
         }
-        candidates.truncate(room);
-        self.judge(candidates)
+        self.judge_drafts(drafts, None).into_iter().flatten().collect()
+    }
+
+    /// Variants that may still be judged.
+    fn room(&self) -> usize {
+        self.ceiling.saturating_sub(self.statistics.judged)
     }
 
     /// Applies the admitted moves of some variants, in parallel per variant; the outcome keeps the order of enumeration.
-    fn apply_moves(&mut self, from: &[Variant], admit: &Admit<'_>, candidates: &mut Vec<Candidate>) {
+    fn apply_moves(&mut self, from: &[Variant], admit: &Admit<'_>, drafts: &mut Vec<Draft>) {
         let worker = self.worker;
         type Applied = (usize, Step, Result<Green, transforms::Refusal>);
         let applied: Vec<Applied> = in_pool(self.pool.as_ref(), || {
@@ -191,7 +223,7 @@ impl<'e, 'a> Engine<'e, 'a> {
                 .collect()
         });
         self.statistics.moves += applied.len();
-        let most = self.explorer.limits.leaves.max(self.original().root.summary().leaves.saturating_mul(2));
+        let mut new = FxHashSet::default();
         for (at, step, result) in applied {
             match result {
                 Err(refusal) => {
@@ -199,42 +231,66 @@ impl<'e, 'a> Engine<'e, 'a> {
                     self.refuse(|| from[at].recipe.with(step.clone()), Reason::Refusal(refusal));
                 }
                 Ok(root) => {
-                    if !self.seen.insert(root.structural_hash()) {
+                    let hash = root.structural_hash();
+                    if self.known.contains_key(&hash) || !new.insert(hash) {
                         self.statistics.duplicates += 1;
-                    } else if root.summary().leaves <= most {
-                        candidates.push(Candidate { root, recipe: from[at].recipe.with(step.clone()) });
+                    } else {
+                        drafts.push(Draft { root, recipe: from[at].recipe.with(step) });
                     }
                 }
             }
         }
     }
 
-    /// Judges and ranks in parallel, in batches so that progress can be told.
-    fn judge(&mut self, candidates: Vec<Candidate>) -> Vec<Variant> {
+    /// Judges and ranks drafts in parallel, as many as the bounds allow; what became of each. Trees met before are not
+    /// judged again.
+    pub fn judge_drafts(&mut self, drafts: Vec<Draft>, sketch: Option<&Arc<str>>) -> Vec<Option<Variant>> {
+        let hashes: Vec<u128> = drafts.iter().map(|d| d.root.structural_hash()).collect();
+        let most = self.most_leaves();
+        let mut fresh = FxHashSet::default();
+        let mut to_judge: Vec<Draft> = Vec::new();
+        for (draft, hash) in drafts.into_iter().zip(&hashes) {
+            let wanted = draft.root.summary().leaves <= most && !self.known.contains_key(hash);
+            if wanted && to_judge.len() < self.room() && fresh.insert(*hash) {
+                to_judge.push(draft);
+            }
+        }
+        self.judge(to_judge, sketch);
+        let variant = |hash| self.known.get(hash).copied().flatten().map(|at| self.variants[at].clone());
+        hashes.iter().map(variant).collect()
+    }
+
+    /// In batches, so that progress can be told.
+    fn judge(&mut self, drafts: Vec<Draft>, sketch: Option<&Arc<str>>) {
         const BATCH: usize = 256;
-        let mut legal = Vec::new();
-        let mut rest = candidates.into_iter();
+        let mut rest = drafts.into_iter();
         loop {
-            let batch: Vec<Candidate> = rest.by_ref().take(BATCH).collect();
+            let batch: Vec<Draft> = rest.by_ref().take(BATCH).collect();
             if batch.is_empty() {
-                return legal;
+                return;
             }
             let worker = self.worker;
             let judged: Vec<Judged> =
                 in_pool(self.pool.as_ref(), || batch.par_iter().map(|c| worker.judge(&c.root)).collect());
-            for (candidate, judged) in batch.into_iter().zip(judged) {
+            for (Draft { root, recipe }, judged) in batch.into_iter().zip(judged) {
                 self.statistics.judged += 1;
+                let hash = root.structural_hash();
                 match judged {
                     Judged::Illegal(witness) => {
                         self.statistics.undecided += usize::from(matches!(*witness, Witness::Quota));
-                        self.refuse(|| candidate.recipe, Reason::Illegal(witness));
+                        self.known.insert(hash, None);
+                        self.refuse(|| recipe, Reason::Illegal(witness));
                     }
                     Judged::Legal(conditions, cost) => {
                         self.statistics.legal += 1;
-                        let variant =
-                            Variant { root: candidate.root, recipe: candidate.recipe, conditions, cost };
-                        self.variants.push(variant.clone());
-                        legal.push(variant);
+                        self.known.insert(hash, Some(self.variants.len()));
+                        self.variants.push(Variant {
+                            root,
+                            recipe,
+                            conditions,
+                            sketch: sketch.cloned(),
+                            cost,
+                        });
                     }
                 }
             }
@@ -254,8 +310,9 @@ impl<'e, 'a> Engine<'e, 'a> {
         let original = self.variants[0].cost.clone();
         // Stable: equal costs keep the order of enumeration, short recipes first.
         self.variants.sort_by(Variant::by_cost);
+        let all = std::mem::take(&mut self.variants);
         Exploration {
-            variants: std::mem::take(&mut self.variants),
+            variants: if self.explorer.strategy == Strategy::Guided { different_in_kind(all) } else { all },
             original,
             refused: std::mem::take(&mut self.refused),
             statistics: self.statistics,

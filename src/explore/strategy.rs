@@ -1,10 +1,12 @@
 //! In which order the space is searched.
 
 use super::expand::{Admit, Engine};
+use super::region::Region;
+use super::sketch::{Desk, Stage};
 use super::variant::{StopReason, Variant};
-use loop_tree::{Affine, Green, Kernel, Node, Path, Red, VarId, occurrences};
+use loop_tree::{Affine, Green, Kernel, Path, Red, VarId, occurrences};
 use std::collections::BTreeMap;
-use transforms::Step;
+use transforms::{Registry, Step};
 
 /// How the next variants to expand are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -13,9 +15,8 @@ pub enum Strategy {
     Exhaustive,
     /// The cheapest few of each depth, and the cheapest of each kind of last step, go on.
     Beam,
-    /// Specific before general: structure (fuse, distribute), order (interchange), locality (tile), registers
-    /// (unroll and jam), one nest of a sequence after the other, with a beam within each phase. Reversal, skewing and
-    /// the like are left out: they seldom pay by themselves, and the other strategies have them.
+    /// Specific before general: sketches of which loops there are, then of each nest by itself, refined by moves; in the
+    /// end moves that no sketch makes, those of a user's own transformations among them.
     #[default]
     Guided,
 }
@@ -28,17 +29,16 @@ struct Phase {
     suits: fn(&Traits) -> bool,
 }
 
-/// How nests come together or apart; then chains: each two nests that become one take a step for the outer loops and one
-/// for the inner ones.
-const STRUCTURE: [Phase; 2] = [
-    Phase { steps: &["distribute", "fuse"], depth: 2, suits: |_| true },
-    Phase { steps: &["fuse"], depth: 6, suits: |_| true },
-];
-const PHASES: [Phase; 3] = [
-    Phase { steps: &["distribute", "interchange", "permute"], depth: 3, suits: |_| true },
+/// How nests come together or apart.
+const STRUCTURE: [&str; 2] = ["distribute", "fuse"];
+/// What moves add to the best of what sketches have drawn of a nest.
+const PHASES: [Phase; 2] = [
     Phase { steps: &["tile"], depth: 1, suits: |t| t.reuse || t.columns },
-    Phase { steps: &["unroll_and_jam"], depth: 2, suits: |t| t.reuse },
+    Phase { steps: &["unroll_and_jam"], depth: 1, suits: |t| t.reuse },
 ];
+/// What is tried where no sketch knows of anything better.
+const UNKNOWN: [Phase; 1] =
+    [Phase { steps: &["distribute", "interchange", "permute"], depth: 3, suits: |_| true }];
 
 impl Strategy {
     pub(super) fn run(self, engine: &mut Engine<'_, '_>) -> StopReason {
@@ -51,7 +51,6 @@ impl Strategy {
             }
             Strategy::Guided => guided(engine),
         }
-        engine.begin_phase(1);
         if engine.is_full() { StopReason::VariantLimit } else { StopReason::Exhausted }
     }
 }
@@ -98,123 +97,106 @@ fn select(mut variants: Vec<Variant>, width: usize) -> Vec<Variant> {
 
 fn guided(engine: &mut Engine<'_, '_>) {
     let start = engine.original().clone();
-    // Structure of the whole; then each nest by itself.
-    let mut structures = vec![start.clone()];
-    if components(&start.root).len() > 1 {
-        engine.begin_phase(2);
-        let mut found = vec![start.clone()];
-        for phase in &STRUCTURE {
-            let steps = |s: &Step| phase.steps.contains(&s.name());
-            found = beam(engine, found, phase.depth, &Admit { step: &steps, change: &|_, _| true });
-        }
-        // Worth a search of its own only if it is better by itself, or has a deeper nest to block.
-        let better = |v: &Variant| v.cost.cycles < 0.95 * start.cost.cycles;
-        let deeper = |v: &Variant| perfect_depth(&v.root) > perfect_depth(&start.root);
-        let better = found.iter().position(better);
-        let deeper = found.iter().position(deeper).filter(|at| Some(*at) != better);
-        structures.extend(better.into_iter().chain(deeper).map(|at| found[at].clone()));
-    }
-    for (done, structure) in structures.iter().enumerate() {
-        let mut best = structure.clone();
-        let nests = components(&best.root);
-        let mut left = (structures.len() - done - 1) * nests.len() + nests.len();
-        // Last first: steps on a nest leave the paths of earlier ones as they are.
-        for nest in nests.into_iter().rev() {
-            engine.begin_phase(left);
-            left -= 1;
-            best = improve(engine, best, &nest);
+    let whole = Region::node(Path::root());
+    let several = whole.inner(&start.root).is_some() || whole.nests(&start.root).len() > 1;
+    let best = engine.with_share_of(0.75, |engine| improve(engine, start.clone(), &whole));
+    // What is left is for what no sketch draws: also transformations that this crate does not know.
+    let standard = Registry::standard();
+    let steps = |s: &Step| several && STRUCTURE.contains(&s.name()) || standard.get(s.name()).is_none();
+    beam(engine, vec![best, start], 2, &Admit { step: &steps, change: &|_, _| true });
+}
+
+/// The cheapest variant found by changing only a region: first which loops there are, then each nest by itself.
+fn improve(engine: &mut Engine<'_, '_>, start: Variant, region: &Region) -> Variant {
+    let mut structures = vec![start];
+    for sketch in engine.sketches(Stage::Structure) {
+        let start = structures[0].clone();
+        let drawn = engine.with_share(4, |e| sketch.draw(&mut Desk::new(e, sketch.name()), &start, region));
+        for variant in drawn {
+            if structures.iter().all(|s| s.root != variant.root) {
+                structures.push(variant);
+            }
         }
     }
+    let count = structures.len();
+    let improved = structures.into_iter().enumerate().map(|(done, structure)| {
+        engine.with_share(count - done, |engine| each_nest(engine, structure, region, &one_nest))
+    });
+    cheapest(improved.collect())
+}
+
+/// Variants of a nest that moves refine.
+const REFINED: usize = 3;
+/// Shares of the time of a tree below which a nest is left as it is.
+const NEGLIGIBLE: f64 = 0.01;
+
+/// Changes the nests of a region one after the other; each may judge as many variants as its share of their time.
+fn each_nest(
+    engine: &mut Engine<'_, '_>,
+    start: Variant,
+    region: &Region,
+    change: &dyn Fn(&mut Engine<'_, '_>, Variant, &Region) -> Variant,
+) -> Variant {
+    let whole = start.cost.cycles;
+    let weigh = |engine: &Engine<'_, '_>, nest: Region| {
+        let rest = engine.price_of_part(&nest.removed(&start.root));
+        (nest, (whole - rest).max(0.0))
+    };
+    let mut nests: Vec<(Region, f64)> =
+        region.nests(&start.root).into_iter().map(|nest| weigh(engine, nest)).collect();
+    nests.retain(|(_, cycles)| *cycles >= NEGLIGIBLE * whole);
+    let mut left: f64 = nests.iter().map(|(_, cycles)| cycles).sum();
+    // Last first: steps on a nest leave the paths of earlier ones as they are.
+    nests.into_iter().rev().fold(start, |best, (nest, cycles)| {
+        let share = if left > 0.0 { cycles / left } else { 1.0 };
+        left -= cycles;
+        engine.with_share_of(share, |engine| change(engine, best, &nest))
+    })
 }
 
 /// The cheapest variant found by changing only one nest.
-fn improve(engine: &mut Engine<'_, '_>, start: Variant, nest: &Component) -> Variant {
-    let steps_before = start.recipe.0.len();
-    let limit = engine.limits().depth;
-    let mut front = vec![start];
+fn one_nest(engine: &mut Engine<'_, '_>, start: Variant, nest: &Region) -> Variant {
+    let mut found = vec![start.clone()];
+    for sketch in engine.sketches(Stage::Nest) {
+        found.extend(engine.with_share(2, |e| sketch.draw(&mut Desk::new(e, sketch.name()), &start, nest)));
+    }
+    if let Some(inner) = nest.inner(&start.root) {
+        found.push(engine.with_share(2, |engine| each_nest(engine, start.clone(), &inner, &improve)));
+    }
+    let width = engine.limits().beam;
+    let drawn = found.iter().any(|v| v.cost.cycles < start.cost.cycles);
+    let mut front = select(found, width);
+    front.truncate(REFINED);
+    if !drawn {
+        front = refine(engine, front, nest, start.recipe.0.len(), &UNKNOWN);
+    }
+    cheapest(refine(engine, front, nest, start.recipe.0.len(), &PHASES))
+}
+
+/// What moves on a nest make of variants of it.
+fn refine(
+    engine: &mut Engine<'_, '_>,
+    mut front: Vec<Variant>,
+    nest: &Region,
+    steps_before: usize,
+    phases: &[Phase],
+) -> Vec<Variant> {
     let traits = Traits::of(&engine.kernel(), &front[0].root, nest);
-    for phase in PHASES.iter().filter(|p| (p.suits)(&traits)) {
+    for phase in phases.iter().filter(|p| (p.suits)(&traits)) {
         let steps = |s: &Step| phase.steps.contains(&s.name());
         let change = |old: &Green, new: &Green| nest.is_all_that_changed(old, new);
         let used = front.iter().map(|v| v.recipe.0.len() - steps_before).min().unwrap_or(0);
-        let depth = phase.depth.min(limit.saturating_sub(used));
+        let depth = phase.depth.min(engine.limits().depth.saturating_sub(used));
         front = beam(engine, front, depth, &Admit { step: &steps, change: &change });
         front.truncate(engine.limits().beam);
     }
-    front.swap_remove(0)
+    front
 }
 
-/// A nest that is searched by itself: consecutive children of a sequence.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Component {
-    /// The sequence.
-    parent: Path,
-    /// Children in front of the nest.
-    before: usize,
-    /// Children behind it.
-    after: usize,
-}
-
-impl Component {
-    /// Whether two trees differ at most in this nest, which may have become several children.
-    fn is_all_that_changed(&self, old: &Green, new: &Green) -> bool {
-        if self.before + self.after == 0 && self.parent == Path::root() {
-            return true;
-        }
-        let (Some(was), Some(is)) = (Red::at(old, &self.parent), Red::at(new, &self.parent)) else {
-            return false;
-        };
-        if was.replace_with(is.green().clone()) != *new {
-            return false;
-        }
-        if self.before + self.after == 0 {
-            return true;
-        }
-        let (Node::Seq(a), Node::Seq(b)) = (was.green().node(), is.green().node()) else { return false };
-        let (m, n) = (a.len(), b.len());
-        n >= self.before + self.after
-            && (0..self.before).all(|i| a.get(i) == b.get(i))
-            && (1..=self.after).all(|i| a.get(m - i) == b.get(n - i))
-    }
-}
-
-/// The nests that are searched one by one: the children, with loops inside, of the outermost sequence that has several
-/// such children; the whole tree where there is none.
-fn components(root: &Green) -> Vec<Component> {
-    let (mut node, mut path) = (root, Path::root());
-    loop {
-        let loops: Vec<usize> =
-            node.children().enumerate().filter(|(_, c)| c.summary().loop_depth > 0).map(|(i, _)| i).collect();
-        if matches!(node.node(), Node::Seq(_)) && loops.len() > 1 {
-            let count = node.child_count();
-            return loops
-                .into_iter()
-                .map(|i| Component { parent: path.clone(), before: i, after: count - 1 - i })
-                .collect();
-        }
-        match loops.first().and_then(|i| Some((*i, node.child(*i)?))) {
-            Some((index, child)) => {
-                path = path.child(index);
-                node = child;
-            }
-            None => return vec![Component { parent: Path::root(), before: 0, after: 0 }],
-        }
-    }
-}
-
-/// The most loops anywhere of which each has nothing but the next one in it.
-fn perfect_depth(node: &Green) -> u32 {
-    let below = node.children().map(perfect_depth).max().unwrap_or(0);
-    match node.as_loop() {
-        // A chain that begins here, or the longest that begins further in.
-        Some((_, body)) => below.max(1 + chain(body)),
-        None => below,
-    }
-}
-
-/// Loops from this node on, each directly inside of the one before.
-fn chain(node: &Green) -> u32 {
-    node.as_loop().map_or(0, |(_, body)| 1 + chain(body))
+/// The cheapest of some variants; there is at least one.
+fn cheapest(mut variants: Vec<Variant>) -> Variant {
+    variants.sort_by(Variant::by_cost);
+    variants.swap_remove(0)
 }
 
 /// What makes blocking worth trying. A nest that touches each element in a few neighbouring iterations only, such as one
@@ -229,17 +211,12 @@ struct Traits {
 }
 
 impl Traits {
-    fn of(kernel: &Kernel, root: &Green, nest: &Component) -> Traits {
+    fn of(kernel: &Kernel, root: &Green, nest: &Region) -> Traits {
         let mut traits = Traits::default();
-        let Some(parent) = Red::at(root, &nest.parent) else { return traits };
-        let parts: Vec<&Green> = match parent.green().node() {
-            Node::Seq(children) => {
-                children.iter().take(children.len() - nest.after).skip(nest.before).collect()
-            }
-            _ => vec![parent.green()],
-        };
+        let parts: Vec<Green> =
+            nest.members(root).iter().filter_map(|p| Some(Red::at(root, p)?.green().clone())).collect();
         for part in parts {
-            for occurrence in occurrences(part) {
+            for occurrence in occurrences(&part) {
                 let loops: Vec<VarId> = occurrence.loops().map(|h| h.var).collect();
                 let (mut last, mut outer) = (Vec::new(), Vec::new());
                 for access in &kernel.statement(occurrence.statement).accesses {

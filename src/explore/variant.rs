@@ -3,6 +3,8 @@
 use analyses::Witness;
 use cost_model::Cost;
 use loop_tree::{Green, RuntimeCondition};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use transforms::{Recipe, Refusal};
 
 /// One order in which the kernel may be computed.
@@ -14,15 +16,41 @@ pub struct Variant {
     pub recipe: Recipe,
     /// What must hold at run time.
     pub conditions: Vec<RuntimeCondition>,
+    /// The sketch that drew it; `None` for what moves found.
+    pub sketch: Option<Arc<str>>,
     /// Predicted cost, without its terms but for the original: a model explains the tree again where that is asked for.
     pub cost: Cost,
 }
 
 impl Variant {
-    /// Cheaper first, then shorter recipe.
+    /// Cheaper first; of those that are predicted to take about as long, the one with fewer steps.
     pub(super) fn by_cost(a: &Self, b: &Self) -> std::cmp::Ordering {
-        a.cost.cycles.total_cmp(&b.cost.cycles).then(a.recipe.0.len().cmp(&b.recipe.0.len()))
+        let rank = |v: &Variant| (v.cost.cycles.max(1.0).ln() / TIE).floor();
+        rank(a)
+            .total_cmp(&rank(b))
+            .then(a.recipe.0.len().cmp(&b.recipe.0.len()))
+            .then(a.cost.cycles.total_cmp(&b.cost.cycles))
     }
+}
+
+/// Relative difference of predictions below which they say nothing.
+const TIE: f64 = 0.02;
+/// Cycles below which next to nothing runs, and predictions tell nothing apart.
+const NOTHING: f64 = 100.0;
+/// Relative difference below which two variants differ only where no time is spent.
+const SAME: f64 = 1e-3;
+
+/// Of variants in their order, those that differ from all before in what takes time; the original in any case.
+pub(super) fn different_in_kind(variants: Vec<Variant>) -> Vec<Variant> {
+    let mut costs: BTreeSet<i64> = BTreeSet::new();
+    let rank = |v: &Variant| (v.cost.cycles.max(1.0).ln() / SAME).round() as i64;
+    let mut is_new = |v: &Variant| {
+        let at = rank(v);
+        let new = costs.range(at - 1..=at + 1).next().is_none();
+        costs.insert(at);
+        new || v.recipe.0.is_empty() || v.cost.cycles < NOTHING
+    };
+    variants.into_iter().filter(|v| is_new(v)).collect()
 }
 
 /// Why a variant is not among the results.
@@ -72,7 +100,8 @@ pub enum StopReason {
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Exploration {
-    /// Legal variants, cheapest first; the original among them. Equal costs: shorter recipe first, then text order.
+    /// Legal variants, cheapest first; the original among them. Predictions that are about the same: shorter recipe first.
+    /// The guided search keeps one of those that differ only where no time is spent.
     pub variants: Vec<Variant>,
     /// Predicted cost of the original.
     pub original: Cost,

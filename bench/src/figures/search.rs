@@ -86,7 +86,9 @@ pub fn searches(variants: usize) -> Result<Vec<Figure>> {
         let explorer = Explorer {
             problem: problem.clone(),
             moves: &moves,
+            sketches: &settings.sketches,
             cost: &*models.cost,
+            target: &*models.target,
             limits,
             strategy: Strategy::Exhaustive,
             progress: None,

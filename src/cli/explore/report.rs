@@ -48,6 +48,8 @@ pub struct VariantSummary {
     pub rank: usize,
     /// Recipe text; empty for the original.
     pub recipe: String,
+    /// The sketch that drew it, where one did.
+    pub sketch: Option<String>,
     /// Predicted cycles.
     pub cycles: f64,
     /// Predicted speed-up over the original.
@@ -86,6 +88,7 @@ pub fn summary(
     let variants = exploration.variants.iter().take(shown).enumerate().map(|(rank, v)| VariantSummary {
         rank,
         recipe: v.recipe.to_string(),
+        sketch: v.sketch.as_ref().map(|s| s.to_string()),
         cycles: v.cost.cycles,
         predicted_ratio: exploration.ratio(v),
         conditions: v.conditions.iter().map(|c| text::print_runtime_condition(kernel, c)).collect(),
@@ -185,7 +188,7 @@ fn region(out: &mut String, summary: &RegionSummary, arguments: &ExploreArgument
     );
     let mut table = Table::new();
     table.load_preset(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
-    let mut header = vec!["#", "recipe", "cycles", "predicted"];
+    let mut header = vec!["#", "recipe", "sketch", "cycles", "predicted"];
     if arguments.measure {
         header.extend(["measured", "time"]);
     }
@@ -196,6 +199,7 @@ fn region(out: &mut String, summary: &RegionSummary, arguments: &ExploreArgument
         let mut row = vec![
             variant.rank.to_string(),
             recipe.to_string(),
+            variant.sketch.clone().unwrap_or_else(|| "-".into()),
             cycles(variant.cycles),
             format!("{:.2}x", variant.predicted_ratio),
         ];
@@ -206,7 +210,7 @@ fn region(out: &mut String, summary: &RegionSummary, arguments: &ExploreArgument
         row.push(variant.conditions.join(", "));
         table.add_row(row);
     }
-    for column in [0, 2, 3, 4, 5].into_iter().filter(|c| *c < 4 || arguments.measure) {
+    for column in [0, 3, 4, 5, 6].into_iter().filter(|c| *c < 5 || arguments.measure) {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }

@@ -1,0 +1,115 @@
+//! Passes over the same data become one: every nest in the order in which it walks memory, then neighbours fused. Chains of
+//! loops over vectors; products of a matrix and its transpose with vectors.
+
+use super::{Desk, Draft, Sketch, Stage};
+use crate::explore::region::{Region, at, loops_below};
+use crate::explore::variant::Variant;
+use loop_tree::{Green, Path};
+use transforms::{Fuse, Interchange, Remainder};
+
+/// Interchanges where that is cheaper, then fuses neighbours as far as dependences allow.
+pub struct Passes;
+
+/// By how many iterations the second of two fused loops may be behind, cheapest first.
+const SHIFTS: [i64; 3] = [0, -1, -2];
+
+impl Sketch for Passes {
+    fn name(&self) -> &str {
+        "passes"
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::Structure
+    }
+
+    fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
+        if region.nests(&start.root).len() < 2 {
+            return vec![];
+        }
+        let ordered = in_order_of_memory(desk, start, region);
+        let mut result = vec![];
+        let fused = fuse_neighbours(desk, ordered.clone(), &region.members(&ordered.root));
+        if fused.root != ordered.root {
+            let mut inner = fused.clone();
+            for member in region.members(&fused.root).into_iter().rev() {
+                for outer in crate::explore::region::loops_of_depth(&inner.root, &member, 2).into_iter().rev()
+                {
+                    let below = children_of(&inner.root, &outer);
+                    inner = fuse_neighbours(desk, inner, &below);
+                }
+            }
+            if inner.root != fused.root {
+                result.push(inner);
+            }
+            result.push(fused);
+        }
+        if ordered.root != start.root {
+            result.push(ordered);
+        }
+        result
+    }
+}
+
+/// Two loops, one in the other, are swapped where that is predicted to be cheaper.
+fn in_order_of_memory(desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Variant {
+    let mut current = start.clone();
+    for nest in region.nests(&start.root).into_iter().rev() {
+        let Some(outer) = nest.outermost(&current.root) else { continue };
+        let step = Interchange { outer: outer.into(), inner: None };
+        if let Some(swapped) = desk.try_step(&current, step)
+            && swapped.cost.cycles < current.cost.cycles
+        {
+            current = swapped;
+        }
+    }
+    current
+}
+
+/// Fuses each of some siblings with the next one where that is legal.
+fn fuse_neighbours(desk: &mut Desk<'_, '_, '_>, mut current: Variant, siblings: &[Path]) -> Variant {
+    for pair in siblings.windows(2).rev() {
+        if let Some(fused) = fuse(desk, &current, &pair[0]) {
+            current = fused;
+        }
+    }
+    current
+}
+
+/// The loop at a path fused with its next sibling, with the least shift that is legal.
+fn fuse(desk: &mut Desk<'_, '_, '_>, from: &Variant, first: &Path) -> Option<Variant> {
+    at(&from.root, first)?.as_loop()?;
+    SHIFTS.into_iter().find_map(|shift| {
+        let remainder = if shift == 0 { Remainder::Split } else { Remainder::Guard };
+        let step = Fuse { first: first.clone().into(), second: None, shift, remainder };
+        let draft = desk.apply(&Draft::from(from), step).ok()?;
+        desk.judge_one(draft)
+    })
+}
+
+/// All loops directly inside of a loop fused into one; `None` where that is not legal.
+pub(super) fn fuse_all(desk: &mut Desk<'_, '_, '_>, mut current: Variant, outer: &Path) -> Option<Variant> {
+    loop {
+        let inside = loops_below(&current.root, outer);
+        match &inside[..] {
+            [] => return None,
+            [_] => return Some(current),
+            [first, ..] => {
+                let next = fuse(desk, &current, first)?;
+                if loops_below(&next.root, outer).len() >= inside.len() {
+                    return None;
+                }
+                current = next;
+            }
+        }
+    }
+}
+
+/// Paths of the parts of a loop's body.
+fn children_of(root: &Green, path: &Path) -> Vec<Path> {
+    let Some((_, body)) = at(root, path).and_then(Green::as_loop) else { return vec![] };
+    let body_path = path.child(0);
+    match body.node() {
+        loop_tree::Node::Seq(children) => (0..children.len()).map(|n| body_path.child(n)).collect(),
+        _ => vec![],
+    }
+}
