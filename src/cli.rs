@@ -6,6 +6,7 @@
 
 mod apply;
 mod args;
+mod calibrate;
 mod error;
 mod explore;
 mod input;
@@ -33,6 +34,7 @@ pub fn main() -> ExitCode {
         Command::Apply(a) => apply::run(&a),
         Command::Run(a) => run::run(&a),
         Command::Show(a) => show::run(&a),
+        Command::Calibrate(a) => calibrate::run(&a),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,6 +6,7 @@
 //! - [`cost_model`]: targets and predicted cycles.
 //! - [`irgen`]: LLVM IR to trees and back.
 //! - [`explore`]: the search over variants.
+//! - [`calibrate`]: measures a target's numbers on the machine that this runs on.
 //! - [`driver`]: whole modules, from IR to IR.
 //!
 //! A kernel that is written as text:
@@ -34,6 +35,7 @@ pub use irgen;
 pub use loop_tree as tree;
 pub use transforms;
 
+pub mod calibrate;
 pub mod driver;
 pub mod explore;
 pub mod measure;

@@ -178,3 +178,52 @@ fn measuring_needs_only_what_the_function_needs() {
     let (_, text) = explore(&["--with", "table.c", "table.c", "weight.o"]);
     assert!(text.contains("cannot be linked") && text.contains("table"), "{text}");
 }
+
+/// A calibration is written, is what `native` then means, and is named; a damaged one is refused with its line.
+#[test]
+fn a_calibration_is_used_until_it_is_damaged() {
+    let place = tempfile::tempdir().expect("a directory");
+    let run = |arguments: &[&str], variable: &str, value: &std::path::Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_looptree"));
+        let output =
+            command.args(arguments).env("NO_COLOR", "1").env_remove("LOOPTREE_TARGET").env(variable, value);
+        let output = output.output().expect("the command runs");
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let kernel = "loop-tree/tests/lt/matmul.lt";
+    let explore = ["explore", kernel, "--max-variants", "5", "--format", "json"];
+    let machine = |text: &str| {
+        let json: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        json["machine"].as_str().expect("a name").to_string()
+    };
+    let cache = place.path().join("cache");
+    let (code, text) = run(&explore, "XDG_CACHE_HOME", &cache);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(machine(&text).contains("table"), "{text}");
+    let (code, text) = run(&["calibrate"], "XDG_CACHE_HOME", &cache);
+    // A loaded machine may give numbers that are none.
+    if code == Some(1) && text.contains("measure again") {
+        return;
+    }
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("frequency") && text.contains("closest table"), "{text}");
+    let (code, text) = run(&explore, "XDG_CACHE_HOME", &cache);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(machine(&text).ends_with(", calibrated"), "{text}");
+
+    let files: Vec<_> = std::fs::read_dir(cache.join("looptree")).expect("a directory").collect();
+    let file = files[0].as_ref().expect("a file").path();
+    let whole = std::fs::read_to_string(&file).expect("text");
+    let named = ["explore", kernel, "--max-variants", "5", "--target", file.to_str().expect("a name")];
+    assert_eq!(run(&named, "X", &cache).0, Some(0));
+    let damaged = whole.replacen("\"issue_width\": ", "\"issue_width\": -", 1);
+    let line = damaged.lines().position(|l| l.contains("issue_width")).expect("a line") + 1;
+    std::fs::write(&file, damaged).expect("a file");
+    for (variable, value) in [("XDG_CACHE_HOME", &cache), ("LOOPTREE_TARGET", &file)] {
+        let (code, text) = run(&explore, variable, value);
+        assert_eq!(code, Some(2), "{text}");
+        let flat = text.split_whitespace().filter(|w| *w != "│").collect::<String>();
+        assert!(flat.contains(&format!(".json:{line}:issue_width")), "{text}");
+        assert!(text.contains("looptree calibrate"), "{text}");
+    }
+}

@@ -48,8 +48,8 @@ mod unseen;
 pub use explain::{Cost, Explanation, Term};
 pub use instruction_count::InstructionCount;
 pub use model::AnalyticModel;
-pub use target::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, Target, TlbLevel};
-pub use targets::{StaticTarget, detect_host};
+pub use target::{CacheLevel, ControlCosts, LevelName, OpClass, OpCost, Prefetch, Target, TlbLevel};
+pub use targets::{StaticTarget, TargetFileError, detect_host};
 
 use loop_tree::{Green, Kernel};
 

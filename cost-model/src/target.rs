@@ -32,7 +32,8 @@ pub enum OpClass {
 }
 
 /// Cost of one instruction.
-#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct OpCost {
     /// Cycles until the result can be used.
     pub latency: f64,
@@ -40,11 +41,16 @@ pub struct OpCost {
     pub reciprocal: f64,
 }
 
+/// Name of a level of cache or translation, one of those that tables have.
+pub type LevelName = &'static str;
+
 /// One level of cache.
-#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CacheLevel {
     /// Name, such as `L1`.
-    pub name: &'static str,
+    #[serde(deserialize_with = "crate::targets::level_name")]
+    pub name: LevelName,
     /// Bytes that one thread can count on.
     pub bytes: u64,
     /// Bytes per line.
@@ -60,10 +66,12 @@ pub struct CacheLevel {
 }
 
 /// One level of address translation.
-#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TlbLevel {
     /// Name.
-    pub name: &'static str,
+    #[serde(deserialize_with = "crate::targets::level_name")]
+    pub name: LevelName,
     /// Pages held.
     pub entries: u32,
     /// Cycles per miss, as far as out-of-order execution does not hide them.
@@ -71,7 +79,8 @@ pub struct TlbLevel {
 }
 
 /// Costs of loops and branches.
-#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ControlCosts {
     /// Cycles per iteration of a loop that contains other loops.
     pub iteration: f64,
@@ -86,7 +95,8 @@ pub struct ControlCosts {
 }
 
 /// What the hardware fetches ahead.
-#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Prefetch {
     /// Bytes of a sequential run from which on prefetching is fully effective.
     pub run_bytes: f64,

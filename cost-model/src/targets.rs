@@ -1,11 +1,14 @@
-//! Machines as data: look-up by name, and the machine this runs on.
+//! Machines as data: look-up by name, from files, and the machine this runs on.
 
+mod file;
 mod generic;
 mod host;
 mod x86_64;
 
+pub(crate) use file::level_name;
+pub use file::{TargetFileError, calibrated_file, native, read_target, target_text};
 pub use generic::generic;
-pub use host::detect_host;
+pub use host::{detect_host, processor, processors};
 pub use x86_64::{x86_64_avx2, x86_64_avx512};
 
 use crate::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, Target, TlbLevel};
@@ -26,7 +29,8 @@ pub fn by_name(name: &str) -> Option<StaticTarget> {
 }
 
 /// A target that is a table. Change fields to describe a machine of your own.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 #[allow(missing_docs)] // The fields are the methods of `Target`.
 pub struct StaticTarget {
     pub name: String,
@@ -49,7 +53,8 @@ pub struct StaticTarget {
 
 /// Latency and reciprocal throughput of each class, for scalars and for whole vectors of 64-bit elements.
 /// Divisions and square roots of 32-bit elements take the time given by `narrow_division`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 #[allow(missing_docs)] // Named as the operation classes.
 pub struct OpTable {
     pub float_add: OpCost,

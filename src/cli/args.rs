@@ -25,6 +25,8 @@ pub enum Command {
     Run(RunArguments),
     /// Print the loop tree, its accesses and its dependences.
     Show(ShowArguments),
+    /// Measure this machine's numbers, for predictions that fit it; `--target native` then uses them.
+    Calibrate(CalibrateArguments),
 }
 
 /// Input shared by the commands.
@@ -53,8 +55,9 @@ pub struct ModelArguments {
     /// Value of parameters that are neither given nor shown by a caller.
     #[arg(long, value_name = "VALUE", default_value_t = 1000)]
     pub default_param: i64,
-    /// The machine costs are predicted for: `native`; a table: `x86_64_avx2`, `x86_64_avx512`, `generic`; `llvm`: this
-    /// machine with the costs of LLVM's TargetTransformInfo, or `llvm:CPU` for a processor such as `llvm:znver4`.
+    /// The machine costs are predicted for: `native`, as calibrated where it was; a file of `looptree calibrate` (`.json`); a
+    /// table: `x86_64_avx2`, `x86_64_avx512`, `generic`; `llvm`: this machine with the costs of LLVM's TargetTransformInfo,
+    /// or `llvm:CPU` for a processor such as `llvm:znver4`.
     #[arg(long, default_value = "native")]
     pub target: String,
     /// How costs are predicted.
@@ -217,6 +220,15 @@ pub struct ShowArguments {
     /// What to print; several may be given. Default: the tree.
     #[arg(long, value_enum)]
     pub what: Vec<Part>,
+}
+
+/// `looptree calibrate`
+#[derive(Args, Debug)]
+pub struct CalibrateArguments {
+    /// The target file, for `--target FILE`. Default: where `--target native` looks, by processor in the user's cache, or what
+    /// LOOPTREE_TARGET names; `-` is standard output.
+    #[arg(long, short = 'o', value_name = "FILE.json")]
+    pub output: Option<PathBuf>,
 }
 
 /// What `show` prints.

@@ -70,8 +70,8 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
         }
     }
     let text = match arguments.format {
-        Format::Json => report::json(&summaries, &explored),
-        Format::Table => report::table(&summaries, &explored, arguments),
+        Format::Json => report::json(&summaries, &explored, models.target.name()),
+        Format::Table => report::table(&summaries, &explored, models.target.name(), arguments),
     };
     output::print(&text)
 }

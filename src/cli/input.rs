@@ -211,7 +211,11 @@ pub fn settings(
     }
     let usage = |e: ModelError| CliError::Usage {
         message: e.to_string(),
-        help: "names are written as they are listed".to_string(),
+        help: match &e {
+            ModelError::File(_) => "`looptree calibrate` writes such files anew",
+            _ => "names are written as they are listed",
+        }
+        .to_string(),
     };
     settings.models().map_err(usage)?;
     settings.lift_options().map_err(usage)?;

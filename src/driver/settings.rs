@@ -5,10 +5,11 @@ use crate::explore::{Limits, Problem, Sketches, Strategy};
 use analyses::accesses::{ACCESSES, accesses_by_name};
 use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
 use analyses::{AnalysisError, OracleOptions};
-use cost_model::{CostModel, Target};
+use cost_model::{CostModel, Target, TargetFileError, targets};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
 use loop_tree::{Kernel, ParamId, RuntimeCondition, ScalarType};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use transforms::MoveOptions;
 
@@ -19,7 +20,8 @@ pub struct Settings {
     pub params: BTreeMap<String, i64>,
     /// Value of the other parameters, where the kernel's conditions allow it.
     pub default_param: i64,
-    /// Target by name; `native` is this machine, `llvm` this machine as LLVM sees it, `llvm:znver4` a processor.
+    /// Target by name; `native` is this machine, calibrated where it was; `llvm` this machine as LLVM sees it, `llvm:znver4` a
+    /// processor; what ends in `.json` is the file of a calibration.
     pub target: String,
     /// Cost model by name: `analytic` or `instructions`.
     pub cost_model: String,
@@ -86,6 +88,9 @@ pub enum ModelError {
     /// LLVM does not know the machine.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// A target's file cannot be used.
+    #[error(transparent)]
+    File(#[from] TargetFileError),
     /// No kernel has this parameter.
     #[error("no region has a parameter `{name}`; there are: {available}")]
     Parameter {
@@ -100,7 +105,7 @@ pub enum ModelError {
 pub struct Models {
     /// What ranks.
     pub cost: Box<dyn CostModel>,
-    /// The machine.
+    /// The machine that costs are predicted for.
     pub target: Arc<dyn Target>,
     /// What finds dependences.
     pub dependences: Box<dyn analyses::Dependences>,
@@ -133,17 +138,18 @@ impl Settings {
     /// The target by its name.
     fn machine(&self) -> Result<Arc<dyn Target>, ModelError> {
         match self.target.as_str() {
-            "native" => Ok(Arc::new(cost_model::detect_host())),
+            "native" => Ok(Arc::new(targets::native()?)),
             "llvm" => Ok(Arc::new(LlvmTarget::new(None)?)),
-            name => match (name.strip_prefix("llvm:"), cost_model::targets::by_name(name)) {
+            file if file.ends_with(".json") => Ok(Arc::new(targets::read_target(Path::new(file))?)),
+            name => match (name.strip_prefix("llvm:"), targets::by_name(name)) {
                 (Some(processor), _) => Ok(Arc::new(LlvmTarget::new(Some(processor))?)),
                 (None, Some(table)) => Ok(Arc::new(table)),
                 (None, None) => Err(ModelError::Unknown {
                     kind: "target",
                     name: name.to_string(),
                     available: format!(
-                        "native, {}, llvm, and llvm: with a processor, as llvm:znver4",
-                        cost_model::targets::NAMES.join(", ")
+                        "native, {}, llvm, llvm: with a processor, as llvm:znver4, and files of `looptree calibrate` (.json)",
+                        targets::NAMES.join(", ")
                     ),
                 }),
             },

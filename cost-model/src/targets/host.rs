@@ -9,7 +9,7 @@ const LARGEST_SHARE: u64 = 64 << 20;
 /// The closest static target, with cache sizes and the number of cores as the system reports them.
 pub fn detect_host() -> StaticTarget {
     let mut target = by_features();
-    target.name = "host".into();
+    target.name = format!("{}, by the {} table", processor(), target.name);
     if let Ok(cores) = std::thread::available_parallelism() {
         target.cores = u32::try_from(cores.get()).unwrap_or(u32::MAX);
     }
@@ -25,6 +25,28 @@ pub fn detect_host() -> StaticTarget {
         target.caches.sort_by_key(|c| c.bytes);
     }
     target
+}
+
+/// Processors of this machine where the system tells, whoever may use them; else 1.
+pub fn processors() -> u32 {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let count =
+        text.lines().filter(|l| l.split_once(':').is_some_and(|(k, _)| k.trim() == "processor")).count();
+    u32::try_from(count).unwrap_or(u32::MAX).max(1)
+}
+
+/// What this processor is called: its name, maker, family and model where the system tells, else its architecture.
+pub fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |key: &str| {
+        let line = text.lines().find_map(|l| l.split_once(':').filter(|(k, _)| k.trim() == key));
+        line.map(|(_, value)| value.trim()).filter(|v| !v.is_empty())
+    };
+    let Some(name) = field("model name") else { return std::env::consts::ARCH.to_string() };
+    match (field("vendor_id"), field("cpu family"), field("model")) {
+        (Some(vendor), Some(family), Some(model)) => format!("{name} ({vendor} {family}.{model})"),
+        _ => name.to_string(),
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

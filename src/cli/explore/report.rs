@@ -127,7 +127,7 @@ pub fn summary(
 }
 
 /// For programs.
-pub fn json(summaries: &[RegionSummary], explored: &Explored) -> String {
+pub fn json(summaries: &[RegionSummary], explored: &Explored, machine: &str) -> String {
     let remarks: Vec<_> = explored
         .remarks
         .iter()
@@ -146,15 +146,20 @@ pub fn json(summaries: &[RegionSummary], explored: &Explored) -> String {
         .iter()
         .map(|(region, why)| serde_json::json!({ "region": region, "why": why }))
         .collect();
-    let all = serde_json::json!({ "regions": summaries, "skipped": skipped, "remarks": remarks });
+    let all = serde_json::json!({ "machine": machine, "regions": summaries, "skipped": skipped, "remarks": remarks });
     format!("{all:#}\n")
 }
 
 /// For people.
-pub fn table(summaries: &[RegionSummary], explored: &Explored, arguments: &ExploreArguments) -> String {
+pub fn table(
+    summaries: &[RegionSummary],
+    explored: &Explored,
+    machine: &str,
+    arguments: &ExploreArguments,
+) -> String {
     let mut out = String::new();
     for summary in summaries {
-        region(&mut out, summary, arguments);
+        region(&mut out, summary, machine, arguments);
     }
     if summaries.is_empty() {
         let _ = writeln!(out, "no loop nest that could be transformed was found");
@@ -173,13 +178,13 @@ pub fn table(summaries: &[RegionSummary], explored: &Explored, arguments: &Explo
     out
 }
 
-fn region(out: &mut String, summary: &RegionSummary, arguments: &ExploreArguments) {
+fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &ExploreArguments) {
     let place = summary.location.as_deref().map_or_else(String::new, |l| format!(" ({l})"));
     let params: Vec<String> = summary.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let at = if params.is_empty() { String::new() } else { format!(" at {}", params.join(", ")) };
     let _ = writeln!(
         out,
-        "{}{place}: {} legal of {} distinct variants ({} moves){at}; the original: {} cycles predicted",
+        "{}{place}: {} legal of {} distinct variants ({} moves){at}; the original: {} cycles predicted for {machine}",
         summary.region,
         summary.legal,
         summary.judged,
