@@ -1,5 +1,6 @@
 // Reading and changing IR where the C API has no way or an unchecked one.
 #include "shim.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstrTypes.h"
@@ -102,6 +103,16 @@ extern "C" uint32_t lt_memory_effects(const Value *V) {
   if (auto *F = dyn_cast<Function>(V))
     return encode(F->getMemoryEffects());
   return 0xff;
+}
+// Whether a call is of a function of the target's library, by name and type, and means that one.
+extern "C" bool lt_is_library_call(const CallBase *C) {
+  const Function *F = C->getCalledFunction();
+  if (!F || !F->isDeclaration())
+    return false;
+  TargetLibraryInfoImpl Impl(C->getModule()->getTargetTriple());
+  TargetLibraryInfo Library(Impl, C->getFunction());
+  LibFunc Which;
+  return Library.getLibFunc(*C, Which) && Library.has(Which);
 }
 // Whether a call or function has an attribute of the function (`Param` < 0) or of a parameter, also by its callee.
 extern "C" bool lt_has_attribute(const Value *V, const char *Name, size_t Len, int64_t Param) {

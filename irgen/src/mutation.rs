@@ -21,6 +21,10 @@ pub enum Rule {
     AtomicAccess,
     /// Unknown calls do nothing.
     Calls,
+    /// Calls that may set `errno` are left out where nobody uses their value.
+    ErrnoCalls,
+    /// What is accessed is never `errno`.
+    ErrnoMemory,
     /// What is under a condition always runs.
     Conditions,
     /// All floating-point sums may change their order.
@@ -66,6 +70,8 @@ impl Rule {
         Rule::VolatileAccess,
         Rule::AtomicAccess,
         Rule::Calls,
+        Rule::ErrnoCalls,
+        Rule::ErrnoMemory,
         Rule::Conditions,
         Rule::Reassociation,
         Rule::OverlapCheck,
@@ -94,6 +100,8 @@ impl Rule {
             Rule::VolatileAccess => "volatile accesses are ordinary ones",
             Rule::AtomicAccess => "atomic accesses are ordinary ones",
             Rule::Calls => "unknown calls do nothing",
+            Rule::ErrnoCalls => "calls that may set errno are left out where nobody uses their value",
+            Rule::ErrnoMemory => "what is accessed is never errno",
             Rule::Conditions => "what is under a condition always runs",
             Rule::Reassociation => "all floating-point sums may change their order",
             Rule::OverlapCheck => "overlap is not checked at run time",

@@ -1,8 +1,9 @@
 //! Which arrays may overlap.
 
 use super::memory::Memory;
-use crate::llvm::{Opcode, Value};
+use crate::llvm::{Inst, MetadataKind, Opcode, Value};
 use crate::mutation::{self, Rule};
+use loop_tree::ScalarType;
 
 /// What is known of the object that a pointer leads to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,23 @@ fn origin(base: Value<'_>) -> Origin {
     match base.as_inst().map(|i| i.opcode()) {
         Some(Opcode::Alloca) => Origin::Private,
         _ => Origin::Unknown,
+    }
+}
+
+/// Whether an access may be one of `errno`: not of more bytes than an `int` has, not of an object that the program makes itself,
+/// and not of a number where types tell objects apart.
+pub(super) fn may_be_errno(access: Inst<'_>, base: Value<'_>, element: ScalarType) -> bool {
+    let defined = base.as_global().is_some_and(|g| g.initializer().is_some());
+    let is_number = element == ScalarType::F32 && type_name(access).as_deref() == Some("float");
+    element.size() <= 4 && origin(base) != Origin::Private && !defined && !is_number
+}
+
+/// The name of the type that an access is annotated with.
+fn type_name(access: Inst<'_>) -> Option<String> {
+    let ty = access.metadata("tbaa")?.operands().get(1).copied()?;
+    match ty.operands().first()?.kind() {
+        MetadataKind::String(name) => Some(name),
+        _ => None,
     }
 }
 

@@ -153,6 +153,8 @@ pub(super) struct Data<'v, 'a, 'm> {
     pub(super) elements: FxHashMap<Inst<'m>, Element<'m>>,
     /// Pairs of memories that must not overlap.
     pub(super) apart: Vec<(usize, usize)>,
+    /// Calls that may set `errno`, all to the same value.
+    pub(super) errno: Vec<Inst<'m>>,
     /// Sections with roots that were not looked at yet.
     pub(super) fresh: Vec<(usize, Root<'m>)>,
     /// Headers of loops that are tested first: their last execution belongs to no iteration.

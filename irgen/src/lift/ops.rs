@@ -180,6 +180,24 @@ pub(super) fn may_set_errno(i: Inst<'_>) -> bool {
     is(&name) || name.strip_suffix('f').is_some_and(is)
 }
 
+/// Whether it is a call that does nothing but return a value and, perhaps, set `errno` to `EDOM`.
+///
+/// Such calls commute: after all of them `errno` is `EDOM` if one of them set it, whatever their order, and one that runs twice
+/// changes nothing. Nothing in a region reads `errno`, as what could is an effect that ends it, but memory that may be
+/// `errno` itself ([`may_be_errno`](super::alias::may_be_errno)). They run where the original runs them, and none may be left out.
+pub(super) fn sets_edom_only(i: Inst<'_>) -> bool {
+    let Some(call) = i.as_call() else { return false };
+    // By the C standard a square root has domain errors only.
+    let is_root = call.callee().is_some_and(|f| ["sqrt", "sqrtf"].contains(&&*f.name()));
+    let bound = ["convergent", "noduplicate", "returns_twice", "strictfp"];
+    is_root
+        && i.opcode() == Opcode::Call
+        && call.is_library_call()
+        && !call.has_operand_bundles()
+        && !call.is_must_tail()
+        && !bound.iter().any(|a| call.has_attribute(a))
+}
+
 /// Flags of an operation.
 pub(super) fn flags_of(i: Inst<'_>) -> OpFlags {
     let mut flags = OpFlags::empty();

@@ -8,12 +8,13 @@ use loop_tree::{
 };
 use rustc_hash::FxHashMap;
 
-use super::alias::alias_classes;
+use super::alias::{alias_classes, may_be_errno};
 use super::body::Bodies;
 use super::context::{Context, Counter, Place};
 use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, impure, refuse};
 use super::memory::{Site, describe, scalar_type};
 use super::names::Names;
+use super::ops::sets_edom_only;
 use super::shape::{Branch, Cycle, Item, Piece, has_effect};
 use super::statements::Maker;
 use super::values::Values;
@@ -124,6 +125,7 @@ pub(super) fn draft<'m>(
         merges: FxHashMap::default(),
         elements: FxHashMap::default(),
         apart: Vec::new(),
+        errno: Vec::new(),
         fresh: Vec::new(),
         tested_headers: FxHashMap::default(),
         bodies: Bodies::default(),
@@ -272,6 +274,8 @@ impl<'m> Builder<'_, '_, 'm> {
             }
             if inst.opcode() == Opcode::Store && (!has_other_effect(inst) || is_relaxed(inst)) {
                 self.data.add_root(at, Root::Store(inst));
+            } else if sets_edom_only(inst) {
+                self.data.errno.push(inst);
             } else if !is_waved_through(inst)
                 && (inst.is_volatile()
                     || effects.intersects(Effects::ATOMIC | Effects::VOLATILE)
@@ -452,6 +456,15 @@ impl<'m> Builder<'_, '_, 'm> {
         }
         let (memories, touches) =
             describe(&mut self.data.cx, &sites).map_err(|u| refuse(Some(u.inst), "access", u.message))?;
+        if let Some(&call) = self.data.errno.first()
+            && !mutation::off(Rule::ErrnoMemory)
+            && sites.iter().any(|site| {
+                let memory = touches.get(&site.inst).and_then(|t| memories.get(t.memory));
+                memory.is_none_or(|m| may_be_errno(site.inst, m.base, m.element))
+            })
+        {
+            return Err(impure(call));
+        }
         self.data.classes = alias_classes(&memories);
         self.data.memories = memories;
         self.data.touches = touches;
@@ -507,6 +520,12 @@ impl<'m> Builder<'_, '_, 'm> {
         }
         if statements.is_empty() {
             return Err(refuse(None, "empty", "the loops have no effect"));
+        }
+        // A call whose value nobody uses is in no statement, and would not run.
+        if let Some(call) = self.data.errno.iter().find(|call| !origins.contains(call))
+            && !mutation::off(Rule::ErrnoCalls)
+        {
+            return Err(impure(*call));
         }
         let statement_dims: Vec<Arc<[VarId]>> = statements.iter().map(|s: &Arc<_>| s.dims.clone()).collect();
         let original = self.tree(&nodes, &leaves, &statement_dims)?;

@@ -454,6 +454,12 @@ impl<'m> Call<'m> {
         unsafe { ffi::lt_has_attribute(self.0.raw(), name.as_ptr().cast(), name.len(), i64::from(index)) }
     }
 
+    /// Whether it calls a function of the target's library, such as `sqrt`, and nothing says that another is meant.
+    pub fn is_library_call(self) -> bool {
+        // SAFETY: a call in a function of a module.
+        unsafe { ffi::lt_is_library_call(self.0.raw()) }
+    }
+
     /// Which memory it may read and write.
     pub fn memory_effects(self) -> MemoryEffects {
         // SAFETY: a call.
