@@ -15,7 +15,7 @@ use looptree::driver::Settings;
 use looptree::transforms::Registry;
 use peers::Peer;
 use rayon::prelude::*;
-use report::{PeerResult, Report, Row};
+use report::{PeerResult, Report, Row, Without};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
@@ -24,6 +24,8 @@ pub struct Arguments {
     suites: suite::Arguments,
     #[command(flatten)]
     timing: timing::Arguments,
+    #[command(flatten)]
+    search: suite::Search,
     /// Variants measured of the region that costs most, the one ranked first among them.
     #[arg(long, default_value_t = 1)]
     top: usize,
@@ -36,12 +38,9 @@ pub struct Arguments {
     /// Results are not compared where that takes another build.
     #[arg(long)]
     unchecked: bool,
-    /// The machine costs are predicted for.
-    #[arg(long, default_value = "native")]
-    target: String,
-    /// Threads of the search and of compiling; 0: one per core.
-    #[arg(long, short = 'j', default_value_t = 0)]
-    threads: usize,
+    /// Also without each sketch in turn.
+    #[arg(long)]
+    ablate: bool,
     /// Where programs and IR go.
     #[arg(long, default_value = "target/compare")]
     build: PathBuf,
@@ -56,7 +55,7 @@ pub struct Arguments {
 /// Runs the comparison; true if nothing failed.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     std::fs::create_dir_all(&arguments.build)?;
-    rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build_global()?;
+    rayon::ThreadPoolBuilder::new().num_threads(arguments.search.threads).build_global()?;
     let suites = suite::suites(&arguments.suites, &["bench/kernels"], &["LARGE"])?;
     let mut rows = Vec::new();
     for (suite, program) in suites.iter().flat_map(|s| s.programs.iter().map(move |p| (s, p))) {
@@ -76,6 +75,14 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     Ok(report.rows.iter().all(|r| r.failure.is_none()))
 }
 
+/// What is chosen without a sketch.
+struct Ablation {
+    sketch: String,
+    prediction: f64,
+    /// Which executable that is.
+    program: usize,
+}
+
 /// One program.
 struct Comparison<'a> {
     suite: &'a Suite,
@@ -88,26 +95,25 @@ impl Comparison<'_> {
         self.arguments.build.join(format!("{}-{}{suffix}", self.suite.name, self.program.name))
     }
 
-    fn settings(&self) -> Settings {
-        let mut settings = Settings { target: self.arguments.target.clone(), ..Settings::default() };
-        settings.limits.threads = self.arguments.threads;
-        settings
-    }
-
     fn row(&self) -> Result<Row> {
         let (suite, program, arguments) = (self.suite, self.program, self.arguments);
-        let (settings, registry) = (self.settings(), Registry::standard());
+        let (settings, registry) = (arguments.search.settings()?, Registry::standard());
         let original = self.place(".original");
         let size = suite.choose_size(program, &[], &arguments.timing, arguments.suites.longest, &original)?;
         let variant: Vec<String> = size.iter().chain(&suite.timed_flags).cloned().collect();
         let build = Build { suite, program, variant: &variant };
         let optimized = Optimized::new(build, &settings, &registry)?;
         let mut executables = vec![original];
-        for rank in 0..optimized.ranks().min(arguments.top.max(1)) {
+        let ranks = optimized.ranks().min(arguments.top.max(1));
+        for rank in 0..ranks {
             let output = self.place(&format!(".{rank}"));
             optimized.program(rank, &output)?;
             executables.push(output);
         }
+        let without = match arguments.ablate {
+            true => self.without_each(build, &settings, &registry, &mut executables)?,
+            false => Vec::new(),
+        };
         let ours = executables.len();
         let peers = self.peers(build, ".")?;
         executables.extend(peers.iter().filter_map(|p| p.as_ref().ok().cloned()));
@@ -131,7 +137,13 @@ impl Comparison<'_> {
         let ratios: Vec<Option<f64>> = (1..ours)
             .map(|at| Ok(if same(at)? { Some(1.0) } else { gain(&times[at]) }))
             .collect::<Result<_>>()?;
-        let best = ratios.iter().enumerate().filter_map(|(rank, r)| Some((rank, (*r)?)));
+        let without = without.into_iter().map(|w| Without {
+            sketch: w.sketch,
+            prediction: w.prediction,
+            ratio: ratios.get(w.program.wrapping_sub(1)).copied().flatten(),
+        });
+        let without = without.collect();
+        let best = ratios[..ranks].iter().enumerate().filter_map(|(rank, r)| Some((rank, (*r)?)));
         let best = best.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         let mut measured = times[ours..].iter();
         let peers = arguments.peers.iter().zip(&peers).zip(wrong).map(|((peer, built), wrong)| PeerResult {
@@ -149,12 +161,39 @@ impl Comparison<'_> {
             same_program: same(1)?,
             measured_best: best.map(|(_, r)| r),
             peers: peers.collect(),
+            without,
             optimize: optimized.seconds,
             recipe: optimized.recipes(),
             measured_recipe: best.and_then(|(rank, _)| optimized.recipe(rank)),
             rounds: times[0].0.len(),
             failure: (ratios.first() == Some(&None)).then(|| "takes too long".to_string()),
         })
+    }
+
+    /// What is chosen without each sketch; programs that differ from the one that all sketches give are added.
+    fn without_each(
+        &self,
+        build: Build<'_>,
+        settings: &Settings,
+        registry: &Registry,
+        executables: &mut Vec<PathBuf>,
+    ) -> Result<Vec<Ablation>> {
+        let names: Vec<String> = settings.sketches.names().map(str::to_string).collect();
+        let all = std::fs::read(&executables[1])?;
+        let mut list = Vec::new();
+        for sketch in names {
+            let mut settings = settings.clone();
+            settings.sketches.remove(&sketch);
+            let optimized = Optimized::new(build, &settings, registry)?;
+            let output = self.place(&format!(".without-{sketch}"));
+            optimized.program(0, &output)?;
+            let program = if std::fs::read(&output)? == all { 1 } else { executables.len() };
+            if program > 1 {
+                executables.push(output);
+            }
+            list.push(Ablation { sketch, prediction: optimized.prediction(), program });
+        }
+        Ok(list)
     }
 
     /// The program as each peer makes it, or why it does not.

@@ -22,24 +22,20 @@ pub struct Arguments {
     suites: suite::Arguments,
     #[command(flatten)]
     timing: timing::Arguments,
+    #[command(flatten)]
+    search: suite::Search,
     /// Variants measured of each kernel, besides the original.
     #[arg(long, default_value_t = 30)]
     variants: usize,
     /// Judge again: the recipes and times of an earlier report, predicted anew; nothing is searched or measured.
     #[arg(long, value_name = "FILE")]
     again: Option<PathBuf>,
-    /// The machine costs are predicted for.
-    #[arg(long, default_value = "native")]
-    target: String,
     /// Results are not dumped and compared where that takes another build.
     #[arg(long)]
     unchecked: bool,
     /// Print every variant.
     #[arg(long)]
     all: bool,
-    /// Threads of the search and of compiling; 0: one per core.
-    #[arg(long, short = 'j', default_value_t = 0)]
-    threads: usize,
     /// Where programs and IR go.
     #[arg(long, default_value = "target/fidelity")]
     build: PathBuf,
@@ -55,7 +51,7 @@ const SUITES: [&str; 2] = ["bench/kernels", "bench/shapes"];
 /// Measures or judges again; true if nothing failed.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     std::fs::create_dir_all(&arguments.build)?;
-    rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build_global()?;
+    rayon::ThreadPoolBuilder::new().num_threads(arguments.search.threads).build_global()?;
     let earlier = arguments.again.as_deref().map(Report::read).transpose()?;
     let mut kernels = Vec::new();
     for suite in suite::suites(&arguments.suites, &SUITES, &SIZES)? {
@@ -153,7 +149,7 @@ fn flags(suite: &Suite, size: Option<&String>, arguments: &Arguments) -> Vec<Str
 }
 
 fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<KernelReport> {
-    let (settings, registry) = (settings(arguments), Registry::standard());
+    let (settings, registry) = (arguments.search.settings()?, Registry::standard());
     let place = |suffix: &str| arguments.build.join(format!("{}-{}{suffix}", suite.name, program.name));
     let base = place(".original");
     let dump = if arguments.unchecked { &[][..] } else { &suite.dump_flags };
@@ -222,12 +218,6 @@ fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<K
     Ok(KernelReport::new(&suite.name, &program.name, size, place, original, list))
 }
 
-fn settings(arguments: &Arguments) -> Settings {
-    let mut settings = Settings { target: arguments.target.clone(), ..Settings::default() };
-    settings.limits.threads = arguments.threads;
-    settings
-}
-
 /// New predictions for old measurements. Recipes that no longer apply are left out.
 fn judged_again(
     suite: &Suite,
@@ -235,7 +225,7 @@ fn judged_again(
     old: &KernelReport,
     arguments: &Arguments,
 ) -> Result<KernelReport> {
-    let (settings, registry) = (settings(arguments), Registry::standard());
+    let (settings, registry) = (arguments.search.settings()?, Registry::standard());
     let variant = flags(suite, old.size.as_ref(), arguments);
     let build = Build { suite, program, variant: &variant };
     let (source, function, number) = &old.place;
@@ -259,12 +249,13 @@ fn judged_again(
         }
     }
     let (kernel, params, cycles) = main.context("the region is no longer there")?;
+    let prepared = models.cost.prepare(&kernel, &params);
     let root = canonical(&kernel, &kernel.original);
     let mut list = vec![Measured::new(None, "", 1.0, 1.0)];
     for m in old.variants.iter().filter(|m| m.rank.is_some()) {
         let Ok(recipe) = Recipe::parse(&m.recipe, &registry) else { continue };
         let Ok(tree) = recipe.replay(&kernel, &root) else { continue };
-        let found = models.cost.cost(&kernel, &tree, &params).cycles;
+        let found = prepared.cost(&tree).cycles;
         let said = (others + cycles).max(1.0) / (others + found).max(1.0);
         list.push(Measured::new(m.rank, &m.recipe, said, m.measured));
     }

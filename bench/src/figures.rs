@@ -111,8 +111,8 @@ fn programs(file: &Path) -> Result<Vec<Figure>> {
         return Ok(vec![
             proof,
             Figure::elsewhere("generated code, geometric mean against clang -O3", ">= 3 x", how),
-            Figure::elsewhere("generated code, slowest", ">= 1 x", how),
-            Figure::elsewhere("ranking: best of the top over first", "<= 1.05 x", how),
+            Figure::elsewhere("generated code, slowest", ">= 0.98 x", how),
+            Figure::elsewhere("ranking: best of the top over first", "<= 1.03 x", how),
         ]);
     };
     let report: serde_json::Value = serde_json::from_str(&text)
@@ -122,8 +122,8 @@ fn programs(file: &Path) -> Result<Vec<Figure>> {
     Ok(vec![
         proof,
         Figure::at_least("generated code, geometric mean against clang -O3", first, 3.0, "x"),
-        Figure::at_least("generated code, slowest", number("worst_predicted"), 1.0, "x"),
-        Figure::at_most("ranking: best of the top over first", best / first, 1.05, "x"),
+        Figure::at_least("generated code, slowest", number("worst_predicted"), 0.98, "x"),
+        Figure::at_most("ranking: best of the top over first", best / first, 1.03, "x"),
     ])
 }
 

@@ -7,6 +7,7 @@
 use crate::programs::Build;
 use crate::timing;
 use anyhow::{Context, Result, bail};
+use looptree::driver::Settings;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,36 @@ pub struct Arguments {
     /// The programs print their seconds, as the last word.
     #[arg(long)]
     pub printed_time: bool,
+}
+
+/// How programs are optimized.
+#[derive(clap::Args, Debug, Clone)]
+pub struct Search {
+    /// The machine costs are predicted for; as in `looptree explore`.
+    #[arg(long, default_value = "native")]
+    pub target: String,
+    /// Leave this sketch out; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub without_sketch: Vec<String>,
+    /// Threads of the search and of compiling; 0: one per core.
+    #[arg(long, short = 'j', default_value_t = 0)]
+    pub threads: usize,
+}
+
+impl Search {
+    /// The settings of a session.
+    pub fn settings(&self) -> Result<Settings> {
+        let mut settings = Settings { target: self.target.clone(), ..Settings::default() };
+        settings.limits.threads = self.threads;
+        for name in &self.without_sketch {
+            if !settings.sketches.remove(name) {
+                let names: Vec<&str> = settings.sketches.names().collect();
+                bail!("there is no sketch called {name}; there are: {}", names.join(", "));
+            }
+        }
+        settings.models()?;
+        Ok(settings)
+    }
 }
 
 /// A directory of programs.

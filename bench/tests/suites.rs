@@ -109,6 +109,7 @@ fn a_suite_in_the_layout_of_polybench_is_compared() {
     let flags = ["--suite", ".", "--svg", "out/chart.svg", "--peer", &plain, "--peer", &shell];
     let mut arguments = vec!["compare", "--define", "DATA_TYPE_IS_FLOAT", "--peer", "none=no-such-compiler"];
     arguments.extend(flags);
+    arguments.push("--ablate");
     let found = report(suite.path(), &bench(suite.path(), &arguments));
     let rows = found["rows"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|r| r["kernel"].as_str().unwrap()).collect();
@@ -121,7 +122,11 @@ fn a_suite_in_the_layout_of_polybench_is_compared() {
         assert!(peers[0]["failure"].is_string() && peers[0]["ratio"].is_null());
         assert!(peers[1..].iter().all(|p| p["ratio"].as_f64().unwrap() > 0.0 && p["other_results"] == false));
         assert_eq!(row["size"], "-DLARGE_DATASET");
+        assert!(row["without"].as_array().unwrap().iter().all(|w| w["ratio"].as_f64().unwrap() > 0.0));
     }
+    assert!(!found["without"].as_array().unwrap().is_empty());
+    let unknown = bench(suite.path(), &["compare", "--suite", ".", "--without-sketch", "napkin"]);
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("no sketch called napkin"));
     assert!(std::fs::read_to_string(suite.path().join("out/chart.svg")).unwrap().ends_with("</svg>\n"));
 }
 

@@ -22,6 +22,8 @@ pub struct Row {
     pub measured_best: Option<f64>,
     /// Other compilers, in the order given.
     pub peers: Vec<PeerResult>,
+    /// Without each sketch, where that was asked for.
+    pub without: Vec<Without>,
     /// Seconds for lifting, searching and emitting.
     pub optimize: f64,
     /// Recipes of the best predicted variant, one per changed region.
@@ -32,6 +34,16 @@ pub struct Row {
     pub rounds: usize,
     /// What went wrong, where something did.
     pub failure: Option<String>,
+}
+
+/// What is chosen without a sketch.
+#[derive(Serialize, Debug)]
+pub struct Without {
+    pub sketch: String,
+    /// What the model says of it.
+    pub prediction: f64,
+    /// Original over this.
+    pub ratio: Option<f64>,
 }
 
 /// What another compiler makes of the program.
@@ -85,6 +97,10 @@ pub struct Report {
     pub geometric_mean_peers: Vec<(String, f64)>,
     /// Of each program the best of the other compilers.
     pub geometric_mean_best_peer: Option<f64>,
+    /// Of what the model says of the variants chosen.
+    pub geometric_mean_said: f64,
+    /// Geometric means without each sketch, as predicted and as measured.
+    pub without: Vec<(String, f64, f64)>,
     /// Over the programs that differ from the original.
     pub worst_predicted: f64,
     pub programs_changed: usize,
@@ -100,7 +116,23 @@ impl Report {
             .max_by_key(|r| r.peers.len())
             .map_or_else(Vec::new, |r| r.peers.iter().map(|p| p.name.clone()).collect());
         let of = |at: usize| geometric_mean(rows.iter().filter_map(|r| r.peers.get(at)?.ratio));
+        let sketches: Vec<String> = rows
+            .iter()
+            .max_by_key(|r| r.without.len())
+            .map_or_else(Vec::new, |r| r.without.iter().map(|w| w.sketch.clone()).collect());
+        let without = |at: usize, name: String| {
+            let each = || rows.iter().filter_map(|r| r.without.get(at));
+            (
+                name,
+                geometric_mean(each().map(|w| w.prediction)),
+                geometric_mean(each().filter_map(|w| w.ratio)),
+            )
+        };
         Report {
+            without: sketches.into_iter().enumerate().map(|(at, n)| without(at, n)).collect(),
+            geometric_mean_said: geometric_mean(
+                rows.iter().filter(|r| r.failure.is_none()).map(|r| r.prediction),
+            ),
             geometric_mean_predicted: geometric_mean(rows.iter().filter_map(|r| r.predicted_best)),
             geometric_mean_measured: geometric_mean(rows.iter().filter_map(|r| r.measured_best)),
             geometric_mean_best_peer: (!names.is_empty())
@@ -145,15 +177,19 @@ impl Report {
         }
         println!("{table}");
         println!(
-            "geometric mean of all: {:.2}x best predicted, {:.2}x best measured of the top; {} of {} programs changed, \
-             the worst of them {:.2}x; slowest optimization {:.1} s",
+            "geometric mean of all: {:.2}x best predicted (said {:.2}x), {:.2}x best measured of the top; {} of {} programs \
+             changed, the worst of them {:.2}x; slowest optimization {:.1} s",
             self.geometric_mean_predicted,
+            self.geometric_mean_said,
             self.geometric_mean_measured,
             self.programs_changed,
             self.rows.len(),
             self.worst_predicted,
             self.slowest_optimize
         );
+        for (name, predicted, measured) in &self.without {
+            println!("without {name}: geometric mean {measured:.3}x, predicted {predicted:.3}x");
+        }
         for (name, mean) in &self.geometric_mean_peers {
             println!("{name}: geometric mean {mean:.2}x");
         }
