@@ -10,6 +10,7 @@
 
 mod desk;
 mod distribution;
+mod panel;
 mod passes;
 mod pivot_split;
 mod register_tile;
@@ -58,6 +59,7 @@ impl Sketches {
         sketches.register(passes::Passes);
         sketches.register(time_tile::TimeTile);
         sketches.register(pivot_split::PivotSplit);
+        sketches.register(panel::Panel);
         sketches.register(register_tile::RegisterTile);
         sketches.register(skewed_jam::SkewedJam);
         sketches

@@ -10,8 +10,10 @@ use transforms::{Interchange, UnrollAndJam};
 /// Orders of the loops of a nest, with one or two of them jammed.
 pub struct RegisterTile;
 
-/// Factors of jamming.
+/// Factors of jamming an outer loop.
 const FACTORS: [i64; 3] = [2, 4, 8];
+/// Factors of a loop inside of a jammed one; 8 x 3 leaves registers for what is loaded.
+const INNER_FACTORS: [i64; 4] = [2, 3, 4, 8];
 /// Copies of a body side by side. Accumulators, or the operands that take their place, are at most as many as registers.
 const COPIES: i64 = 32;
 /// Loops of a perfect nest whose orders are tried.
@@ -121,8 +123,9 @@ fn jammed(desk: &Desk<'_, '_, '_>, order: &Draft, top: &Path) -> Vec<Draft> {
                 let Ok(draft) = desk.apply(order, step) else { break };
                 for inner in 2..depth {
                     let Some(target) = main_part(&draft.root, &path, inner) else { continue };
-                    for factor in
-                        FACTORS.into_iter().filter(|f| f * outer <= COPIES && f * outer * leaves <= most)
+                    for factor in INNER_FACTORS
+                        .into_iter()
+                        .filter(|f| f * outer <= COPIES && f * outer * leaves <= most)
                     {
                         let step = UnrollAndJam { target: target.clone().into(), factor };
                         result.extend(desk.apply(&draft, step));

@@ -35,11 +35,8 @@ impl Sketch for SkewedJam {
                 let skew = Skew { outer: outer.clone().into(), inner: inner.clone().into(), factor };
                 let Ok(skewed) = desk.apply(&Draft::from(start), skew) else { break };
                 let drafts = FACTORS.iter().filter_map(|f| desk.apply(&skewed, jam(*f)).ok()).collect();
-                let legal: Vec<Variant> = desk.judge(drafts).into_iter().flatten().collect();
-                if !legal.is_empty() {
-                    result.extend(legal);
-                    break;
-                }
+                // Also beyond the least legal one: only then do rows not wait for each other within an iteration.
+                result.extend(desk.judge(drafts).into_iter().flatten());
             }
         }
         result

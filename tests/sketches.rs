@@ -1,0 +1,234 @@
+//! Every sketch draws what it is for, and what is drawn computes what the original does.
+
+use looptree::driver::Settings;
+use looptree::explore::{
+    Desk, Exploration, Explorer, Region, RegistryMoves, Sketch, Sketches, Stage, Strategy, Variant,
+};
+use looptree::transforms::{Context, Interchange, Refusal, Registration, Registry, Step, Transform};
+use looptree::tree::interp::{self, Layout, Memory, RunOptions};
+use looptree::tree::{Green, Kernel, Path, text};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Variants of a nest as the default search finds them, for sizes that are worth it.
+fn explore(
+    source: &str,
+    registry: &Registry,
+    sketches: Sketches,
+    moves: &[&str],
+) -> (Arc<Kernel>, Exploration) {
+    let kernel = text::parse(source).expect("it parses").kernel;
+    let settings = Settings { target: "x86_64_avx512".into(), ..Settings::default() };
+    let models = settings.models().expect("models that exist");
+    let problem = settings.problem(&kernel, &models, &[]).expect("it has dependences");
+    let mut options = settings.moves.clone();
+    options.only = moves.iter().map(|m| m.to_string()).collect();
+    let explorer = Explorer {
+        problem,
+        moves: &RegistryMoves { registry, options },
+        sketches: &sketches,
+        cost: &*models.cost,
+        target: &*models.target,
+        limits: settings.limits,
+        strategy: Strategy::Guided,
+        progress: None,
+    };
+    (kernel.clone(), explorer.explore())
+}
+
+/// What memory holds after a tree was run on small sizes.
+fn outcome(kernel: &Kernel, tree: &Green, size: i64) -> u128 {
+    let params = vec![size; kernel.params.len()];
+    let layout = Layout::disjoint(kernel, &params, &|_| 2 * size + 2).expect("a layout");
+    let mut memory = Memory::new(layout);
+    memory.fill(1);
+    interp::run(kernel, tree, &mut memory, &RunOptions::default()).expect("it runs");
+    memory.bits()
+}
+
+#[track_caller]
+fn draws(name: &str, source: &str) {
+    let (kernel, found) = explore(source, &Registry::standard(), Sketches::standard(), &["none"]);
+    let drawn: Vec<&Variant> =
+        found.variants.iter().filter(|v| v.sketch.as_deref() == Some(name)).take(8).collect();
+    let all: BTreeMap<&str, usize> = found.variants.iter().fold(BTreeMap::new(), |mut counts, v| {
+        *counts.entry(v.sketch.as_deref().unwrap_or("-")).or_default() += 1;
+        counts
+    });
+    assert!(!drawn.is_empty(), "{name} has drawn nothing: {all:?}");
+    for size in [3, 19] {
+        let original = outcome(&kernel, &kernel.original, size);
+        for variant in &drawn {
+            assert!(original == outcome(&kernel, &variant.root, size), "{name}: {}", variant.recipe);
+        }
+    }
+    // Without it nothing of its name is left.
+    let mut others = Sketches::standard();
+    assert!(others.remove(name));
+    let (_, without) = explore(source, &Registry::standard(), others, &["none"]);
+    assert!(without.variants.iter().all(|v| v.sketch.as_deref() != Some(name)));
+}
+
+const PRODUCT: &str = "nest @product[N] {
+  array C: f64[N, N]
+  array A: f64[N, N] alias 1
+  array B: f64[N, N] alias 2
+  for i in 0..N { for j in 0..N {
+    Z: C[i, j] = 0.0
+    for k in 0..N { S: C[i, j] = C[i, j] + A[i, k] * B[k, j] }
+  } }
+}";
+
+#[test]
+fn distribution() {
+    draws(
+        "distribution",
+        "nest @apart[N] {
+          array A: f64[N, N]
+          array B: f64[N, N] alias 1
+          array C: f64[N, N] alias 2
+          for i in 0..N { for j in 1..N {
+            R: A[i, j] = A[i, j-1] * 0.5 + 1.0
+            V: B[i, j] = C[i, j] * 2.0
+          } }
+        }",
+    );
+}
+
+#[test]
+fn register_tile() {
+    draws("register tile", PRODUCT);
+}
+
+#[test]
+fn passes() {
+    draws(
+        "passes",
+        "nest @passes[N] {
+          array A: f64[N, N]
+          array x: f64[N] alias 1
+          array y: f64[N] alias 2
+          array u: f64[N] alias 3
+          array v: f64[N] alias 4
+          for i in 0..N { for j in 0..N { S: x[i] = x[i] + A[i, j] * u[j] } }
+          for i2 in 0..N { for j2 in 0..N { T: y[i2] = y[i2] + A[j2, i2] * v[j2] } }
+        }",
+    );
+}
+
+#[test]
+fn time_tile() {
+    draws(
+        "time tile",
+        "nest @sweeps[N] {
+          array A: f64[N, N]
+          array B: f64[N, N] alias 1
+          for t in 0..N {
+            for i in 1..N-1 { for j in 1..N-1 { S: B[i, j] = A[i, j] + A[i-1, j] + A[i+1, j] + A[i, j-1] + A[i, j+1] } }
+            for i2 in 1..N-1 { for j2 in 1..N-1 { T: A[i2, j2] = B[i2, j2] + B[i2-1, j2] + B[i2+1, j2] } }
+          }
+        }",
+    );
+}
+
+#[test]
+fn skewed_jam() {
+    draws(
+        "skewed jam",
+        "nest @gauss_seidel[N] {
+          array A: f64[N, N]
+          for i in 1..N-1 { for j in 1..N-1 {
+            S: A[i, j] = A[i-1, j-1] + A[i-1, j+1] + A[i, j-1] + A[i, j] + A[i, j+1] + A[i+1, j]
+          } }
+        }",
+    );
+}
+
+#[test]
+fn pivot_split() {
+    draws(
+        "pivot split",
+        "nest @pivots[N] {
+          array A: f64[N, N]
+          for k in 0..N { for i in 0..N { for j in 0..N { S: A[i, j] = A[i, j] + A[i, k] * A[k, j] } } }
+        }",
+    );
+}
+
+#[test]
+fn panel() {
+    draws(
+        "panel",
+        "nest @solve[N] {
+          array L: f64[N, N]
+          array x: f64[N] alias 1
+          array b: f64[N] alias 2
+          for i in 0..N {
+            Z: x[i] = b[i]
+            for j in 0..i { S: x[i] = x[i] - L[i, j] * x[j] }
+            D: x[i] = x[i] / L[i, i]
+          }
+        }",
+    );
+}
+
+/// Interchanges the outermost loops, by itself.
+struct Own;
+
+impl Sketch for Own {
+    fn name(&self) -> &str {
+        "own"
+    }
+    fn stage(&self) -> Stage {
+        Stage::Nest
+    }
+    fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
+        let Some(outer) = region.outermost(&start.root) else { return vec![] };
+        desk.try_step(start, Interchange { outer: outer.into(), inner: None }).into_iter().collect()
+    }
+}
+
+const COLUMNS: &str = "nest @columns[N] {
+  array A: f64[N, N]
+  for i in 0..N { for j in 0..N { S: A[j, i] = A[j, i] + 1.0 } }
+}";
+
+#[test]
+fn a_sketch_of_ones_own() {
+    let mut sketches = Sketches::empty();
+    sketches.register(Own);
+    assert_eq!(sketches.names().collect::<Vec<_>>(), ["own"]);
+    let (_, found) = explore(COLUMNS, &Registry::standard(), sketches, &["none"]);
+    assert_eq!(found.best().sketch.as_deref(), Some("own"), "{}", found.best().recipe);
+}
+
+/// The same as a transformation that the crate does not know.
+#[derive(Debug)]
+struct Rows;
+
+impl std::fmt::Display for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("rows()")
+    }
+}
+
+impl Transform for Rows {
+    fn name(&self) -> &'static str {
+        "rows"
+    }
+    fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
+        Interchange { outer: Path::root().into(), inner: None }.rewrite(cx)
+    }
+}
+
+#[test]
+fn a_transformation_of_ones_own_is_tried_by_default() {
+    let mut registry = Registry::standard();
+    registry.register(Registration::new(
+        "rows",
+        |arguments| arguments.finish().map(|()| Step::new(Rows)),
+        |_, _| vec![Step::new(Rows)],
+    ));
+    let (_, found) = explore(COLUMNS, &registry, Sketches::empty(), &["rows"]);
+    assert_eq!(found.best().recipe.to_string(), "rows()");
+}
