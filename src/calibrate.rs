@@ -99,6 +99,7 @@ fn round(target: &mut StaticTarget) {
         &mut target.loads_per_cycle,
         &mut target.stores_per_cycle,
         &mut target.lane_access,
+        &mut target.gathered_lane,
         &mut target.prefetch.outstanding,
         &mut target.control.mispredict,
         &mut target.frequency_ghz,
@@ -120,7 +121,7 @@ impl Calibration {
                 ("instructions per cycle".to_string(), t.issue_width),
                 ("loads per cycle".to_string(), t.loads_per_cycle),
                 ("stores per cycle".to_string(), t.stores_per_cycle),
-                ("gather, cycles per lane".to_string(), t.lane_access),
+                ("gather, cycles per lane".to_string(), t.gathered_lane),
             ];
             let ops = [
                 ("float add", o.float_add),

@@ -1,11 +1,12 @@
 //! One iteration of an innermost loop, as the compiler leaves it: equal loads once, stored values forwarded, invariant
 //! accesses outside, and what each iteration waits for from the ones before.
 
-use crate::OpClass;
+use crate::chains::{Chains, Value, Waits};
 use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::operations::{class_of, reassociates};
 use crate::overlap::{References, overlap};
-use loop_tree::{Affine, LoopHeader, OpKind, ScalarType};
+use crate::{OpClass, Target};
+use loop_tree::{Affine, LoopHeader, Op, OpKind, ScalarType, Statement};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -33,10 +34,7 @@ pub(crate) struct Body {
     /// Accumulators kept in registers.
     pub accumulators: usize,
     /// Cycles from one iteration to the next, through the longest chain of dependent operations.
-    /// `None` is a store that is loaded again.
-    pub chain: Vec<Option<(OpClass, ScalarType)>>,
-    /// What divides the chain: the distance in iterations.
-    pub chain_per: f64,
+    pub chain: f64,
     /// Whether the compiler can execute iterations as lanes.
     pub vectorisable: bool,
     /// A number of lanes that dependences allow.
@@ -51,6 +49,8 @@ pub(crate) struct Body {
     pub masked: f64,
     /// Longest run of adjacent elements stored by copies of a statement.
     pub adjacent: usize,
+    /// Loads that have as many neighbours.
+    pub adjacent_loads: usize,
     /// Branches that depend on data or the loop variable.
     pub branches: f64,
     pub opaque: bool,
@@ -59,8 +59,8 @@ pub(crate) struct Body {
 struct Location {
     family: usize,
     offset: f64,
-    /// Value of a load or store that is still good: (invariant, chain).
-    value: Option<(bool, Chain)>,
+    /// Value of a load or store that is still good.
+    value: Option<Value>,
     epoch: u32,
     loaded: bool,
     stored: bool,
@@ -96,58 +96,22 @@ impl Family {
     }
 }
 
-/// Cycles from a store to the value of a load of the same bytes.
-const STORE_FORWARD: f64 = 5.0;
-
-impl Body {
-    /// Cycles through the chain, with so many lanes.
-    pub fn chain_latency(&self, target: &dyn crate::Target, lanes: u32) -> f64 {
-        self.chain
-            .iter()
-            .map(|op| op.map_or(STORE_FORWARD, |(class, ty)| target.op(class, ty, lanes).latency))
-            .sum()
-    }
-}
-
-/// Longest chain from a value of an earlier iteration: number of operations is bounded by the body.
-#[derive(Clone, Default)]
-struct Chain {
-    ops: Option<std::rc::Rc<Link>>,
-    carried: bool,
-    /// Whether all of it may be reassociated.
-    free: bool,
-    latency: f64,
-    distance: f64,
-}
-
-struct Link {
-    /// `None`: a store that is loaded again.
-    op: Option<(OpClass, ScalarType)>,
-    before: Option<std::rc::Rc<Link>>,
-}
-
-/// Looks at the leaves of a loop, with lanes along the loop at a depth. `latency` weighs operations on a chain. `told`:
-/// whether the compiler is told that iterations are independent where they are.
+/// Looks at the leaves of a loop, with lanes along the loop at a depth. `told`: whether the compiler is told that iterations are independent where they are.
 pub(crate) fn body(
     program: &Lowered<'_>,
     leaves: &[usize],
     depth: Option<usize>,
     told: bool,
-    latency: &dyn Fn(OpClass, ScalarType) -> f64,
+    target: &dyn Target,
 ) -> Body {
     let mut scan = Scan {
         depth,
         families: vec![],
         locations: vec![],
         index: FxHashMap::default(),
-        result: Body {
-            vectorisable: depth.is_some(),
-            max_lanes: f64::MAX,
-            chain_per: 1.0,
-            ..Body::default()
-        },
-        worst: 0.0,
-        latency,
+        result: Body { vectorisable: depth.is_some(), max_lanes: f64::MAX, ..Body::default() },
+        chains: Chains::default(),
+        target,
     };
     for leaf in leaves {
         for touch in &program.leaves[*leaf].touches {
@@ -173,8 +137,8 @@ struct Scan<'a> {
     locations: Vec<Location>,
     index: FxHashMap<(usize, u64), usize>,
     result: Body,
-    worst: f64,
-    latency: &'a dyn Fn(OpClass, ScalarType) -> f64,
+    chains: Chains,
+    target: &'a dyn Target,
 }
 
 impl Scan<'_> {
@@ -325,77 +289,72 @@ impl Scan<'_> {
         if leaf.varying_guard {
             self.result.branches += leaf.probability.min(1.0 - leaf.probability).max(0.05);
         }
-        // Per operation: does it vary in the loop, and the chain it ends.
-        let mut values: Vec<(bool, Chain)> = Vec::with_capacity(statement.ops.len());
+        let mut values: SmallVec<[Value; 8]> = SmallVec::with_capacity(statement.ops.len());
         for op in &statement.ops {
             let masked = op.mask.is_some() || leaf.varying_guard;
             let weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
             let value = match &op.kind {
-                OpKind::Const(_) => (true, Chain::default()),
-                OpKind::Affine(e) => (e.is_invariant(), Chain::default()),
+                OpKind::Const(_) => Value::default(),
+                OpKind::Affine(e) => Value { varies: !e.is_invariant(), ..Value::default() },
                 OpKind::Test(_) => {
                     self.count(OpClass::Integer, ScalarType::I64, weight);
-                    (false, Chain::default())
+                    Value { varies: true, ..Value::default() }
                 }
                 OpKind::Load(a) => self.load(&leaf.touches[a.index()], op.ty, masked),
                 OpKind::Store(a, v) => {
                     let value = values.get(v.index()).cloned().unwrap_or_default();
                     self.store(&leaf.touches[a.index()], value, op.ty, masked);
-                    (true, Chain::default())
+                    Value::default()
                 }
-                kind => {
-                    let class = class_of(kind, op.ty);
-                    let operands = kind.operands();
-                    let invariant =
-                        operands.iter().all(|o| values.get(o.index()).is_some_and(|v| v.0 && !v.1.carried));
-                    let longest = operands
-                        .iter()
-                        .filter_map(|o| values.get(o.index()))
-                        .map(|v| &v.1)
-                        .filter(|c| c.carried)
-                        .max_by(|a, b| a.latency.total_cmp(&b.latency));
-                    let ty = match kind {
-                        OpKind::Compare(_, a, _) => statement.ops.get(a.index()).map_or(op.ty, |o| o.ty),
-                        _ => op.ty,
-                    };
-                    let chain = match (longest, class) {
-                        (Some(c), Some(class)) => Chain {
-                            ops: Some(std::rc::Rc::new(Link {
-                                op: Some((class, ty)),
-                                before: c.ops.clone(),
-                            })),
-                            carried: true,
-                            free: c.free && reassociates(kind, op.flags),
-                            latency: c.latency + (self.latency)(class, ty),
-                            distance: c.distance,
-                        },
-                        (Some(c), None) => c.clone(),
-                        (None, _) => Chain::default(),
-                    };
-                    if let Some(class) = class
-                        && !invariant
-                    {
-                        self.count(class, ty, weight);
-                        if class == OpClass::Library {
-                            self.result.vectorisable = false;
-                        }
-                    }
-                    (invariant, chain)
-                }
+                kind => self.compute(kind, op, statement, &values, weight),
             };
             values.push(value);
         }
+    }
+
+    fn compute(
+        &mut self,
+        kind: &OpKind,
+        op: &Op,
+        statement: &Statement,
+        values: &[Value],
+        weight: f64,
+    ) -> Value {
+        let class = class_of(kind, op.ty);
+        let ty = match kind {
+            OpKind::Compare(_, a, _) => statement.ops.get(a.index()).map_or(op.ty, |o| o.ty),
+            _ => op.ty,
+        };
+        let mut result = Value::default();
+        for operand in kind.operands().iter().filter_map(|o| values.get(o.index())) {
+            result.varies |= operand.varies || !operand.waits.is_empty();
+            result.wait_for(&operand.waits);
+        }
+        if let Some(class) = class {
+            if !result.waits.is_empty() {
+                result.delay(self.target.op(class, ty, 1).latency, reassociates(kind, op.flags));
+            }
+            if result.varies {
+                self.count(class, ty, weight);
+                if class == OpClass::Library {
+                    self.result.vectorisable = false;
+                }
+            }
+        } else if !reassociates(kind, op.flags) {
+            result.delay(0.0, false);
+        }
+        result
     }
 
     fn count(&mut self, class: OpClass, ty: ScalarType, weight: f64) {
         *self.result.ops.entry((class, ty)).or_insert(0.0) += weight;
     }
 
-    fn load(&mut self, touch: &crate::lower::Touch, ty: ScalarType, masked: bool) -> (bool, Chain) {
+    fn load(&mut self, touch: &crate::lower::Touch, ty: ScalarType, masked: bool) -> Value {
         self.widen(ty);
         let (Some(family), Some(address)) = (self.family(touch), &touch.address) else {
             self.result.loads.push(Stride::Far);
-            return (false, Chain::default());
+            return Value { varies: true, ..Value::default() };
         };
         let offset = address.constant;
         let at = self.location(family, offset, touch.bytes);
@@ -405,15 +364,12 @@ impl Scan<'_> {
         {
             return v.clone();
         }
-        // The nearest earlier iteration that writes this element.
-        let mut chain = Chain::default();
+        // The earlier iterations that write this element; the nearest one's value is what is loaded, but where it is written
+        // under a condition.
+        let mut nearest: Option<(f64, f64)> = None;
         if f.stride == 0.0 {
             if f.stored.contains(&offset) {
-                chain = Chain { carried: true, free: true, distance: 1.0, ..Chain::default() };
-                if f.clobbered {
-                    chain.latency = STORE_FORWARD;
-                    chain.ops = Some(std::rc::Rc::new(Link { op: None, before: None }));
-                }
+                nearest = Some((1.0, offset));
             }
         } else {
             for w in &f.stored {
@@ -424,13 +380,21 @@ impl Scan<'_> {
                 if distance >= 1.0 {
                     let most = lanes_that_forward(distance, touch.bytes);
                     self.result.max_lanes = self.result.max_lanes.min(most);
-                }
-                if distance >= 1.0 && (!chain.carried || distance < chain.distance) {
-                    chain = Chain { carried: true, distance, ..Chain::default() };
+                    if nearest.is_none_or(|n| distance < n.0) {
+                        nearest = Some((distance, *w));
+                    }
                 } else if distance < 0.0 && f.stored_so_far {
                     self.result.max_lanes = self.result.max_lanes.min(-distance);
                 }
             }
+        }
+        let mut waits = Waits::new();
+        if let Some((distance, written)) = nearest {
+            // Accumulators that may be stored to through other references go through memory; so do values of iterations long
+            // before, but these are there in time.
+            let through = if f.stride == 0.0 && f.clobbered { self.target.store_forward() } else { 0.0 };
+            let free = f.stride == 0.0;
+            waits.push(self.chains.carried(family, written, distance, through, free));
         }
         let invariant = f.stride == 0.0 && !f.clobbered && f.stored.is_empty();
         // Loaded before the loop; later values are those stored.
@@ -449,11 +413,12 @@ impl Scan<'_> {
         let location = &mut self.locations[at];
         location.loaded = true;
         location.epoch = epoch;
-        location.value = Some((invariant, chain.clone()));
-        (invariant, chain)
+        let value = Value { varies: !invariant, waits };
+        location.value = Some(value.clone());
+        value
     }
 
-    fn store(&mut self, touch: &crate::lower::Touch, value: (bool, Chain), ty: ScalarType, masked: bool) {
+    fn store(&mut self, touch: &crate::lower::Touch, value: Value, ty: ScalarType, masked: bool) {
         self.widen(ty);
         let (Some(family), Some(address)) = (self.family(touch), &touch.address) else {
             self.result.stores.push(Stride::Far);
@@ -468,19 +433,9 @@ impl Scan<'_> {
         }
         self.families[family].stored_so_far = true;
         let at = self.location(family, address.constant, touch.bytes);
-        let chain = value.1.clone();
-        if chain.carried {
-            let per = chain.latency / chain.distance.max(1.0);
-            if per > self.worst {
-                self.worst = per;
-                self.result.chain_per = chain.distance.max(1.0);
-                self.result.chain = std::iter::successors(chain.ops.as_deref(), |l| l.before.as_deref())
-                    .map(|l| l.op)
-                    .collect();
-            }
-            if self.families[family].stride == 0.0 && !chain.free {
-                self.result.max_lanes = 1.0;
-            }
+        self.chains.stored(family, address.constant, &value.waits);
+        if self.families[family].stride == 0.0 && value.waits.iter().any(|w| !w.free) {
+            self.result.max_lanes = 1.0;
         }
         let f = &self.families[family];
         let location = &mut self.locations[at];
@@ -503,7 +458,7 @@ impl Scan<'_> {
         let epoch = self.families[family].epoch;
         let location = &mut self.locations[at];
         // Known for the rest of the iteration; under a mask it may not have happened.
-        location.value = (!masked).then_some((false, value.1));
+        location.value = (!masked).then_some(Value { varies: true, ..value });
         location.epoch = epoch;
     }
 
@@ -516,28 +471,36 @@ impl Scan<'_> {
     fn finish(mut self) -> Body {
         // Copies of a statement that store neighbours can be packed into vectors.
         let in_memory = |l: &&Location| l.stored && !self.families[l.family].private;
-        let mut stored: Vec<(usize, f64, f64)> =
-            self.locations.iter().filter(in_memory).map(|l| (l.family, l.offset, l.bytes)).collect();
-        stored.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let (mut run, mut shortest) = (1, usize::MAX);
-        for pair in stored.windows(2) {
-            if pair[0].0 == pair[1].0 && pair[1].1 - pair[0].1 == pair[0].2 {
-                run += 1;
-            } else {
-                shortest = shortest.min(run);
-                run = 1;
-            }
-        }
+        let stored = sorted(self.locations.iter().filter(in_memory));
+        let run = runs(&stored).min().unwrap_or(0);
         let through_memory = |f: &&Family| f.stride == 0.0 && f.clobbered;
         let accumulators: usize = self.families.iter().filter(through_memory).map(|f| f.stored.len()).sum();
         // The compiler keeps their loads and stores in order, one after the other.
-        self.result.chain.extend(std::iter::repeat_n(None, accumulators.saturating_sub(1)));
+        let in_order = accumulators.saturating_sub(1) as f64 * self.target.store_forward();
+        self.result.chain = self.chains.longest() + in_order;
         // Nor does it move them across what may touch the same elements.
         let between = stored.iter().any(|s| self.families[s.0].stride != 0.0 && self.families[s.0].observed);
         let apart = stored.is_empty() || accumulators > 0 || between;
-        self.result.adjacent = if apart { 1 } else { shortest.min(run) };
+        self.result.adjacent = if apart { 1 } else { run };
+        if self.result.adjacent > 1 {
+            let varies = |l: &&Location| l.loaded && self.families[l.family].stride != 0.0;
+            let loaded = sorted(self.locations.iter().filter(varies));
+            self.result.adjacent_loads = runs(&loaded).filter(|r| *r >= self.result.adjacent).sum();
+        }
         self.result
     }
+}
+
+/// References, offset and bytes of locations, in order of memory.
+fn sorted<'a>(locations: impl Iterator<Item = &'a Location>) -> Vec<(usize, f64, f64)> {
+    let mut all: Vec<_> = locations.map(|l| (l.family, l.offset, l.bytes)).collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    all
+}
+
+/// Lengths of runs of neighbours.
+fn runs(sorted: &[(usize, f64, f64)]) -> impl Iterator<Item = usize> {
+    sorted.chunk_by(|a, b| a.0 == b.0 && b.1 - a.1 == a.2).map(<[_]>::len)
 }
 
 /// Lanes with which LLVM vectorises a loop that loads what it stored so many iterations before. It wants vectors that are

@@ -28,6 +28,7 @@
 //! ```
 
 mod body;
+mod chains;
 mod explain;
 mod facts;
 mod footprint;

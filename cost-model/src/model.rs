@@ -9,8 +9,8 @@ use crate::traffic::{Traffic, traffic};
 use crate::trip_counts::LARGEST;
 use crate::unroll::unroll_short;
 use crate::unseen::Whole;
-use crate::{CostModel, OpClass, Prepared, Target};
-use loop_tree::{ArrayId, Green, Kernel, LoopKind, ScalarType};
+use crate::{CostModel, Prepared, Target};
+use loop_tree::{ArrayId, Green, Kernel, LoopKind};
 use std::sync::Arc;
 
 /// Predicts cycles on a target, of code that `clang -O3` makes of the tree.
@@ -62,8 +62,8 @@ impl AnalyticModel {
         }
         let straight: f64 = program.top_leaves.iter().map(|l| program.leaves[*l].runs).sum();
         if straight > 0.0 {
-            let b = body(program, &program.top_leaves, None, true, &|c, t| self.target.op(c, t, 1).latency);
-            let once = choose(&b, &*self.target, 1.0, false).1.cycles;
+            let b = body(program, &program.top_leaves, None, true, &*self.target);
+            let once = choose(&b, &*self.target, 1.0, false, may_alias).1.cycles;
             let memory: f64 = moved.iter().filter(|t| t.group.parent.is_none()).flat_map(|t| &t.cycles).sum();
             terms.push(Term::new("straight-line code", once + memory, String::new()));
         }
@@ -87,13 +87,11 @@ impl AnalyticModel {
         let innermost = l.inner.is_empty();
         let along = &program.loops[lane_loop];
         let depth = (innermost || marked.is_some()).then_some(along.depth);
-        let latency = |class: OpClass, ty: ScalarType| target.op(class, ty, 1).latency;
-        let mut b = body(program, &l.leaves, depth, !may_alias, &latency);
+        let mut b = body(program, &l.leaves, depth, !may_alias, target);
         if lane_loop != index {
             // Lanes run along an outer loop; chains and registers are those of this one.
-            let own = body(program, &l.leaves, Some(l.depth), true, &latency);
-            (b.chain, b.chain_per, b.accumulators, b.invariant) =
-                (own.chain, own.chain_per, own.accumulators, own.invariant);
+            let own = body(program, &l.leaves, Some(l.depth), true, target);
+            (b.chain, b.accumulators, b.invariant) = (own.chain, own.accumulators, own.invariant);
             b.loads.truncate(own.loads.len().max(1));
             b.stores.truncate(own.stores.len());
         }
@@ -101,15 +99,15 @@ impl AnalyticModel {
             b.vectorisable = false;
         }
         if may_alias && innermost {
-            weaken(&mut b, kernel, program, &l.leaves);
+            weaken(&mut b, kernel, program, &l.leaves, target);
         }
         if marked.is_none() && b.checks_fail > 0.5 {
             b.vectorisable = false;
         }
         let outer_lanes = lane_loop != index;
-        let (packing, once) = choose(&b, target, along.trip, marked.is_some());
+        let (packing, once) = choose(&b, target, along.trip, marked.is_some(), may_alias);
         let iterations = l.runs * l.trip;
-        let scalar = crate::throughput::iteration(&b, target, Packing::Scalar);
+        let scalar = crate::throughput::scalar(&b, target);
         let control = target.control();
         let bounds = l.header.lower().len() + l.header.upper().len();
         let mut compute;
@@ -118,8 +116,7 @@ impl AnalyticModel {
             Packing::Lanes(n) if outer_lanes => {
                 lanes = f64::from(n);
                 // Chains of lanes run side by side.
-                let chain = b.chain_latency(target, n) / b.chain_per;
-                compute = iterations / lanes * once.cycles.max(chain);
+                compute = iterations / lanes * once.cycles.max(b.chain);
             }
             Packing::Lanes(n) => {
                 lanes = f64::from(n);
@@ -134,7 +131,7 @@ impl AnalyticModel {
             }
         }
         let work = b.ops.values().sum::<f64>() + (b.loads.len() + b.stores.len()) as f64;
-        let unrolled = l.constant.is_some_and(|t| t * work.max(1.0) <= FULL_UNROLL);
+        let unrolled = l.constant.is_some_and(|t| t / lanes * work.max(1.0) <= FULL_UNROLL);
         let mut entry = 0.0;
         if innermost {
             entry = if unrolled { 2.0 } else { control.entry };
@@ -154,7 +151,7 @@ impl AnalyticModel {
         compute = (compute + entry).min(LARGEST);
         let (memory, transfers) = self.memory(kernel, moved, Some(index));
         // A chain of dependent operations leaves the ports free for transfers.
-        let overlap = if once.waits { OVERLAP_WAITING } else { OVERLAP };
+        let overlap = if once.waits || target.transfers_overlap() { OVERLAP_WAITING } else { OVERLAP };
         let mut cycles = (compute.powi(overlap) + memory.powi(overlap)).powf(1.0 / f64::from(overlap));
         let factor = self.parallel(program, index);
         cycles /= factor;
@@ -205,6 +202,11 @@ impl AnalyticModel {
                 format!("{count:.3e} {unit}, most of {array}"),
             ));
         }
+        if self.target.transfers_overlap() {
+            // The slowest level counts.
+            total = terms.iter().map(|t| t.cycles.powi(OVERLAP_WAITING)).sum::<f64>();
+            total = total.powf(1.0 / f64::from(OVERLAP_WAITING));
+        }
         (f64::min(total, LARGEST), terms)
     }
 
@@ -247,7 +249,7 @@ impl AnalyticModel {
 }
 
 /// Pointers that may overlap keep values out of registers, and are compared before a vectorised loop.
-fn weaken(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize]) {
+fn weaken(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize], target: &dyn Target) {
     let overlap = |x: usize, y: usize| kernel.may_overlap(ArrayId::new(x), ArrayId::new(y));
     let mut arrays: Vec<(usize, bool)> =
         leaves.iter().flat_map(|l| &program.leaves[*l].touches).map(|t| (t.array, t.write)).collect();
@@ -269,7 +271,7 @@ fn weaken(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize]
         // The accumulator is stored in every iteration, and loaded again where other stores may have changed it.
         b.stores.extend(std::iter::repeat_n(crate::body::Stride::Invariant, b.accumulators));
         if clobbered {
-            b.chain.push(None);
+            b.chain += target.store_forward();
         }
         b.max_lanes = 1.0;
         b.accumulators = 0;
@@ -302,19 +304,19 @@ struct PreparedModel<'a> {
 
 impl Prepared for PreparedModel<'_> {
     fn cost(&self, root: &Green) -> Cost {
-        let program = lower(&self.facts, &unroll_short(root));
+        let program = lower(&self.facts, &unroll_short(self.facts.kernel, root));
         let mut terms = self.model.terms(&program, false);
         terms.extend(self.whole.unseen(root, &program, &terms));
         Cost::of(terms)
     }
 
     fn cost_of_part(&self, root: &Green) -> Cost {
-        let program = lower(&self.facts, &unroll_short(root));
+        let program = lower(&self.facts, &unroll_short(self.facts.kernel, root));
         Cost::of(self.model.terms(&program, false))
     }
 
     fn cost_of_original(&self) -> Cost {
-        let program = lower(&self.facts, &unroll_short(&self.facts.kernel.original));
+        let program = lower(&self.facts, &unroll_short(self.facts.kernel, &self.facts.kernel.original));
         Cost::of(self.model.terms(&program, true))
     }
 }

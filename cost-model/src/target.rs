@@ -102,6 +102,8 @@ pub struct Prefetch {
     pub run_bytes: f64,
     /// Misses in flight where nothing is prefetched.
     pub outstanding: f64,
+    /// The same of stores, which leave the core in order.
+    pub outstanding_stores: f64,
 }
 
 /// A machine.
@@ -112,6 +114,10 @@ pub trait Target: Send + Sync {
     fn op(&self, class: OpClass, ty: ScalarType, lanes: u32) -> OpCost;
     /// Bits of the vectors that the compiler prefers; 0: no vectors.
     fn vector_bits(&self) -> u32;
+    /// Bits that one instruction works on at a time: wider vectors take it several times.
+    fn datapath_bits(&self) -> u32 {
+        self.vector_bits()
+    }
     /// Number of vector registers.
     fn vector_registers(&self) -> u32;
     /// Instructions per cycle in the steady state.
@@ -124,6 +130,18 @@ pub trait Target: Send + Sync {
     fn masked_memory(&self) -> bool;
     /// Cycles per lane of a gather or scatter, or of the scalar accesses in its place.
     fn lane_access(&self) -> f64;
+    /// Cycles per lane of a gather where code is left as it is; new code may be told not to gather.
+    fn gathered_lane(&self) -> f64 {
+        self.lane_access()
+    }
+    /// Cycles from a store to the value of a load of the same bytes.
+    fn store_forward(&self) -> f64 {
+        5.0
+    }
+    /// Whether lines move between all levels at the same time, and while the core computes.
+    fn transfers_overlap(&self) -> bool {
+        false
+    }
     /// Cache levels, first level first; the last one is filled from memory.
     fn caches(&self) -> &[CacheLevel];
     /// Levels of address translation, first level first.

@@ -4,18 +4,20 @@ mod file;
 mod generic;
 mod host;
 mod x86_64;
+mod zen;
 
 pub(crate) use file::level_name;
 pub use file::{TargetFileError, calibrated_file, native, read_target, target_text};
 pub use generic::generic;
 pub use host::{detect_host, processor, processors};
 pub use x86_64::{x86_64_avx2, x86_64_avx512};
+pub use zen::{znver4, znver5};
 
 use crate::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, Target, TlbLevel};
 use loop_tree::ScalarType;
 
 /// Names that [`by_name`] knows, besides `host`.
-pub const NAMES: [&str; 3] = ["x86_64_avx2", "x86_64_avx512", "generic"];
+pub const NAMES: [&str; 5] = ["x86_64_avx2", "x86_64_avx512", "znver4", "znver5", "generic"];
 
 /// The target of that name; `host` asks the machine.
 pub fn by_name(name: &str) -> Option<StaticTarget> {
@@ -23,6 +25,8 @@ pub fn by_name(name: &str) -> Option<StaticTarget> {
         "host" => Some(detect_host()),
         "x86_64_avx2" => Some(x86_64_avx2()),
         "x86_64_avx512" => Some(x86_64_avx512()),
+        "znver4" => Some(znver4()),
+        "znver5" => Some(znver5()),
         "generic" => Some(generic()),
         _ => None,
     }
@@ -36,12 +40,16 @@ pub struct StaticTarget {
     pub name: String,
     pub ops: OpTable,
     pub vector_bits: u32,
+    pub datapath_bits: u32,
     pub vector_registers: u32,
     pub issue_width: f64,
     pub loads_per_cycle: f64,
     pub stores_per_cycle: f64,
     pub masked_memory: bool,
     pub lane_access: f64,
+    pub gathered_lane: f64,
+    pub store_forward: f64,
+    pub transfers_overlap: bool,
     pub caches: Vec<CacheLevel>,
     pub tlbs: Vec<TlbLevel>,
     pub page_bytes: u32,
@@ -117,6 +125,9 @@ impl Target for StaticTarget {
     fn vector_bits(&self) -> u32 {
         self.vector_bits
     }
+    fn datapath_bits(&self) -> u32 {
+        self.datapath_bits
+    }
     fn vector_registers(&self) -> u32 {
         self.vector_registers
     }
@@ -134,6 +145,15 @@ impl Target for StaticTarget {
     }
     fn lane_access(&self) -> f64 {
         self.lane_access
+    }
+    fn gathered_lane(&self) -> f64 {
+        self.gathered_lane
+    }
+    fn store_forward(&self) -> f64 {
+        self.store_forward
+    }
+    fn transfers_overlap(&self) -> bool {
+        self.transfers_overlap
     }
     fn caches(&self) -> &[CacheLevel] {
         &self.caches

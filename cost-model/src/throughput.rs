@@ -30,7 +30,8 @@ const TEMPORARIES: usize = 4;
 /// Fraction of the ideal speed-up that packing neighbours reaches: broadcasts and permutations remain.
 const ADJACENT_EFFICIENCY: f64 = 0.6;
 
-pub(crate) fn iteration(body: &Body, target: &dyn Target, packing: Packing) -> Iteration {
+/// `far`: cycles per lane of what is spread in memory.
+fn iteration(body: &Body, target: &dyn Target, packing: Packing, far: f64) -> Iteration {
     let lanes = match packing {
         Packing::Lanes(n) => n,
         _ => 1,
@@ -47,7 +48,7 @@ pub(crate) fn iteration(body: &Body, target: &dyn Target, packing: Packing) -> I
         let registers = parts(target, ty, lanes);
         let cost = target.op(class, ty, lanes);
         let n = count * registers / pack;
-        let cycles = n * cost.reciprocal;
+        let cycles = n * cost.reciprocal * passes(target, ty, lanes);
         match class {
             OpClass::FloatDiv | OpClass::FloatSqrt => divide += cycles * pack.sqrt(),
             OpClass::Library | OpClass::IntegerDiv => library += cycles,
@@ -58,7 +59,15 @@ pub(crate) fn iteration(body: &Body, target: &dyn Target, packing: Packing) -> I
     }
     let (mut loads, mut stores, mut shuffles) = (0.0, 0.0, 0.0);
     let widest = body.widest.unwrap_or(ScalarType::F64);
-    let per_access = parts(target, widest, lanes);
+    let per_access = parts(target, widest, lanes) * passes(target, widest, lanes);
+    // Neighbours that are packed load what is together as vectors, the rest one by one.
+    let (whole, single) = match packing {
+        Packing::Adjacent(n) => {
+            let together = body.adjacent_loads.min(body.loads.len());
+            (together as f64 / f64::from(n), (body.loads.len() - together) as f64)
+        }
+        _ => (0.0, 0.0),
+    };
     let mut access = |stride: &Stride, count: &mut f64| match (lanes, stride) {
         (1, _) => *count += 1.0 / pack,
         (_, Stride::Invariant) => *count += 1.0,
@@ -72,12 +81,14 @@ pub(crate) fn iteration(body: &Body, target: &dyn Target, packing: Packing) -> I
             shuffles += per_access * (gap + 1.0);
         }
         (n, Stride::Far) => {
-            *count += f64::from(n) * target.lane_access();
-            shuffles += f64::from(n) * target.lane_access();
+            *count += f64::from(n) * far;
+            shuffles += f64::from(n) * far;
         }
     };
-    for stride in &body.loads {
-        access(stride, &mut loads);
+    if matches!(packing, Packing::Adjacent(_)) {
+        loads = whole + single;
+    } else {
+        body.loads.iter().for_each(|stride| access(stride, &mut loads));
     }
     for stride in &body.stores {
         // A group of stores with gaps cannot be written as whole vectors: lane by lane.
@@ -88,6 +99,7 @@ pub(crate) fn iteration(body: &Body, target: &dyn Target, packing: Packing) -> I
         };
         access(stride, &mut stores);
     }
+    shuffles += single;
     if lanes > 1 {
         let penalty = if target.masked_memory() { 1.0 } else { f64::from(lanes) };
         integer += body.masked * penalty;
@@ -124,16 +136,10 @@ pub(crate) fn iteration(body: &Body, target: &dyn Target, packing: Packing) -> I
     // Branches that go both ways are mispredicted now and then.
     let branches = if lanes > 1 { 0.0 } else { 0.15 * body.branches * 2.0 * target.control().mispredict };
     let (cycles, bound) = (cycles + branches, if branches > cycles { "branches" } else { bound });
-    let chain = chain_cycles(body, target);
-    if lanes == 1 && chain > cycles {
-        return Iteration { cycles: chain, bound: "latency of a dependence chain", waits: true };
+    if lanes == 1 && body.chain > cycles {
+        return Iteration { cycles: body.chain, bound: "latency of a dependence chain", waits: true };
     }
     Iteration { cycles, bound, waits: false }
-}
-
-/// Cycles between iterations that a chain of dependent operations forces.
-fn chain_cycles(body: &Body, target: &dyn Target) -> f64 {
-    body.chain_latency(target, 1) / body.chain_per.max(1.0)
 }
 
 /// Registers for so many lanes of a type.
@@ -144,14 +150,32 @@ fn parts(target: &dyn Target, ty: ScalarType, lanes: u32) -> f64 {
     (f64::from(lanes) / f64::from(target.lanes(ty).max(1))).max(1.0)
 }
 
-/// How the compiler would execute the body: the cheapest that it is allowed.
-pub(crate) fn choose(body: &Body, target: &dyn Target, trip: f64, along_outer: bool) -> (Packing, Iteration) {
-    let scalar = (Packing::Scalar, iteration(body, target, Packing::Scalar));
+/// How often an instruction on so many lanes goes through its port.
+fn passes(target: &dyn Target, ty: ScalarType, lanes: u32) -> f64 {
+    let bits = lanes.saturating_mul(ty.size() * 8).min(target.vector_bits());
+    f64::from(bits.div_ceil(target.datapath_bits().max(1))).max(1.0)
+}
+
+/// One iteration at a time.
+pub(crate) fn scalar(body: &Body, target: &dyn Target) -> Iteration {
+    iteration(body, target, Packing::Scalar, target.lane_access())
+}
+
+/// How the compiler would execute the body: the cheapest that it is allowed. `original`: it may gather, and takes that to be
+/// as cheap as single accesses.
+pub(crate) fn choose(
+    body: &Body,
+    target: &dyn Target,
+    trip: f64,
+    along_outer: bool,
+    original: bool,
+) -> (Packing, Iteration) {
+    let believed = target.lane_access();
+    let mut best = (Packing::Scalar, scalar(body, target));
     let per = |(packing, it): &(Packing, Iteration)| match packing {
         Packing::Lanes(n) => it.cycles / f64::from(*n),
         _ => it.cycles,
     };
-    let mut best = scalar;
     let widest = body.widest.unwrap_or(ScalarType::F64);
     let mut lanes = target.lanes(widest);
     let allowed = if along_outer { f64::MAX } else { body.max_lanes };
@@ -159,9 +183,12 @@ pub(crate) fn choose(body: &Body, target: &dyn Target, trip: f64, along_outer: b
         lanes /= 2;
     }
     if (body.vectorisable || along_outer) && lanes > 1 && !body.opaque {
-        let vector = (Packing::Lanes(lanes), iteration(body, target, Packing::Lanes(lanes)));
+        let vector = (Packing::Lanes(lanes), iteration(body, target, Packing::Lanes(lanes), believed));
         if per(&vector) < per(&best) {
             best = vector;
+            if original && target.gathered_lane() != believed {
+                best.1 = iteration(body, target, Packing::Lanes(lanes), target.gathered_lane());
+            }
         }
     }
     let mut adjacent = target.lanes(widest);
@@ -169,7 +196,8 @@ pub(crate) fn choose(body: &Body, target: &dyn Target, trip: f64, along_outer: b
         adjacent /= 2;
     }
     if adjacent > 1 && best.0 == Packing::Scalar && !body.opaque {
-        let packed = (Packing::Adjacent(adjacent), iteration(body, target, Packing::Adjacent(adjacent)));
+        let packing = Packing::Adjacent(adjacent);
+        let packed = (packing, iteration(body, target, packing, believed));
         if per(&packed) < per(&best) {
             best = packed;
         }

@@ -102,10 +102,13 @@ impl State {
         let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
         let covered = self.group.sequential(program, line, prefetch.run_bytes.max(1.0));
         // Lines written come in and go out again; what is written in order goes out meanwhile.
-        let (in_order, elsewhere) = if self.group.written { (1.4, 2.0) } else { (1.0, 1.0) };
+        let in_order = if self.group.written { 1.4 } else { 1.0 };
         let caches = target.caches().iter().map(|c| {
-            let random = c.fill_latency / prefetch.outstanding.max(1.0);
-            covered * c.fill * in_order + (1.0 - covered) * random * elsewhere
+            let mut random = c.fill_latency / prefetch.outstanding.max(1.0);
+            if self.group.written {
+                random += c.fill_latency / prefetch.outstanding_stores.max(1.0);
+            }
+            covered * c.fill * in_order + (1.0 - covered) * random
         });
         let pages = target.tlbs().iter().map(|t| t.miss);
         let cycles = caches
@@ -116,6 +119,9 @@ impl State {
         Traffic { group: self.group, misses: self.misses, cycles }
     }
 }
+
+/// Share of what fits into a level that has to be brought in all the same, since other code used the level too.
+const RESIDENT: f64 = 0.25;
 
 /// Goes from one iteration of a loop (or from the parts of the whole tree, `None`) to all of them.
 fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[Level], over: Option<usize>) {
@@ -171,7 +177,11 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
             // Lines that another group of the iteration has brought in.
             let shared = if sum > 0.0 { (body.lines / sum).min(1.0) } else { 1.0 };
             let each = s.misses[i] * (fits[i] * shared + 1.0 - fits[i]);
-            let kept = if over.is_some() { (trip * each).min(s.footprints[i].lines) } else { each };
+            let kept = match over {
+                Some(_) => (trip * each).min(s.footprints[i].lines),
+                // Computed again and again, of data that stays where it fits.
+                None => RESIDENT * each,
+            };
             s.misses[i] = ((fits[i] * kept + (1.0 - fits[i]) * trip * each) * entered).min(LARGEST);
         }
     }

@@ -23,7 +23,7 @@ pub(crate) struct Whole {
 impl Whole {
     /// Of the original; `predict` is what a model predicts for it.
     pub fn new(facts: &Facts<'_>, predict: impl Fn(&Lowered<'_>) -> f64) -> Self {
-        let original = lower(facts, &unroll_short(&facts.kernel.original));
+        let original = lower(facts, &unroll_short(facts.kernel, &facts.kernel.original));
         Whole { work: work(&original), cycles: predict(&original) }
     }
 

@@ -355,7 +355,7 @@ fn relations_hold() {
             }
         }
         let best = rows.iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
-        if best.2 > n0 * 1.05 {
+        if best.2 > n0 * 1.05 && c0 > 1.1 * best.1 {
             wrong.push(format!(
                 "{}: the predicted best, {}, is slower than the original",
                 family.name, best.0

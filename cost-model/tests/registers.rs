@@ -37,10 +37,10 @@ fn accumulators_in_rows_of_unknown_length_go_through_memory() {
 fn row_sums(element: &str, class: u32, beside: &str) -> String {
     format!(
         "nest @sums[N] {{
-           array A: {element}[50, 50] alias 0
-           array B: {element}[50] alias 0
-           array s: {element}[50] alias {class}
-           for r in 0..100 {{ for i in 0..50 {{ for j in 0..50 {{ S: s[i] = s[i] + A[i, j] {beside} }} }} }}
+           array A: {element}[90, 90] alias 0
+           array B: {element}[90] alias 0
+           array s: {element}[90] alias {class}
+           for r in 0..100 {{ for i in 0..90 {{ for j in 0..90 {{ S: s[i] = s[i] + A[i, j] {beside} }} }} }}
          }}"
     )
 }
@@ -65,11 +65,11 @@ fn an_accumulator_that_may_overlap_another_store_goes_through_memory_in_the_orig
 fn paths(inner: &str) -> String {
     format!(
         "nest @paths[N] {{
-           array p: i32[96, 96]
-           for k in 0..96 {{ for i in 0..96 {{ for j in 0..96 {{
+           array p: i32[288, 288]
+           for k in 0..288 {{ for i in 0..288 {{ for j in 0..288 {{
              S: p[i, j] = smin(p[i, j], p[i, k] + p[k, j])
            }} }} }}
-           variant {{ for k in 0..96 {{ {inner} }} }}
+           variant {{ for k in 0..288 {{ {inner} }} }}
          }}"
     )
 }
@@ -79,8 +79,8 @@ fn a_loop_whose_checks_fail_is_scalar() {
     let text = |stored: &str| {
         format!(
             "nest @rows[N] {{
-               array A: f64[60, 60]
-               for k in 0..30 {{ for i in 30..60 {{ for j in 0..60 {{
+               array A: f64[90, 90]
+               for k in 0..30 {{ for i in 30..90 {{ for j in 0..90 {{
                  S: A[{stored}, j] = A[{stored}, j] + A[k, j] * A[i, k]
                }} }} }}
              }}"
@@ -89,8 +89,8 @@ fn a_loop_whose_checks_fail_is_scalar() {
     // Row `i` is compared with element `k` of it, which it contains; from element `k + 1` on it does not.
     assert!(cycles(&text("i"), true) > 2.0 * cycles(&text("i").replace("A[i, k]", "A[k, i]"), true));
     // Blocks of the row meet the element now and then, but the comparison is made for all of them at once.
-    let blocks = "for i in 0..96 { for t in 0..3 { for j in 32*t..32*t + 32 { S } } }";
-    let whole = "for i in 0..96 { for j in 0..96 { S } }";
+    let blocks = "for i in 0..288 { for t in 0..3 { for j in 96*t..96*t + 96 { S } } }";
+    let whole = "for i in 0..288 { for j in 0..288 { S } }";
     assert!(cycles(&paths(blocks), false) > 0.95 * cycles(&paths(whole), false));
 }
 
@@ -178,9 +178,9 @@ fn an_accumulator_that_is_read_elsewhere_is_stored_in_every_iteration() {
     let text = |element: &str, read: &str| {
         format!(
             "nest @sums[N] {{
-               array A: {element}[50, 50]
-               array B: {element}[50, 50]
-               for r in 0..100 {{ for i in 0..50 {{ for k in 0..50 {{ S: A[i, i] = A[i, i] + {read}[i, k] }} }} }}
+               array A: {element}[90, 90]
+               array B: {element}[90, 90]
+               for r in 0..100 {{ for i in 0..90 {{ for k in 0..90 {{ S: A[i, i] = A[i, i] + {read}[i, k] }} }} }}
              }}"
         )
     };

@@ -89,7 +89,8 @@ impl LlvmTarget {
         let bits = u32::try_from(analyses.register_bits(RegisterKind::Vector)).unwrap_or(0);
         let mut table = match processor {
             None => cost_model::detect_host(),
-            Some(_) => closest(bits, analyses.register_count(true)),
+            Some(name) => cost_model::targets::by_name(name)
+                .unwrap_or_else(|| closest(bits, analyses.register_count(true))),
         };
         table.name = format!("llvm:{cpu}");
         table.vector_bits = bits;
@@ -236,6 +237,9 @@ impl Target for LlvmTarget {
     fn vector_bits(&self) -> u32 {
         self.table.vector_bits
     }
+    fn datapath_bits(&self) -> u32 {
+        self.table.datapath_bits.min(self.table.vector_bits)
+    }
     fn vector_registers(&self) -> u32 {
         self.table.vector_registers
     }
@@ -253,6 +257,15 @@ impl Target for LlvmTarget {
     }
     fn lane_access(&self) -> f64 {
         self.table.lane_access
+    }
+    fn gathered_lane(&self) -> f64 {
+        self.table.gathered_lane
+    }
+    fn store_forward(&self) -> f64 {
+        self.table.store_forward
+    }
+    fn transfers_overlap(&self) -> bool {
+        self.table.transfers_overlap
     }
     fn caches(&self) -> &[CacheLevel] {
         &self.table.caches

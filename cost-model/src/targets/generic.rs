@@ -8,8 +8,10 @@ pub fn generic() -> StaticTarget {
     let mut target = x86_64_avx2();
     target.name = "generic".into();
     target.vector_bits = 128;
+    target.datapath_bits = 128;
     target.masked_memory = false;
     target.lane_access = 1.5;
+    target.gathered_lane = 1.5;
     target.caches = vec![
         cache("L1", 32 << 10, 8, true, 3.0, 14.0),
         cache("L2", 512 << 10, 8, true, 6.0, 50.0),

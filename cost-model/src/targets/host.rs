@@ -2,8 +2,8 @@
 
 use super::{StaticTarget, generic};
 
-/// Bytes of a shared last-level cache that one thread is taken to have at most: others use it too, and virtual
-/// machines report caches of the whole socket.
+/// Bytes of a last-level cache that one thread is taken to have at most: virtual machines report caches of the whole
+/// socket.
 const LARGEST_SHARE: u64 = 64 << 20;
 
 /// The closest static target, with cache sizes and the number of cores as the system reports them.
@@ -16,7 +16,9 @@ pub fn detect_host() -> StaticTarget {
     for index in 0..8 {
         let Some(found) = read_cache(index) else { continue };
         let Some(level) = found.level.checked_sub(1).and_then(|l| target.caches.get_mut(l)) else { continue };
-        level.bytes = found.bytes.min(LARGEST_SHARE);
+        // Others use the last level too.
+        let share = if found.level == 3 { found.bytes / 2 } else { found.bytes };
+        level.bytes = share.min(LARGEST_SHARE);
         level.ways = found.ways.max(1);
         level.line = found.line;
     }
@@ -52,12 +54,27 @@ pub fn processor() -> String {
 #[cfg(target_arch = "x86_64")]
 fn by_features() -> StaticTarget {
     if std::is_x86_feature_detected!("avx512f") {
-        super::x86_64_avx512()
+        match amd_family() {
+            Some(26..) => super::znver5(),
+            Some(25) => super::znver4(),
+            _ => super::x86_64_avx512(),
+        }
     } else if std::is_x86_feature_detected!("avx2") {
         super::x86_64_avx2()
     } else {
         generic()
     }
+}
+
+/// The family of a processor made by AMD, as Linux describes the first one.
+#[cfg(target_arch = "x86_64")]
+fn amd_family() -> Option<u32> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let value = |key: &str| {
+        let line = text.lines().find(|l| l.starts_with(key))?;
+        Some(line.split_once(':')?.1.trim())
+    };
+    (value("vendor_id")? == "AuthenticAMD").then(|| value("cpu family")?.parse().ok())?
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -3,7 +3,7 @@
 use super::{OpTable, StaticTarget};
 use crate::{CacheLevel, ControlCosts, OpCost, Prefetch, TlbLevel};
 
-const fn op(latency: f64, reciprocal: f64) -> OpCost {
+pub(super) const fn op(latency: f64, reciprocal: f64) -> OpCost {
     OpCost { latency, reciprocal }
 }
 
@@ -29,12 +29,16 @@ pub fn x86_64_avx2() -> StaticTarget {
             vector_integer: 0.34,
         },
         vector_bits: 256,
+        datapath_bits: 256,
         vector_registers: 16,
         issue_width: 4.0,
         loads_per_cycle: 2.0,
         stores_per_cycle: 1.0,
         masked_memory: true,
         lane_access: 1.25,
+        gathered_lane: 1.25,
+        store_forward: 5.0,
+        transfers_overlap: false,
         caches: vec![
             cache("L1", 32 << 10, 8, true, 2.5, 14.0),
             cache("L2", 512 << 10, 8, true, 5.0, 45.0),
@@ -45,7 +49,7 @@ pub fn x86_64_avx2() -> StaticTarget {
             TlbLevel { name: "STLB", entries: 1536, miss: 20.0 },
         ],
         page_bytes: 4096,
-        prefetch: Prefetch { run_bytes: 1024.0, outstanding: 8.0 },
+        prefetch: Prefetch { run_bytes: 1024.0, outstanding: 8.0, outstanding_stores: 8.0 },
         control: CONTROL,
         cores: 8,
         frequency_ghz: 3.5,
@@ -64,6 +68,7 @@ pub fn x86_64_avx512() -> StaticTarget {
     target.issue_width = 6.0;
     target.stores_per_cycle = 1.5;
     target.lane_access = 1.0;
+    target.gathered_lane = 1.0;
     target.caches = vec![
         cache("L1", 48 << 10, 12, true, 3.5, 24.0),
         cache("L2", 2 << 20, 16, true, 5.0, 110.0),
@@ -73,7 +78,7 @@ pub fn x86_64_avx512() -> StaticTarget {
         TlbLevel { name: "dTLB", entries: 96, miss: 1.0 },
         TlbLevel { name: "STLB", entries: 2048, miss: 30.0 },
     ];
-    target.prefetch = Prefetch { run_bytes: 1024.0, outstanding: 10.0 };
+    target.prefetch = Prefetch { run_bytes: 1024.0, outstanding: 10.0, outstanding_stores: 10.0 };
     target.cores = 32;
     target.frequency_ghz = 3.0;
     target

@@ -1,0 +1,53 @@
+//! AMD's processors with 512-bit vectors, which LLVM uses there in full. It neither gathers nor scatters for them.
+
+use super::StaticTarget;
+use super::x86_64::{cache, op, x86_64_avx512};
+use crate::{Prefetch, TlbLevel};
+
+/// Zen 4: vectors of 512 bits, in halves.
+pub fn znver4() -> StaticTarget {
+    let mut target = x86_64_avx512();
+    target.name = "znver4".into();
+    target.ops.float_add = op(3.0, 0.5);
+    target.ops.float_mul = op(3.0, 0.5);
+    target.ops.float_div = op(13.0, 5.0);
+    target.ops.float_sqrt = op(21.0, 8.7);
+    target.ops.shuffle = op(1.0, 0.5);
+    target.vector_bits = 512;
+    target.gathered_lane = 3.2;
+    target.store_forward = 8.0;
+    target.transfers_overlap = true;
+    target.stores_per_cycle = 1.0;
+    target.caches = vec![
+        cache("L1", 32 << 10, 8, true, 2.0, 14.0),
+        cache("L2", 1 << 20, 8, true, 2.9, 50.0),
+        cache("L3", 16 << 20, 16, false, 9.2, 350.0),
+    ];
+    target.tlbs = vec![
+        TlbLevel { name: "dTLB", entries: 72, miss: 1.0 },
+        TlbLevel { name: "STLB", entries: 3072, miss: 20.0 },
+    ];
+    target.prefetch = Prefetch { run_bytes: 1024.0, outstanding: 16.0, outstanding_stores: 4.0 };
+    target.cores = 8;
+    target.frequency_ghz = 3.7;
+    target
+}
+
+/// Zen 5 as in servers: vectors of 512 bits at once.
+pub fn znver5() -> StaticTarget {
+    let mut target = znver4();
+    target.name = "znver5".into();
+    target.ops.float_add = op(2.0, 0.5);
+    target.ops.float_div = op(12.6, 4.0);
+    target.ops.vector_division = 1.1;
+    target.datapath_bits = 512;
+    target.issue_width = 7.0;
+    target.store_forward = 9.5;
+    target.caches[0] = cache("L1", 48 << 10, 12, true, 2.0, 14.0);
+    target.caches[1] = cache("L2", 1 << 20, 16, true, 3.0, 50.0);
+    target.tlbs = vec![
+        TlbLevel { name: "dTLB", entries: 96, miss: 1.0 },
+        TlbLevel { name: "STLB", entries: 4096, miss: 20.0 },
+    ];
+    target
+}
