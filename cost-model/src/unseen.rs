@@ -30,7 +30,7 @@ impl Whole {
     /// The term for what the samples of a tree miss, if that is worth mentioning; `terms` are those of what they see.
     /// Counts of triangles and the like are not exact.
     pub fn unseen(&self, root: &Green, program: &Lowered<'_>, terms: &[Term]) -> Option<Term> {
-        if program.leaves.is_empty() || *root == program.facts.kernel.original {
+        if root.summary().leaves == 0 || *root == program.facts.kernel.original || self.work == 0.0 {
             return None;
         }
         let seen = work(program) / self.work;

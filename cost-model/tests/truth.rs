@@ -1,0 +1,186 @@
+//! What was measured on processors of Zen, as relations between two trees.
+
+use cost_model::{AnalyticModel, CostModel, targets};
+use loop_tree::text::parse;
+
+fn model() -> AnalyticModel {
+    AnalyticModel::new(targets::by_name("znver5").expect("a target"))
+}
+
+/// Predicted gain of the variant of a program over its original order, both told what a check has established.
+fn gain(text: &str, params: &[i64]) -> f64 {
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let original = model().cost(&program.kernel, &program.kernel.original, params).cycles;
+    original / model().cost(&program.kernel, program.tree(), params).cycles
+}
+
+/// As often side by side, for `var = factor*t + u`.
+fn copies(var: &str, t: &str, factor: i64, body: &str) -> String {
+    (0..factor).map(|u| format!("let {var} = {factor}*{t} + {u} {{ {body} }} ")).collect()
+}
+
+#[test]
+fn an_operand_from_long_ago_does_not_hide_one_from_just_now() {
+    let text = |operands: &str| {
+        format!(
+            "nest @sweep[N] {{ array A: f64[2000, 2000]
+               for i in 1..1999 {{ for j in 1..1999 {{ S: A[i, j] = ({operands}) * 0.2 }} }} }}"
+        )
+    };
+    let cycles = |operands: &str| {
+        let program = parse(&text(operands)).expect("it parses");
+        model().cost(&program.kernel, program.tree(), &[]).cycles
+    };
+    let near = cycles("A[i, j-1] + A[i, j+1]");
+    assert!(cycles("A[i-1, j] + A[i, j-1] + A[i, j+1]") >= near);
+    assert!(near > 3.0 * cycles("A[i-1, j] + A[i-1, j+1]"));
+}
+
+#[test]
+fn jammed_chains_run_side_by_side_without_anything_used_again() {
+    // The horizontal pass of a recursive filter.
+    let text = format!(
+        "nest @filter[N] {{ array A: f64[4096, 2160] array B: f64[4096, 2160]
+           for i in 0..4096 {{ for j in 1..2160 {{ S: B[i, j] = A[i, j] + B[i, j-1] * 0.5 }} }}
+           variant {{ for t in 0..1024 {{ for j in 1..2160 {{ {} }} }} }} }}",
+        copies("i", "t", 4, "S")
+    );
+    let gain = gain(&text, &[]);
+    assert!((1.2..4.0).contains(&gain), "{gain}");
+}
+
+#[test]
+fn sums_that_go_through_memory_cost_what_forwarding_takes() {
+    // Both products of bicg, where pointers may overlap.
+    let text = "nest @products[N] {
+        array A: f64[1900, 2100] alias 0 array s: f64[2100] alias 0 array q: f64[1900] alias 0
+        array p: f64[2100] alias 0 array r: f64[1900] alias 0
+        for i in 0..1900 { for j in 0..2100 {
+          S: s[j] = s[j] + r[i] * A[i, j]
+          T: q[i] = q[i] + A[i, j] * p[j] } } }";
+    let program = parse(text).expect("it parses");
+    let told = model().cost(&program.kernel, program.tree(), &[]).cycles;
+    assert!(model().cost_of_original(&program.kernel, &[]).cycles > 2.0 * told);
+}
+
+#[test]
+fn what_the_original_gathers_is_not_cheap() {
+    // A column of the triangle of a rank update.
+    let text = "nest @update[N] { array A: f64[500, 1000] array C: f64[500, 500]
+        for i in 0..500 { for k in 0..1000 { for j in 0..500 { S: C[i, j] = C[i, j] + A[j, k] * A[i, k] } } } }";
+    let program = parse(text).expect("it parses");
+    let told = model().cost(&program.kernel, program.tree(), &[]).cycles;
+    assert!(model().cost_of_original(&program.kernel, &[]).cycles > 1.5 * told);
+}
+
+#[test]
+fn short_loops_of_constant_length_leave_the_vectors_to_the_loop_around() {
+    let text = |tile: i64| {
+        format!(
+            "nest @product[N] {{ array A: f64[1024, 1024] array B: f64[1024, 1024]
+               for i in 0..1024 {{ for j in 0..1024 {{ for k in i + 1..1024 {{
+                 S: B[i, j] = B[i, j] + A[k, i] * B[k, j] }} }} }}
+               variant {{ for i in 0..1024 {{
+                 for a in 0..{n} {{ for j in 0..1024 {{ for k in max(i + 1, {tile}*a)..min({tile}*a + {tile}, i + 1) {{ S }} }} }}
+                 for b in floor(i/{tile}) + 1..{n} {{ for j in 0..1024 {{ for k in {tile}*b..{tile}*b + {tile} {{ S }} }} }} }} }} }}",
+            n = 1024 / tile
+        )
+    };
+    assert!(gain(&text(32), &[]) > 3.0 * gain(&text(128), &[]));
+}
+
+/// Accumulation over `k` with `i` jammed by one factor and `k` by another, vectors along `j`.
+fn product(rows: i64, depth: i64) -> f64 {
+    let body = copies("i", "ii", rows, &copies("k", "kk", depth, "S"));
+    let text = format!(
+        "nest @gemm[] {{ array A: f64[960, 960] array B: f64[960, 960] array C: f64[960, 960]
+           for i in 0..960 {{ for k in 0..960 {{ for j in 0..960 {{ S: C[i, j] = fmuladd(A[i, k], B[k, j], C[i, j]) }} }} }}
+           variant {{ for ii in 0..{} {{ for kk in 0..{} {{ for j in 0..960 {{ {body} }} }} }} }} }}",
+        960 / rows,
+        960 / depth
+    );
+    gain(&text, &[])
+}
+
+#[test]
+fn four_rows_and_eight_steps_are_the_best_register_tile_of_a_product() {
+    let best = product(4, 8);
+    for (rows, depth) in [(1, 1), (1, 8), (8, 1), (4, 4), (2, 4)] {
+        assert!(best > product(rows, depth), "{rows} x {depth}: {} against {best}", product(rows, depth));
+    }
+    assert!((1.5..4.0).contains(&best), "{best}");
+}
+
+#[test]
+fn rows_from_the_last_cache_do_not_make_a_product_wait() {
+    // Lines come while the core computes: a tile of `k` alone gains little.
+    let text = "nest @gemm[] { array A: f64[1000, 1200] array B: f64[1200, 1100] array C: f64[1000, 1100]
+        for i in 0..1000 { for k in 0..1200 { for j in 0..1100 { S: C[i, j] = C[i, j] + A[i, k] * B[k, j] } } }
+        variant { for t in 0..20 { for i in 0..1000 { for k in 60*t..60*t + 60 { for j in 0..1100 { S } } } } } }";
+    assert!(gain(text, &[]) < 1.5);
+}
+
+#[test]
+fn a_chain_for_each_element_loses_to_vectors_along_them() {
+    let text = format!(
+        "nest @repeat[T, N] {{ array y: f64[N] array x: f64[N]
+           for t in 0..T {{ for i in 0..N {{ S: y[i] = y[i] + x[i] }} }}
+           variant {{ for ii in 0..floor(N/8) {{ for t in 0..T {{ {} }} }} }} }}",
+        copies("i", "ii", 8, "S")
+    );
+    assert!(gain(&text, &[400_000, 2000]) < 1.1, "{}", gain(&text, &[400_000, 2000]));
+}
+
+#[test]
+fn tiles_of_a_small_triangle_do_not_pay() {
+    // In the second level of cache from one call to the next; each short row is a loop of its own.
+    let rows = (0..8)
+        .map(|u| format!("let j = 64*t + 8*v + {u} {{ for i in max(j + 1, 64*u)..64*u + 64 {{ S }} }} "))
+        .collect::<String>();
+    let text = format!(
+        "nest @solve[] {{ array a: f64[256] array M: f64[256, 256]
+           for j in 0..256 {{ for i in j + 1..256 {{ S: a[i] = a[i] - M[j, i] * a[j] }} }}
+           variant {{ for t in 0..4 {{ for u in t..4 {{ for v in 0..8 {{ {rows} }} }} }} }} }}"
+    );
+    assert!(gain(&text, &[]) < 0.9, "{}", gain(&text, &[]));
+}
+
+#[test]
+fn stores_down_a_column_are_dearer_than_loads() {
+    let text = |stored: &str, loaded: &str| {
+        format!(
+            "nest @columns[] {{ array A: f64[1500, 1500] array B: f64[1500, 1500]
+               for i in 0..1500 {{ for j in 0..1500 {{ S: A[{stored}] = B[{loaded}] + 1.0 }} }} }}"
+        )
+    };
+    let cycles = |text: String| {
+        let program = parse(&text).expect("it parses");
+        model().cost(&program.kernel, program.tree(), &[]).cycles
+    };
+    assert!(cycles(text("j, i", "i, j")) > 1.2 * cycles(text("i, j", "j, i")));
+}
+
+#[test]
+fn a_buffer_that_stays_in_the_first_level_makes_no_fusion_pay() {
+    let text = |n: i64, inner: &str| {
+        format!(
+            "nest @pair[] {{ array a: f64[{n}] array b: f64[{n}] array c: f64[{n}] array t: f64[{n}]
+               for i in 0..{n} {{ S: t[i] = a[i] * 2.0 + b[i] }}
+               for i in 0..{n} {{ T: c[i] = t[i] * t[i] + a[i] }}
+               variant {{ {inner} }} }}"
+        )
+    };
+    let fused = |n: i64| gain(&text(n, &format!("for i in 0..{n} {{ S T }}")), &[]);
+    assert!(fused(1000) < 1.3, "{}", fused(1000));
+    // From memory each line that is not read again counts.
+    assert!(fused(8_000_000) > 1.15, "{}", fused(8_000_000));
+}
+
+/// Loops that are empty in all samples make nothing cheap.
+#[test]
+fn what_no_sample_reaches_at_all_costs_what_the_original_costs() {
+    let text = "nest @corner[N] { array A: f64[N, N]
+        for i in 0..N { for j in 0..N { S: A[i, j] = A[i, j] + 1.0 } }
+        variant { for t in 0..floor(N/1000) - 1 { for i in 0..N { for j in 0..N { S } } } } }";
+    assert!(gain(text, &[1000]) <= 1.001, "{}", gain(text, &[1000]));
+}
