@@ -145,6 +145,38 @@ impl Place {
             .collect()
     }
 
+    /// The same instances as places with one conjunction each, no two of which hold together; `None` if that takes more
+    /// than `most`.
+    pub fn pieces(&self, most: usize) -> Option<Vec<Place>> {
+        let mut pieces: Vec<Vec<Constraint>> = Vec::new();
+        for (n, conjunction) in self.conditions.iter().enumerate() {
+            // This one, and none of those before.
+            let mut rest = vec![conjunction.clone()];
+            for earlier in &self.conditions[..n] {
+                let mut apart = Vec::new();
+                for mut part in rest {
+                    for c in earlier {
+                        apart.extend(
+                            c.negated().into_iter().map(|negation| [&part[..], &[negation]].concat()),
+                        );
+                        part.push(c.clone());
+                    }
+                }
+                rest = apart;
+                if rest.len() > most {
+                    return None;
+                }
+            }
+            pieces.extend(rest);
+        }
+        let piece = |conjunction: Vec<Constraint>| {
+            let mut place = Place { conditions: vec![conjunction], ..self.clone() };
+            place.shape = place.shape_hash();
+            place
+        };
+        (pieces.len() <= most).then(|| pieces.into_iter().map(piece).collect())
+    }
+
     fn require_bounds(&self, system: &mut System, columns: &[Row]) -> Result<(), Inexact> {
         for c in self.bound_constraints() {
             system.require(&c, columns)?;
@@ -356,5 +388,43 @@ impl Walk<'_> {
 
     fn expression(&self, why: Inexact) -> Unsupported {
         Unsupported::Expression { path: self.path.clone(), why }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_the_alternatives_one_by_one() {
+        let (i, j) = (Affine::var(VarId(0)), Affine::var(VarId(1)));
+        let ge = |e: &Affine, k: i64| Constraint::ge(e.clone(), Affine::constant(k));
+        let place = Place {
+            statement: StmtId(0),
+            path: Path::root(),
+            loops: Vec::new(),
+            conditions: vec![
+                vec![ge(&i, 2), ge(&j, 1)],
+                vec![Constraint::eq(i.clone(), j.clone())],
+                vec![ge(&(&j - &i), 0), ge(&i, -1)],
+            ],
+            predicates: BTreeSet::new(),
+            dims: Vec::new(),
+            shape: 0,
+        };
+        let pieces = place.pieces(32).expect("few");
+        let hold = |conjunction: &[Constraint], x: i64, y: i64| {
+            conjunction.iter().all(|c| {
+                let value = c.expression.eval(&|v| Some(if v.0 == 0 { x } else { y }), &|_| None);
+                value.is_some_and(|v| c.accepts(v))
+            })
+        };
+        for (x, y) in (-4..5).flat_map(|x| (-4..5).map(move |y| (x, y))) {
+            let any = place.conditions.iter().any(|c| hold(c, x, y));
+            let number = pieces.iter().filter(|p| hold(&p.conditions[0], x, y)).count();
+            assert_eq!(number, usize::from(any), "at {x}, {y}");
+        }
+        assert!(pieces.iter().any(|p| p.shape != pieces[0].shape));
+        assert!(place.pieces(2).is_none());
     }
 }

@@ -95,7 +95,7 @@ fn rolled(node: &Green, fresh: VarId) -> (Green, VarId) {
         list.push(new);
     }
     // Copies of copies.
-    while let Some(shorter) = once(&list, free) {
+    while let Some(shorter) = once(&list, fresh, free) {
         list = shorter;
         free = VarId(free.0.saturating_add(1));
         changed = true;
@@ -103,14 +103,14 @@ fn rolled(node: &Green, fresh: VarId) -> (Green, VarId) {
     (if changed { Green::seq(list) } else { result }, free)
 }
 
-/// The members with all runs of copies as loops over `var`; `None` if there are none.
-fn once(list: &[Green], var: VarId) -> Option<Vec<Green>> {
+/// The members with all runs of copies as loops over `var`; `None` if there are none. Variables from `first` on are of copies.
+fn once(list: &[Green], first: VarId, var: VarId) -> Option<Vec<Green>> {
     let mut result = Vec::new();
     let mut changed = false;
     let mut at = 0;
     while at < list.len() {
         let rest = &list[at..];
-        match (1..=MAX_PERIOD.min(rest.len() / 2)).find_map(|period| run(rest, period)) {
+        match (1..=MAX_PERIOD.min(rest.len() / 2)).find_map(|period| run(rest, period, first)) {
             Some((period, count, advance)) => {
                 let mut advance = advance.into_iter();
                 let body = rest[..period].iter().map(|c| template(c, &mut advance, var));
@@ -141,14 +141,14 @@ enum Advance {
 }
 
 /// Members at the beginning that are copies of the first `period`: the period, how many copies, how one follows another.
-fn run(list: &[Green], period: usize) -> Option<(usize, usize, Vec<Advance>)> {
+fn run(list: &[Green], period: usize, first: VarId) -> Option<(usize, usize, Vec<Advance>)> {
     let between = |copy: usize| {
         let copies = list.get(copy * period..(copy + 2) * period)?;
         let mut advance = Vec::new();
         copies[..period]
             .iter()
             .zip(&copies[period..])
-            .all(|(a, b)| compare(a, b, &mut advance))
+            .all(|(a, b)| compare(a, b, first, &mut advance))
             .then_some(advance)
     };
     let advance = between(0)?;
@@ -157,8 +157,8 @@ fn run(list: &[Green], period: usize) -> Option<(usize, usize, Vec<Advance>)> {
         Advance::By(by) if *by != 0 => Some(by.unsigned_abs()),
         _ => None,
     };
-    let first = advance.iter().find_map(step)?;
-    if advance.iter().filter_map(step).any(|step| step != first) {
+    let least = advance.iter().find_map(step)?;
+    if advance.iter().filter_map(step).any(|step| step != least) {
         return None;
     }
     let further = (1..).take_while(|copy| between(*copy).as_ref() == Some(&advance)).count();
@@ -166,7 +166,7 @@ fn run(list: &[Green], period: usize) -> Option<(usize, usize, Vec<Advance>)> {
 }
 
 /// Whether `b` is `a` with expressions advanced by constants, which are appended to the list.
-fn compare(a: &Green, b: &Green, list: &mut Vec<Advance>) -> bool {
+fn compare(a: &Green, b: &Green, first: VarId, list: &mut Vec<Advance>) -> bool {
     if a == b {
         list.push(Advance::Same);
         return true;
@@ -186,17 +186,21 @@ fn compare(a: &Green, b: &Green, list: &mut Vec<Advance>) -> bool {
     };
     match (a.node(), b.node()) {
         (Node::Seq(x), Node::Seq(y)) => {
-            x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| compare(x, y, list))
+            x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| compare(x, y, first, list))
         }
         (Node::Loop(h, x), Node::Loop(g, y)) => {
             (h.var, h.step, h.kind) == (g.var, g.step, g.kind)
+                // As many copies.
+                && (h.var < first || h.bounds == g.bounds)
                 && expressions(h.lower(), g.lower())
                 && expressions(h.upper(), g.upper())
                 && matches!((&h.bounds, &g.bounds), (Bounds::Affine { .. }, Bounds::Affine { .. }))
-                && compare(x, y, list)
+                && compare(x, y, first, list)
         }
         (Node::Let(v, e, x), Node::Let(w, f, y)) => {
-            v == w && expressions(std::slice::from_ref(e), std::slice::from_ref(f)) && compare(x, y, list)
+            v == w
+                && expressions(std::slice::from_ref(e), std::slice::from_ref(f))
+                && compare(x, y, first, list)
         }
         (Node::Guard(c, x), Node::Guard(d, y)) => {
             let conditions = match (&**c, &**d) {
@@ -218,7 +222,7 @@ fn compare(a: &Green, b: &Green, list: &mut Vec<Advance>) -> bool {
                 // A predicate has no entry.
                 (c, d) => c == d,
             };
-            conditions && compare(x, y, list)
+            conditions && compare(x, y, first, list)
         }
         _ => false,
     }
@@ -321,7 +325,7 @@ mod tests {
         let inner = |at: i64| {
             Green::for_loop(LoopHeader::range(VarId(1), at, at + 2), leaf(1, Affine::var(VarId(1))))
         };
-        let cases: [(Vec<Green>, u32); 6] = [
+        let cases: [(Vec<Green>, u32); 7] = [
             ((0..5).map(|k| leaf(0, c(7 + k))).collect(), 1),
             // Pairs; and copies of copies.
             ((0..6).map(|k| leaf(k % 2, c(i64::from(k / 2)))).collect(), 2),
@@ -335,6 +339,16 @@ mod tests {
                     .chain([leaf(3, c(9))])
                     .collect(),
                 3,
+            ),
+            // Two copies, then four, are not a copy twice.
+            (
+                (0..2)
+                    .map(|k| leaf(0, c(k)))
+                    .chain([leaf(1, c(0))])
+                    .chain((2..6).map(|k| leaf(0, c(k))))
+                    .chain([leaf(1, c(1))])
+                    .collect(),
+                4,
             ),
             // The same twice, and an uneven step, are no copies.
             (vec![leaf(0, c(1)), leaf(0, c(1)), leaf(1, c(4))], 3),

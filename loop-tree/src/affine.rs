@@ -215,6 +215,20 @@ impl Affine {
             }
             return whole.combine(&reduced.floor_div(divisor / g), 1);
         }
+        // floor((floor(e/b) + r) / d) = floor((e + b*r) / (b*d)), as r is an integer.
+        let inner = rest.terms.iter().find_map(|(atom, c)| match atom {
+            Atom::Div(inner) if *c == 1 => Some((atom, inner)),
+            _ => None,
+        });
+        if let Some((atom, inner)) = inner
+            && let Some(product) = inner.denominator.checked_mul(divisor)
+        {
+            let others = rest.combine(&Affine::atom(atom.clone()), -1);
+            let flat = inner.numerator.combine(&others, inner.denominator);
+            if flat.is_exact() {
+                return whole.combine(&flat.floor_div(product), 1);
+            }
+        }
         let div = Atom::Div(Arc::new(FloorDiv { numerator: rest, denominator: divisor }));
         whole.combine(&Affine::atom(div), 1)
     }
@@ -370,6 +384,18 @@ mod tests {
         assert_eq!(format!("{e:?}"), "2*v0 + floor((p0 + 3)/4) + 2");
         assert_eq!(x().scale(6).offset(3).floor_div(4), x().scale(3).offset(1).floor_div(2));
         assert_eq!(x().modulo(1), Affine::constant(0));
+    }
+
+    #[test]
+    fn a_floor_of_a_floor_is_one() {
+        let n = Affine::param(ParamId(0));
+        assert_eq!(n.floor_div(128).floor_div(8), n.floor_div(1024));
+        assert_eq!(n.offset(127).floor_div(128).offset(7).floor_div(8), n.offset(1023).floor_div(1024));
+        let e = (x().floor_div(3) + n.scale(2)).offset(-1).floor_div(4);
+        for (v, k) in (-30..30).flat_map(|v| (-9..9).map(move |k| (v, k))) {
+            let value = e.eval(&|_| Some(v), &|_| Some(k));
+            assert_eq!(value, Some((v.div_euclid(3) + 2 * k - 1).div_euclid(4)));
+        }
     }
 
     #[test]

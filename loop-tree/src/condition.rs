@@ -1,6 +1,6 @@
 //! Affine constraints and the conditions that versions are guarded by.
 
-use crate::{Affine, ArrayId, VarId};
+use crate::{Affine, ArrayId, Atom, VarId};
 
 /// How an expression is compared with zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -52,6 +52,27 @@ impl Constraint {
     /// The constraint with variables replaced; see [`Affine::substitute`].
     pub fn substitute(&self, f: &dyn Fn(VarId) -> Option<Affine>) -> Self {
         Constraint { expression: self.expression.substitute(f), relation: self.relation }
+    }
+
+    /// The same constraint without those floors of which it is a bound: `floor(e/d) >= x` is `e >= d*x`, and `floor(e/d) <= x` is
+    /// `e < d*x + d`. Floors over variables go first.
+    pub fn without_floors(&self) -> Self {
+        let mut result = self.clone();
+        while result.relation == Relation::NonNegative {
+            let floors = result.expression.terms().iter().filter_map(|(atom, c)| match atom {
+                Atom::Div(d) if c.abs() == 1 => Some((atom, d, *c)),
+                _ => None,
+            });
+            let Some((atom, d, c)) = floors.min_by_key(|(_, d, _)| d.numerator.is_invariant()) else { break };
+            let rest = (&result.expression - &Affine::atom(atom.clone()).scale(c)).scale(d.denominator);
+            let expression =
+                if c > 0 { &rest + &d.numerator } else { (&rest - &d.numerator).offset(d.denominator - 1) };
+            if !expression.is_exact() {
+                break;
+            }
+            result.expression = expression;
+        }
+        result
     }
 
     /// The constraints whose disjunction is the negation.
@@ -192,4 +213,35 @@ pub enum RuntimeCondition {
     Parameter(Constraint),
     /// The bytes that the region touches through the two arrays are disjoint.
     NoOverlap(ArrayId, ArrayId),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ParamId;
+
+    #[test]
+    fn bounds_of_floors_are_bounds_of_what_is_divided() {
+        let (x, n) = (Affine::var(VarId(0)), Affine::param(ParamId(0)));
+        let nested = (x.floor_div(3).scale(2) + n.floor_div(2)).floor_div(2);
+        let cases = [
+            x.offset(5).floor_div(4) - n.clone(),
+            n.floor_div(3) - x.floor_div(4).offset(1),
+            n.clone() - (x.clone() + n.floor_div(2)).floor_div(5),
+            nested - x.clone(),
+            // Two times a floor is not its bound.
+            x.floor_div(4).scale(2) - n.clone(),
+        ];
+        for expression in cases {
+            let c = Constraint { expression, relation: Relation::NonNegative };
+            let without = c.without_floors();
+            for (a, b) in (-20..20).flat_map(|a| (-20..20).map(move |b| (a, b))) {
+                let value = |c: &Constraint| c.expression.eval(&|_| Some(a), &|_| Some(b)).map(|v| v >= 0);
+                assert_eq!(value(&c), value(&without), "{c:?} {without:?} at {a}, {b}");
+            }
+            assert!(
+                without.expression.terms().iter().all(|(a, c)| !matches!(a, Atom::Div(_)) || c.abs() > 1)
+            );
+        }
+    }
 }

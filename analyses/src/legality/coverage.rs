@@ -11,6 +11,7 @@ use crate::places::Place;
 use crate::system::{Inexact, Row, Solver, System};
 use loop_tree::{Affine, ArrayId, Constraint, Kernel, Relation, StmtId, VarId};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -64,6 +65,8 @@ macro_rules! remembered {
 
 /// Answers kept before the memo is emptied.
 const MAX_KNOWN: usize = 1 << 18;
+/// Parts of one place under alternative conditions.
+const MAX_PIECES: usize = 32;
 /// Systems that one proof by cases may try.
 const MAX_CASES: usize = 2000;
 
@@ -139,12 +142,20 @@ impl Coverage<'_> {
         new: &[&Place],
     ) -> Result<Option<Option<BrokenCoverage>>, Fault> {
         let [original] = original else { return Ok(None) };
-        if !original.is_identity()
-            || original.conditions.len() != 1
-            || new.iter().any(|p| p.conditions.len() != 1)
-        {
+        if !original.is_identity() || original.conditions.len() != 1 {
             return Ok(None);
         }
+        let mut pieces: Vec<Cow<'_, Place>> = Vec::with_capacity(new.len());
+        for place in new {
+            match &place.conditions[..] {
+                [_] => pieces.push(Cow::Borrowed(*place)),
+                _ => match place.pieces(MAX_PIECES) {
+                    Some(list) => pieces.extend(list.into_iter().map(Cow::Owned)),
+                    None => return Ok(None),
+                },
+            }
+        }
+        let new: Vec<&Place> = pieces.iter().map(|p| &**p).collect();
         let n = self.kernel.params.len();
         let dims: Vec<Row> = (n..n + original.dims.len()).map(Row::column).collect();
         let mut domain = System::new(n + dims.len());
@@ -152,7 +163,7 @@ impl Coverage<'_> {
         let Some(domain) = original.domains(&domain, &dims)?.into_iter().next() else { return Ok(None) };
         let required = constraints(original);
         let mut images: Vec<Arc<Image>> = Vec::with_capacity(new.len());
-        for place in new {
+        for place in &new {
             let key = (original.shape, place.shape);
             match remembered!(
                 self,
@@ -251,6 +262,7 @@ impl Coverage<'_> {
         // Most of it holds for all instances, by what floors are.
         let mut constraints: Vec<Constraint> = Vec::with_capacity(list.len());
         for c in list {
+            let c = c.without_floors();
             let implied = c.as_constant() == Some(true) || required.contains(&c) || constraints.contains(&c);
             let key = (shape, c.clone());
             if !implied && !remembered!(self, memo.implied, key, self.implied(whole, &c, dims)) {

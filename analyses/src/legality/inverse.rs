@@ -11,7 +11,13 @@ pub(super) fn guess(place: &Place) -> Option<Vec<Affine>> {
     let mut solver =
         Guess { place, values: vec![None; place.loops.len()], used: vec![false; place.dims.len()] };
     while solver.values.iter().any(Option::is_none) {
-        if !(solver.single() || solver.largest() || solver.bounding() || solver.pinned()) {
+        if !(solver.single()
+            || solver.largest()
+            || solver.bounding(true)
+            || solver.bounding(false)
+            || solver.pinned()
+            || solver.single_run())
+        {
             return None;
         }
     }
@@ -79,21 +85,30 @@ impl Guess<'_> {
             return None;
         }
         for (other, r) in rest {
-            let [lower] = &self.place.loops[*other].lower[..] else { continue };
-            if let Some(lower) = self.known(lower) {
+            let header = &self.place.loops[*other];
+            let lower = match &header.lower[..] {
+                [lower] => Some(lower),
+                several => several.iter().find(|l| is_narrow(l, &header.upper, c.saturating_abs())),
+            };
+            if let Some(lower) = lower.and_then(|l| self.known(l)) {
                 value = value - lower.scale(*r);
             }
         }
         Some((*l, divided(value, *c)))
     }
 
-    /// A loop that only the bounds of an inner one mention: `for it step 32 { for i in it.. }`.
-    fn bounding(&mut self) -> bool {
+    /// A loop that only the bounds of an inner one mention: `for it step 32 { for i in it.. }`; with `narrow` only where
+    /// an upper bound says that no two of its iterations have values of the inner one in common.
+    fn bounding(&mut self, narrow: bool) -> bool {
         for (inner, header) in self.place.loops.iter().enumerate() {
             let Some(value) = self.values[inner].clone() else { continue };
             for bound in &header.lower {
                 let Some((rest, unknown)) = self.split(bound) else { continue };
                 if unknown.iter().any(|(_, c)| *c <= 0) {
+                    continue;
+                }
+                let greatest = unknown.iter().map(|(_, c)| *c).max().unwrap_or(0);
+                if narrow && !is_narrow(bound, &header.upper, greatest) {
                     continue;
                 }
                 let Some((l, mut guess)) = self.leading(value.clone() - rest, unknown) else { continue };
@@ -122,6 +137,19 @@ impl Guess<'_> {
         true
     }
 
+    /// A loop that nothing says more of: perhaps it runs once, as the last tile does.
+    fn single_run(&mut self) -> bool {
+        let found = self.place.loops.iter().enumerate().filter(|(l, _)| self.values[*l].is_none()).find_map(
+            |(l, header)| {
+                let first = header.lower.iter().max_by_key(|e| e.as_constant().is_none())?;
+                Some((l, self.known(first)?))
+            },
+        );
+        let Some((l, value)) = found else { return false };
+        self.values[l] = Some(value);
+        true
+    }
+
     /// The known part of an expression, and the loops in it that are not known, outside of floors.
     fn split(&self, e: &Affine) -> Option<(Affine, Vec<(usize, i64)>)> {
         let mut known = Affine::constant(e.constant_term());
@@ -134,6 +162,11 @@ impl Guess<'_> {
         }
         Some((known, unknown))
     }
+}
+
+/// Whether the range from `lower` on has `width` values at most.
+fn is_narrow(lower: &Affine, upper: &[Affine], width: i64) -> bool {
+    upper.iter().any(|u| (u - lower).as_constant().is_some_and(|extent| extent <= width))
 }
 
 /// `floor(value / c)`, exact for `c` of one.

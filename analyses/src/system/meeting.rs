@@ -1,4 +1,5 @@
-//! Equalities hidden in inequalities: two bounds of one expression that meet.
+//! What pairs of inequalities imply once it is rounded to integers, and equalities hidden among them: two bounds of one
+//! expression that meet.
 //!
 //! Bounds are the rows, and sums of two rows that are rounded: from `d*z <= x < d*z + d` and `d*q <= x < d*q + d` follow
 //! `d*z < d*q + d` and `d*q < d*z + d`, so `z <= q <= z`. That is how a floor of a tile's element is the tile, and elimination,
@@ -11,14 +12,26 @@ use smallvec::SmallVec;
 
 /// Rows beyond which sums are not tried.
 const MAX_ROWS: usize = 48;
+/// Sums kept, at most.
+const MAX_SUMS: usize = 24;
 
 type Coefficients = SmallVec<[i64; 24]>;
 
-/// Rows that can only be zero; `sums`: whether sums are tried.
-pub(super) fn zero(rows: &Rows, ranges: &Ranges, sums: bool) -> Result<Vec<Vec<i64>>, Refuted> {
+/// What rows imply together.
+#[derive(Default)]
+pub(super) struct Implied {
+    /// Rows that can only be zero.
+    pub zero: Vec<Vec<i64>>,
+    /// Rounded sums, which elimination would find only by taking out their common columns first.
+    pub sums: Vec<Vec<i64>>,
+}
+
+/// What the rows imply; `sums`: whether sums are tried.
+pub(super) fn implied(rows: &Rows, ranges: &Ranges, sums: bool) -> Result<Implied, Refuted> {
     let used: SmallVec<[(&i64, &[i64]); 48]> =
         rows.iter().filter_map(|r| r.split_last()).filter(|(_, c)| c.iter().any(|c| *c != 0)).collect();
     let mut bounds = Bounds::default();
+    let mut cuts: Vec<Vec<i64>> = Vec::new();
     for (constant, coefficients) in &used {
         bounds.add(Coefficients::from_slice(coefficients), **constant)?;
     }
@@ -27,12 +40,16 @@ pub(super) fn zero(rows: &Rows, ranges: &Ranges, sums: bool) -> Result<Vec<Vec<i
             for (l, b) in &used[i + 1..] {
                 let cancels = a.iter().zip(*b).any(|(x, y)| *x != 0 && x.checked_add(*y) == Some(0));
                 if cancels && let Some((sum, constant)) = rounded(a, b, **k, **l, ranges) {
+                    let row: Vec<i64> = sum.iter().copied().chain([constant]).collect();
+                    if cuts.len() < MAX_SUMS && !cuts.contains(&row) {
+                        cuts.push(row);
+                    }
                     bounds.add(sum, constant)?;
                 }
             }
         }
     }
-    Ok(bounds.zero)
+    Ok(Implied { zero: bounds.zero, sums: cuts })
 }
 
 /// The sum of two rows, if it is rounded. Columns with small coefficients are replaced by their greatest value, if by that

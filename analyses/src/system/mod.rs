@@ -214,7 +214,11 @@ impl System {
 
     /// Adds a constraint; variable `VarId(k)` is `vars[k]`.
     pub fn require(&mut self, constraint: &Constraint, vars: &[Row]) -> Result<(), Inexact> {
-        let row = self.row(&constraint.expression, vars)?;
+        let row = if constraint.expression.has_divisions() {
+            self.row(&constraint.without_floors().expression, vars)?
+        } else {
+            self.row(&constraint.expression, vars)?
+        };
         self.require_row(row, constraint.relation);
         Ok(())
     }

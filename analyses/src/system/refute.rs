@@ -88,17 +88,20 @@ fn attempt(system: &System, work: &mut u64) -> Result<(), Refuted> {
     Ok(())
 }
 
-/// Uses the equalities among inequalities: a range of one value, and two bounds that meet; each may fix further ones. Whether
-/// there was one.
+/// Uses the equalities among inequalities: a range of one value, and two bounds that meet; each may fix further ones. With
+/// `sums`, appends what pairs of rows imply. Whether anything was found.
 fn promote(width: usize, rows: &mut Rows, sums: bool, work: &mut u64) -> Result<bool, Refuted> {
     let mut any = false;
     for _ in 0..MAX_ROUNDS {
         let cells = rows.data.len() as u64;
         *work = work.saturating_add(if sums { cells * cells / 512 } else { cells / 4 });
         let ranges = Ranges::new(width, rows)?;
-        let found = ranges.fixed(rows).into_iter().chain(meeting::zero(rows, &ranges, sums)?);
+        let implied = meeting::implied(rows, &ranges, sums)?;
+        let found = ranges.fixed(rows).into_iter().chain(implied.zero);
         let mut equal = Rows { stride: width + 1, data: found.flatten().collect() };
         if equal.data.is_empty() {
+            any |= !implied.sums.is_empty();
+            rows.data.extend(implied.sums.into_iter().flatten());
             break;
         }
         any = true;
@@ -383,6 +386,24 @@ mod tests {
             let rows: Vec<(&[i64], i64)> = floors.iter().copied().chain([(&row[..], -1)]).collect();
             assert!(refutes(&system(5, &[], &rows)));
         }
+    }
+
+    #[test]
+    fn sums_are_rounded_before_columns_go() {
+        // 2*floor(n/256) <= t, 128*t <= k; 256*s + 256 <= n, 0 <= u < 2, l < 256*s + 128*u + 128; k < l.
+        // Columns n, floor, t, k, s, u, l.
+        let rows: [(&[i64], i64); 9] = [
+            (&[1, -256], 0),
+            (&[-1, 256], 255),
+            (&[0, -2, 1], 0),
+            (&[0, 0, -128, 1], 0),
+            (&[1, 0, 0, 0, -256], -256),
+            (&[0, 0, 0, 0, 0, 1], 0),
+            (&[0, 0, 0, 0, 0, -1], 1),
+            (&[0, 0, 0, 0, 256, 128, -1], 127),
+            (&[0, 0, 0, -1, 0, 0, 1], -1),
+        ];
+        assert!(refutes(&system(7, &[], &rows)));
     }
 
     #[test]
