@@ -20,6 +20,8 @@ pub(crate) struct Loop {
     pub exact: bool,
     /// Whether it is the same in all iterations of the loop around.
     pub steady: bool,
+    /// Iterations, over those of the loops around, where they have such a form.
+    pub extent: Option<Linear>,
     /// Executions in all.
     pub runs: f64,
     /// Mean number of the iteration.
@@ -147,6 +149,10 @@ impl Walk<'_> {
                         let mut slopes = bounds.map(|b| self.scope.linear(b).coefficient(around));
                         slopes.next().is_none_or(|first| slopes.all(|slope| slope == first))
                     }),
+                    extent: header
+                        .single_bounds()
+                        .filter(|_| header.step == 1)
+                        .map(|(lower, upper)| self.scope.linear(&(upper - lower))),
                     runs: samples.total(),
                     middle: trips.middle,
                     leaves: vec![],

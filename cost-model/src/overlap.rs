@@ -1,6 +1,7 @@
 //! References to one array that move differently, as the compiler sees them: it compares the ranges they cover before a
 //! vectorised loop, and where these meet, the loop runs one iteration at a time.
 
+use crate::linear::Linear;
 use crate::lower::Lowered;
 use smallvec::SmallVec;
 
@@ -41,7 +42,7 @@ pub(crate) fn overlap(program: &Lowered<'_>, innermost: usize, a: &References, b
         stores.stored.iter().any(|s| {
             others.offsets.iter().any(|o| {
                 let (s, o) = ((stores.terms, alone(*s, stores)), (others.terms, alone(*o, others)));
-                meet(program, innermost, l.depth, s, o) > 0.0
+                !apart(program, innermost, s, o) && meet(program, innermost, l.depth, s, o) > 0.0
             })
         })
     };
@@ -83,6 +84,58 @@ fn meet(program: &Lowered<'_>, innermost: usize, first: usize, a: Range<'_>, b: 
     }
     let (nearest, farthest) = (nearest - step * 0.5, farthest + step * 0.5);
     ((farthest.min(high) - nearest.max(low)) / (farthest - nearest)).clamp(0.0, 1.0)
+}
+
+/// Whether two references never touch one element in different iterations of the loop, whatever those further out do.
+fn apart(program: &Lowered<'_>, innermost: usize, a: Range<'_>, b: Range<'_>) -> bool {
+    let l = &program.loops[innermost];
+    let form = |r: &Range<'_>| Linear { terms: r.0.iter().copied().collect(), constant: r.1.0 };
+    let mut between = form(&b);
+    between.add_scaled(&form(&a), -1.0);
+    let along = |r: &Range<'_>| form(r).coefficient(l.depth);
+    let (step, other) = (along(&a), along(&b));
+    if step == other {
+        // What the loops further out make of the distance: multiples of a length, and the rest.
+        let length = between.terms.iter().fold(0.0, |g, t| gcd(g, t.1.abs()));
+        let rest = if length > 0.0 { between.constant.rem_euclid(length) } else { between.constant.abs() };
+        if step == 0.0 {
+            // One element each, all the time.
+            return rest > 0.0;
+        }
+        let least = match (length > 0.0, rest == 0.0) {
+            (true, true) => length,
+            (true, false) => rest.min(length - rest),
+            // In the same iteration, or so far apart always.
+            (false, true) => return true,
+            (false, false) => rest,
+        };
+        return least >= step.abs() * l.trip;
+    }
+    // From the last element of one to the first of the other, as far as both are known.
+    let Some(extent) = &l.extent else { return false };
+    let ends = |r: &Range<'_>, at_end: bool| {
+        let mut form = form(r);
+        let c = form.coefficient(l.depth);
+        form.add_scaled(&Linear::depth(l.depth), -c);
+        if at_end == (c > 0.0) {
+            form.add_scaled(extent, c);
+            form.constant -= c;
+        }
+        form
+    };
+    let before = |first: &Range<'_>, second: &Range<'_>| {
+        let mut gap = ends(second, false);
+        gap.add_scaled(&ends(first, true), -1.0);
+        gap.terms.is_empty() && gap.constant >= first.1.1 - first.1.0
+    };
+    before(&a, &b) || before(&b, &a)
+}
+
+fn gcd(mut a: f64, mut b: f64) -> f64 {
+    while a > 0.5 {
+        (a, b) = (b % a, a);
+    }
+    b
 }
 
 fn least(values: &[f64]) -> f64 {

@@ -103,9 +103,10 @@ impl State {
         let covered = self.group.sequential(program, line, prefetch.run_bytes.max(1.0));
         // Lines written come in and go out again; what is written in order goes out meanwhile.
         let in_order = if self.group.written { 1.4 } else { 1.0 };
-        let caches = target.caches().iter().map(|c| {
-            let mut random = c.fill_latency / prefetch.outstanding.max(1.0);
-            if self.group.written {
+        let caches = target.caches().iter().enumerate().map(|(level, c)| {
+            let mut random = c.fill_latency / prefetch.outstanding.max(1.0) * in_order;
+            if self.group.written && level == 0 {
+                // They leave the core one after the other, but ask for their lines before.
                 random += c.fill_latency / prefetch.outstanding_stores.max(1.0);
             }
             covered * c.fill * in_order + (1.0 - covered) * random

@@ -176,6 +176,16 @@ fn a_buffer_that_stays_in_the_first_level_makes_no_fusion_pay() {
     assert!(fused(8_000_000) > 1.15, "{}", fused(8_000_000));
 }
 
+#[test]
+fn a_split_at_the_pivot_makes_iterations_independent() {
+    let text = "nest @paths[] { array p: i32[600, 600]
+        for k in 0..600 { for i in 0..600 { for j in 0..600 {
+          S: p[i, j] = smin(p[i, j], p[i, k] + p[k, j]) } } }
+        variant { for k in 0..600 { for i in 0..600 {
+          for j in 0..k { S } let j = k { S } for j in k + 1..600 { S } } } } }";
+    assert!(gain(text, &[]) > 3.0, "{}", gain(text, &[]));
+}
+
 /// Loops that are empty in all samples make nothing cheap.
 #[test]
 fn what_no_sample_reaches_at_all_costs_what_the_original_costs() {
