@@ -29,6 +29,7 @@
 
 mod body;
 mod chains;
+mod clang;
 mod explain;
 mod facts;
 mod footprint;

@@ -1,16 +1,17 @@
 //! The analytic model: computation on the ports, traffic between caches, and how they overlap.
 
-use crate::body::{Body, body};
+use crate::body::body;
+use crate::clang::{Circumstances, Packing, Plan, plan, weaken};
 use crate::explain::{Cost, Term};
 use crate::facts::Facts;
 use crate::lower::{Lowered, lower};
-use crate::throughput::{Packing, choose};
+use crate::throughput::price;
 use crate::traffic::{Traffic, traffic};
 use crate::trip_counts::LARGEST;
 use crate::unroll::unroll_short;
 use crate::unseen::Whole;
 use crate::{CostModel, Prepared, Target};
-use loop_tree::{ArrayId, Green, Kernel, LoopKind};
+use loop_tree::{Green, Kernel, LoopKind};
 use std::sync::Arc;
 
 /// Predicts cycles on a target, of code that `clang -O3` makes of the tree.
@@ -26,8 +27,6 @@ const OVERLAP: i32 = 2;
 const OVERLAP_WAITING: i32 = 4;
 /// Cycles to start and join the threads of a parallel loop.
 const FORK_JOIN: f64 = 8000.0;
-/// Instructions up to which loops with few constant iterations are unrolled completely.
-const FULL_UNROLL: f64 = 250.0;
 
 impl AnalyticModel {
     /// A model of one thread on the target.
@@ -63,7 +62,8 @@ impl AnalyticModel {
         let straight: f64 = program.top_leaves.iter().map(|l| program.leaves[*l].runs).sum();
         if straight > 0.0 {
             let b = body(program, &program.top_leaves, None, true, &*self.target);
-            let once = choose(&b, &*self.target, 1.0, false, may_alias).1.cycles;
+            let once = Circumstances { trip: 1.0, constant: None, marked: false, original: may_alias };
+            let once = price(&b, &*self.target, &plan(&b, &*self.target, &once)).cycles;
             let memory: f64 = moved.iter().filter(|t| t.group.parent.is_none()).flat_map(|t| &t.cycles).sum();
             terms.push(Term::new("straight-line code", once + memory, String::new()));
         }
@@ -105,14 +105,21 @@ impl AnalyticModel {
             b.vectorisable = false;
         }
         let outer_lanes = lane_loop != index;
-        let (packing, once) = choose(&b, target, along.trip, marked.is_some(), may_alias);
+        let circumstances = Circumstances {
+            trip: along.trip,
+            constant: l.constant,
+            marked: marked.is_some(),
+            original: may_alias,
+        };
+        let plan = plan(&b, target, &circumstances);
+        let once = price(&b, target, &plan);
         let iterations = l.runs * l.trip;
-        let scalar = crate::throughput::scalar(&b, target);
+        let scalar = price(&b, target, &Plan::SCALAR);
         let control = target.control();
         let bounds = l.header.lower().len() + l.header.upper().len();
         let mut compute;
         let lanes;
-        match packing {
+        match plan.packing {
             Packing::Lanes(n) if outer_lanes => {
                 lanes = f64::from(n);
                 // Chains of lanes run side by side.
@@ -130,12 +137,10 @@ impl AnalyticModel {
                 compute = iterations * once.cycles;
             }
         }
-        let work = b.ops.values().sum::<f64>() + (b.loads.len() + b.stores.len()) as f64;
-        let unrolled = l.constant.is_some_and(|t| t / lanes * work.max(1.0) <= FULL_UNROLL);
         let mut entry = 0.0;
         if innermost {
-            entry = if unrolled { 2.0 } else { control.entry };
-            if !unrolled && l.trip > 1.5 {
+            entry = if plan.unrolled { 2.0 } else { control.entry };
+            if !plan.unrolled && l.trip > 1.5 {
                 // The end of a short loop of constant length is predicted.
                 let surprise = if l.exact && l.trip / lanes <= 24.0 { 0.25 } else { 0.6 };
                 entry += control.mispredict * surprise;
@@ -155,7 +160,7 @@ impl AnalyticModel {
         let mut cycles = (compute.powi(overlap) + memory.powi(overlap)).powf(1.0 / f64::from(overlap));
         let factor = self.parallel(program, index);
         cycles /= factor;
-        let how = match packing {
+        let how = match plan.packing {
             Packing::Lanes(n) => format!("{n} lanes"),
             Packing::Adjacent(n) => format!("{n} neighbours packed"),
             Packing::Scalar => "scalar".into(),
@@ -245,36 +250,6 @@ impl AnalyticModel {
         }
         let cycles = parts.iter().map(|t| t.cycles).sum();
         (cycles > 0.0).then(|| Term { parts, ..Term::new("outer loops", cycles, String::new()) })
-    }
-}
-
-/// Pointers that may overlap keep values out of registers, and are compared before a vectorised loop.
-fn weaken(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize], target: &dyn Target) {
-    let overlap = |x: usize, y: usize| kernel.may_overlap(ArrayId::new(x), ArrayId::new(y));
-    let mut arrays: Vec<(usize, bool)> =
-        leaves.iter().flat_map(|l| &program.leaves[*l].touches).map(|t| (t.array, t.write)).collect();
-    arrays.sort_unstable();
-    arrays.dedup();
-    let written: Vec<usize> = arrays.iter().filter(|a| a.1).map(|a| a.0).collect();
-    let (mut pairs, mut clobbered) = (0, false);
-    for &w in &written {
-        for (_, write) in arrays.iter().filter(|(a, _)| *a != w && overlap(w, *a)) {
-            pairs += 1;
-            clobbered |= write;
-        }
-    }
-    if pairs == 0 {
-        return;
-    }
-    b.checks += pairs;
-    if b.accumulators > 0 {
-        // The accumulator is stored in every iteration, and loaded again where other stores may have changed it.
-        b.stores.extend(std::iter::repeat_n(crate::body::Stride::Invariant, b.accumulators));
-        if clobbered {
-            b.chain += target.store_forward();
-        }
-        b.max_lanes = 1.0;
-        b.accumulators = 0;
     }
 }
 

@@ -1,6 +1,7 @@
 //! Cycles of one iteration of a body on the ports of a target, scalar or as lanes.
 
 use crate::body::{Body, Stride};
+use crate::clang::{Packing, Plan};
 use crate::{OpClass, Target};
 use loop_tree::ScalarType;
 
@@ -13,16 +14,6 @@ pub(crate) struct Iteration {
     pub waits: bool,
 }
 
-/// How the compiler executes a body.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Packing {
-    Scalar,
-    /// Iterations as lanes.
-    Lanes(u32),
-    /// Copies of a statement that are neighbours in memory, packed within an iteration.
-    Adjacent(u32),
-}
-
 /// Instructions of the loop itself, per iteration and per vector iteration: both are unrolled some more.
 const CONTROL_INSTRUCTIONS: f64 = 1.0;
 /// Registers that hold neither invariants nor accumulators.
@@ -30,8 +21,11 @@ const TEMPORARIES: usize = 4;
 /// Fraction of the ideal speed-up that packing neighbours reaches: broadcasts and permutations remain.
 const ADJACENT_EFFICIENCY: f64 = 0.6;
 
-/// `far`: cycles per lane of what is spread in memory.
-fn iteration(body: &Body, target: &dyn Target, packing: Packing, far: f64) -> Iteration {
+/// Cycles of an iteration that is executed as planned.
+pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration {
+    let packing = plan.packing;
+    // Cycles per lane of what is spread in memory.
+    let far = if plan.gathers { target.gathered_lane() } else { target.lane_access() };
     let lanes = match packing {
         Packing::Lanes(n) => n,
         _ => 1,
@@ -154,53 +148,4 @@ fn parts(target: &dyn Target, ty: ScalarType, lanes: u32) -> f64 {
 fn passes(target: &dyn Target, ty: ScalarType, lanes: u32) -> f64 {
     let bits = lanes.saturating_mul(ty.size() * 8).min(target.vector_bits());
     f64::from(bits.div_ceil(target.datapath_bits().max(1))).max(1.0)
-}
-
-/// One iteration at a time.
-pub(crate) fn scalar(body: &Body, target: &dyn Target) -> Iteration {
-    iteration(body, target, Packing::Scalar, target.lane_access())
-}
-
-/// How the compiler would execute the body: the cheapest that it is allowed. `original`: it may gather, and takes that to be
-/// as cheap as single accesses.
-pub(crate) fn choose(
-    body: &Body,
-    target: &dyn Target,
-    trip: f64,
-    along_outer: bool,
-    original: bool,
-) -> (Packing, Iteration) {
-    let believed = target.lane_access();
-    let mut best = (Packing::Scalar, scalar(body, target));
-    let per = |(packing, it): &(Packing, Iteration)| match packing {
-        Packing::Lanes(n) => it.cycles / f64::from(*n),
-        _ => it.cycles,
-    };
-    let widest = body.widest.unwrap_or(ScalarType::F64);
-    let mut lanes = target.lanes(widest);
-    let allowed = if along_outer { f64::MAX } else { body.max_lanes };
-    while lanes > 1 && (f64::from(lanes) > allowed || f64::from(lanes) > trip) {
-        lanes /= 2;
-    }
-    if (body.vectorisable || along_outer) && lanes > 1 && !body.opaque {
-        let vector = (Packing::Lanes(lanes), iteration(body, target, Packing::Lanes(lanes), believed));
-        if per(&vector) < per(&best) {
-            best = vector;
-            if original && target.gathered_lane() != believed {
-                best.1 = iteration(body, target, Packing::Lanes(lanes), target.gathered_lane());
-            }
-        }
-    }
-    let mut adjacent = target.lanes(widest);
-    while adjacent as usize > body.adjacent {
-        adjacent /= 2;
-    }
-    if adjacent > 1 && best.0 == Packing::Scalar && !body.opaque {
-        let packing = Packing::Adjacent(adjacent);
-        let packed = (packing, iteration(body, target, packing, believed));
-        if per(&packed) < per(&best) {
-            best = packed;
-        }
-    }
-    best
 }

@@ -1,0 +1,123 @@
+//! The model of what clang makes of a loop, at `-O3`: decided once, as a [`Plan`], which is all that pricing reads of it.
+
+use crate::Target;
+use crate::body::{Body, Stride};
+use crate::lower::Lowered;
+use crate::throughput::price;
+use loop_tree::{ArrayId, Kernel, ScalarType};
+
+/// How a body is executed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Packing {
+    Scalar,
+    /// Iterations as lanes.
+    Lanes(u32),
+    /// Copies of a statement that are neighbours in memory, packed within an iteration.
+    Adjacent(u32),
+}
+
+/// What becomes of a loop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub packing: Packing,
+    /// Whether lanes that are spread in memory are gathered; else they are accessed one by one.
+    pub gathers: bool,
+    /// Whether no loop remains.
+    pub unrolled: bool,
+}
+
+impl Plan {
+    /// One iteration at a time.
+    pub const SCALAR: Plan = Plan { packing: Packing::Scalar, gathers: false, unrolled: false };
+
+    fn lanes(&self) -> f64 {
+        match self.packing {
+            Packing::Lanes(n) => f64::from(n),
+            _ => 1.0,
+        }
+    }
+}
+
+/// What else matters of a loop.
+pub(crate) struct Circumstances {
+    /// Iterations of the loop whose iterations are lanes.
+    pub trip: f64,
+    /// Iterations, where the compiler knows them.
+    pub constant: Option<f64>,
+    /// Whether the tree says that it is a vector loop.
+    pub marked: bool,
+    /// Whether it is the program as written, which may gather.
+    pub original: bool,
+}
+
+/// Instructions up to which loops with few constant iterations are unrolled completely.
+const FULL_UNROLL: f64 = 250.0;
+
+/// The plan of a loop: the cheapest that is allowed, as the compiler sees it, to which gathers are as cheap as single accesses.
+pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> Plan {
+    let mut best = Plan::SCALAR;
+    let per = |plan: &Plan| price(body, target, plan).cycles / plan.lanes();
+    let widest = body.widest.unwrap_or(ScalarType::F64);
+    let mut lanes = target.lanes(widest);
+    let allowed = if around.marked { f64::MAX } else { body.max_lanes };
+    while lanes > 1 && (f64::from(lanes) > allowed || f64::from(lanes) > around.trip) {
+        lanes /= 2;
+    }
+    let mut cycles = per(&best);
+    if (body.vectorisable || around.marked) && lanes > 1 && !body.opaque {
+        let vector = Plan { packing: Packing::Lanes(lanes), ..Plan::SCALAR };
+        let needed = per(&vector);
+        if needed < cycles {
+            (best, cycles) = (Plan { gathers: around.original, ..vector }, needed);
+        }
+    }
+    let mut adjacent = target.lanes(widest);
+    while adjacent as usize > body.adjacent {
+        adjacent /= 2;
+    }
+    if adjacent > 1 && best.packing == Packing::Scalar && !body.opaque {
+        let packed = Plan { packing: Packing::Adjacent(adjacent), ..Plan::SCALAR };
+        if per(&packed) < cycles {
+            best = packed;
+        }
+    }
+    let work = body.ops.values().sum::<f64>() + (body.loads.len() + body.stores.len()) as f64;
+    best.unrolled = around.constant.is_some_and(|t| t / best.lanes() * work.max(1.0) <= FULL_UNROLL);
+    best
+}
+
+/// Pointers that may overlap keep values out of registers, and are compared before a vectorised loop.
+pub(crate) fn weaken(
+    b: &mut Body,
+    kernel: &Kernel,
+    program: &Lowered<'_>,
+    leaves: &[usize],
+    target: &dyn Target,
+) {
+    let overlap = |x: usize, y: usize| kernel.may_overlap(ArrayId::new(x), ArrayId::new(y));
+    let mut arrays: Vec<(usize, bool)> =
+        leaves.iter().flat_map(|l| &program.leaves[*l].touches).map(|t| (t.array, t.write)).collect();
+    arrays.sort_unstable();
+    arrays.dedup();
+    let written: Vec<usize> = arrays.iter().filter(|a| a.1).map(|a| a.0).collect();
+    let (mut pairs, mut clobbered) = (0, false);
+    for &w in &written {
+        for (_, write) in arrays.iter().filter(|(a, _)| *a != w && overlap(w, *a)) {
+            pairs += 1;
+            clobbered |= write;
+        }
+    }
+    if pairs == 0 {
+        return;
+    }
+    b.checks += pairs;
+    if b.accumulators > 0 {
+        // The accumulator is stored in every iteration, and loaded again where other stores may have changed it.
+        b.stores.extend(std::iter::repeat_n(Stride::Invariant, b.accumulators));
+        if clobbered {
+            b.chain += target.store_forward();
+        }
+        b.max_lanes = 1.0;
+        b.accumulators = 0;
+    }
+}
