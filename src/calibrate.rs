@@ -100,6 +100,7 @@ fn round(target: &mut StaticTarget) {
         &mut target.stores_per_cycle,
         &mut target.lane_access,
         &mut target.gathered_lane,
+        &mut target.store_forward,
         &mut target.prefetch.outstanding,
         &mut target.control.mispredict,
         &mut target.frequency_ghz,
@@ -153,6 +154,7 @@ impl Calibration {
                 all.push((format!("{} miss", l.name), l.miss));
             }
             all.push(("misses in flight".to_string(), t.prefetch.outstanding));
+            all.push(("store to load".to_string(), t.store_forward));
             all.push(("misprediction".to_string(), t.control.mispredict));
             all
         };

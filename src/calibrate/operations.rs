@@ -154,6 +154,12 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
     }
     // Throughput was measured of whole vectors.
     target.datapath_bits = target.vector_bits;
+    // What comes back is what was stored, so that only the way through memory and an addition are in between.
+    let forward = "store volatile double %S, ptr %sink, align 8\n%D.t = load volatile double, ptr %sink, align 8\n\
+                   %D = fadd double %D.t, %c";
+    let forward = Step { what: "store to load", ty: "double", text: forward, declarations: "", turns: TURNS };
+    let forward = cost(lab, &mut ones, &forward)?;
+    target.store_forward = (forward.latency - scalar_add.latency).max(1.0);
     target.control.mispredict = mispredict(lab)?;
     Ok(())
 }
