@@ -83,6 +83,7 @@ fn polybench() -> tempfile::TempDir {
         write(root, &format!("{place}.c"), &program(body).replace("NAME", name));
         write(root, &format!("{place}.h"), SIZES);
     }
+    write(root, "stray.c", "int main(void) { return STRAY; }");
     // An older version beside a program is no program of its own.
     write(root, "group/chain/chain.orig.c", "int main(void) { return 1; }");
     suite

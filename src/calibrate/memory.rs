@@ -88,6 +88,7 @@ fn checked(what: &'static str, value: f64) -> Result<f64, CalibrateError> {
 }
 
 const LINES_A_TURN: usize = 8;
+
 /// Reads whole lines in sequence.
 fn stream(lab: &Lab, vector_bits: u32, line: usize) -> Result<Probe, CalibrateError> {
     let bytes = (vector_bits as usize / 8).clamp(8, line);
