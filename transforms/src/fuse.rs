@@ -1,4 +1,4 @@
-//! Fuse: two adjacent loops become one.
+//! Fuse: two loops of a sequence become one.
 //! Elsewhere: `compute_with` (Halide), `fuse` (Exo), loop jamming, `-loop-fusion` (LLVM).
 //!
 //! ```lt before
@@ -12,13 +12,16 @@
 //! for j in max(1, N)..M { T(j) }
 //! ```
 //! Keeps the set of statement instances; iteration `j + shift` of the second loop moves to iteration `j` of the first.
-//! Applies to neighbours in a sequence, also below bindings and affine guards. Where the ranges differ, what is not
+//! Applies to loops in one sequence, also below bindings and affine guards. What stands between them goes before the first
+//! where it touches nothing that the first loop does, else after the second. Where the ranges differ, what is not
 //! common is split off either loop as loops of its own, before and after; or, with `guard`, one loop runs over both
 //! ranges, which must then differ by constants, and each body runs where its own range is.
 
 use crate::nest::{self, Link};
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
-use loop_tree::{Affine, Green, Kernel, LoopHeader, LoopKind, Node, Path, StmtId, VarId};
+use loop_tree::{
+    AccessKind, Affine, ArrayId, Green, Kernel, LoopHeader, LoopKind, Node, Path, StmtId, VarId,
+};
 use std::fmt;
 
 /// What happens to iterations that only one of the loops has.
@@ -56,49 +59,60 @@ struct Part<'a> {
     shift: i64,
 }
 
+/// Where the loops to fuse stand.
+struct Parts<'a> {
+    sequence: Path,
+    /// Position of the first loop in the sequence.
+    index: usize,
+    /// Position of the second one.
+    other: usize,
+    first: Part<'a>,
+    second: Part<'a>,
+}
+
 impl Transform for Fuse {
     fn name(&self) -> &'static str {
         "fuse"
     }
 
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
-        let (sequence, index, first, second) = self.parts(cx)?;
+        let Parts { sequence, index, other, first, second } = self.parts(cx)?;
         let fused = match self.remainder {
             Remainder::Split => split(cx, &first, &second)?,
             Remainder::Guard => vec![guarded(cx, &first, &second)?],
         };
-        let children = cx.node(&sequence)?.children();
-        let before = children.enumerate().filter(|(n, _)| *n != index + 1);
-        let list = before.flat_map(|(n, child)| if n == index { fused.clone() } else { vec![child.clone()] });
+        let children: Vec<Green> = cx.node(&sequence)?.children().cloned().collect();
+        let (before, after) = around(cx.kernel, &children[index], &children[index + 1..other]);
+        let list = [&children[..index], &before, &fused, &after, &children[other + 1..]].concat();
         cx.replace(&sequence, Green::seq(list))
     }
 }
 
 impl Fuse {
-    /// The sequence, the position of the first loop in it, and both loops.
-    fn parts<'a>(&self, cx: &Context<'a>) -> Result<(Path, usize, Part<'a>, Part<'a>), Refusal> {
+    fn parts<'a>(&self, cx: &Context<'a>) -> Result<Parts<'a>, Refusal> {
         let first = cx.site(&self.first)?;
         let (sequence, index, first_links) = place(cx, &first)?;
         let second = match &self.second {
             Some(reference) => cx.site(reference)?,
             None => {
-                let mut next = sequence.child(index + 1);
-                if let Ok(node) = cx.node(&next) {
-                    let (links, _) = nest::links(node);
-                    next.0.extend(std::iter::repeat_n(0, links.len()));
-                }
-                cx.site_at(&next).map_err(|_| {
-                    Refusal::new("not-adjacent", &first.path, "no loop follows directly")
-                        .help("move it there first")
-                })?
+                let next =
+                    cx.node(&sequence)?.children().enumerate().skip(index + 1).find_map(|(n, child)| {
+                        let (links, inner) = nest::links(child);
+                        inner.as_loop()?;
+                        let mut path = sequence.child(n);
+                        path.0.extend(std::iter::repeat_n(0, links.len()));
+                        Some(path)
+                    });
+                let none = || Refusal::new("not-adjacent", &first.path, "no loop follows in its sequence");
+                cx.site_at(&next.ok_or_else(none)?)?
             }
         };
         let (other, other_index, second_links) = place(cx, &second)?;
-        if other != sequence || other_index != index + 1 {
+        if other != sequence || other_index <= index {
             return Err(Refusal::new(
                 "not-adjacent",
                 &first.path,
-                "the second loop does not follow the first",
+                "the second loop does not follow the first in its sequence",
             )
             .and(&second.path)
             .help("move it there, or distribute the loops around"));
@@ -117,7 +131,7 @@ impl Fuse {
         }
         let first = part(first, first_links, 0);
         let second = part(second, second_links, self.shift);
-        Ok((sequence, index, first, second))
+        Ok(Parts { sequence, index, other: other_index, first, second })
     }
 
     pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
@@ -134,7 +148,7 @@ impl Fuse {
         for site in cx.sites() {
             let plain =
                 Fuse { first: site.path.clone().into(), second: None, shift: 0, remainder: Remainder::Split };
-            let Ok((_, _, first, second)) = plain.parts(cx) else { continue };
+            let Ok(Parts { first, second, .. }) = plain.parts(cx) else { continue };
             let mut shifts: Vec<i64> = (-options.shift..=options.shift).collect();
             shifts.extend(suggested_shifts(cx.kernel, &first, &second));
             shifts.sort_by_key(|d| (d.unsigned_abs(), *d < 0));
@@ -167,6 +181,38 @@ impl fmt::Display for Fuse {
         }
         f.write_str(if self.remainder == Remainder::Guard { "; guard)" } else { ")" })
     }
+}
+
+/// The parts between two loops that go before the first, and those that go after the second: these touch what the first
+/// loop does, or what a part that stays behind does.
+fn around(kernel: &Kernel, first: &Green, between: &[Green]) -> (Vec<Green>, Vec<Green>) {
+    let mut left = touched(kernel, first);
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for part in between {
+        let mine = touched(kernel, part);
+        let meets = |(a, writes): &(ArrayId, bool)| {
+            left.iter().any(|(b, other)| (*writes || *other) && (a == b || kernel.may_overlap(*a, *b)))
+        };
+        if mine.iter().any(meets) {
+            left.extend(mine);
+            after.push(part.clone());
+        } else {
+            before.push(part.clone());
+        }
+    }
+    (before, after)
+}
+
+/// The arrays that statements of a tree access, and whether they may write them.
+fn touched(kernel: &Kernel, tree: &Green) -> Vec<(ArrayId, bool)> {
+    let mut list = Vec::new();
+    tree.for_each_leaf(&mut |id| {
+        let accesses = kernel.statements.get(id.index()).into_iter().flat_map(|s| &s.accesses);
+        list.extend(accesses.map(|a| (a.array, a.kind != AccessKind::Read)));
+    });
+    list.sort();
+    list.dedup();
+    list
 }
 
 /// The sequence that a loop stands in, its position, and the links between.
@@ -401,7 +447,6 @@ mod tests {
     #[test]
     fn structure_is_demanded() {
         let k = kernel(&[("S", "i"), ("T", "j"), ("U", "")]);
-        refuse(&k, "for i in 0..N { S } U for j in 0..N { T }", "fuse(i, j)", "not-adjacent");
         refuse(&k, "for i in 0..N { S }", "fuse(i)", "not-adjacent");
         refuse(&k, "for j in 0..N { T } for i in 0..N { S }", "fuse(i, j)", "not-adjacent");
         refuse(&k, "for i in max(0, M)..N { S } for j in 0..N { T }", "fuse(i, j)", "ranges");
