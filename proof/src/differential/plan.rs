@@ -1,13 +1,15 @@
-//! Which variants of each region are tried: random recipes that the oracle allows.
+//! Which variants of each region are tried: random recipes that the oracle allows, and what sketches draw.
 
 use crate::legality::{random_step, small_moves};
 use crate::soak::{add_counts, processor_micros};
 use analyses::dependences::Polyhedral;
-use analyses::{Oracle, OracleOptions, Verdict, Witness};
+use analyses::{DependenceSet, Oracle, OracleOptions, Verdict, Witness};
 use fastrand::Rng;
 use irgen::lift::{LiftOptions, lift_function_with};
 use irgen::llvm::Module;
 use loop_tree::{Green, Kernel, Path, Privates, RuntimeCondition};
+use looptree::driver::{Settings, parameter_values};
+use looptree::explore::{Explorer, Limits, Problem, RegistryMoves, Strategy, Variant};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,6 +23,11 @@ const WORK: u64 = 200_000;
 const MAX_NODES: u32 = 60;
 /// Of so many variants one says which loops are parallel.
 const FACTS_EVERY: usize = 4;
+/// Of so many regions one is searched for what sketches draw.
+const SKETCHES_EVERY: usize = 4;
+/// Variants that such a search judges, and how many of those drawn are tried.
+const SEARCHED: usize = 60;
+const DRAWN: usize = 3;
 /// Trees without an answer within the quota, after which a region has enough variants.
 const MAX_UNKNOWN: u32 = 2;
 
@@ -57,6 +64,8 @@ pub struct PlanTally {
     pub private: u64,
     /// Variants of these that are allowed, the original order not counted.
     pub private_variants: u64,
+    /// Variants that sketches have drawn.
+    pub drawn: u64,
     /// Variants allowed always.
     pub always: u64,
     /// Variants allowed under conditions.
@@ -80,6 +89,7 @@ impl PlanTally {
         self.regions += other.regions;
         self.private += other.private;
         self.private_variants += other.private_variants;
+        self.drawn += other.drawn;
         self.always += other.always;
         self.under += other.under;
         self.never += other.never;
@@ -137,6 +147,34 @@ pub fn plan_module(
     result
 }
 
+/// Some of what sketches draw of a kernel.
+fn drawn(kernel: &Arc<Kernel>, dependences: &Arc<DependenceSet>, rng: &mut Rng) -> Vec<Variant> {
+    let settings = Settings { target: "x86_64_avx2".to_owned(), ..Settings::default() };
+    let Ok(models) = settings.models() else { return vec![] };
+    let problem = Problem {
+        kernel: kernel.clone(),
+        params: parameter_values(kernel, &settings.params, &[], settings.default_param),
+        dependences: dependences.clone(),
+        oracle: OracleOptions { quota: QUOTA, work: WORK },
+    };
+    let registry = Registry::standard();
+    let explorer = Explorer {
+        problem,
+        moves: &RegistryMoves { registry: &registry, options: small_moves() },
+        sketches: &settings.sketches,
+        cost: &*models.cost,
+        target: &*models.target,
+        limits: Limits { variants: SEARCHED, threads: 1, ..settings.limits },
+        strategy: Strategy::Guided,
+        progress: None,
+    };
+    let mut variants = explorer.explore().variants;
+    variants.retain(|v| v.sketch.is_some() && v.root.summary().nodes <= MAX_NODES * 4);
+    rng.shuffle(&mut variants);
+    variants.truncate(DRAWN);
+    variants
+}
+
 fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTally) -> PlannedRegion {
     let mut choices = Vec::new();
     let options = OracleOptions { quota: QUOTA, work: WORK };
@@ -150,6 +188,16 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
             return PlannedRegion { kernel: kernel.clone(), choices };
         }
     };
+    if rng.usize(..SKETCHES_EVERY) == 0 {
+        let drawn = tally.time("sketches", || drawn(kernel, oracle.dependences(), rng));
+        tally.drawn += drawn.len() as u64;
+        for variant in drawn {
+            let facts = tally.time("loop facts", || oracle.loop_facts(&variant.root));
+            let parallel = facts.into_iter().filter(|(_, f)| f.parallel).map(|(path, _)| path).collect();
+            let Variant { root, recipe, conditions, .. } = variant;
+            choices.push(Choice { root, conditions, parallel, recipe });
+        }
+    }
     let private = !Privates::of(kernel).is_empty();
     tally.private += u64::from(private);
     let mut seen = BTreeSet::new();

@@ -68,7 +68,7 @@ impl Report {
         let (k, p) = (&self.kernels, &self.programs);
         let refused: u64 = k.false_refusals.values().sum();
         let mut out = String::new();
-        let table: [(&str, String); 16] = [
+        let table: [(&str, String); 17] = [
             ("C programs", p.programs.to_string()),
             ("  where clang disagrees with itself, not used", p.unstable.to_string()),
             ("  with a region", format!("{} ({:.1} %)", p.plan.lifted, rate(p.plan.lifted, p.programs))),
@@ -78,6 +78,7 @@ impl Report {
             ),
             ("variants compiled and run", p.variants.to_string()),
             ("  in another order than the original", p.reordered.to_string()),
+            ("  drawn by sketches", p.plan.drawn.to_string()),
             (
                 "  valid under run-time conditions",
                 format!("{} (of {} allowed)", p.plan.under, p.plan.always + p.plan.under),
