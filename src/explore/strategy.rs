@@ -111,12 +111,11 @@ fn improve(engine: &mut Engine<'_, '_>, start: Variant, region: &Region) -> Vari
     let mut structures = vec![start];
     for sketch in engine.sketches(Stage::Structure) {
         let start = structures[0].clone();
-        let drawn = engine.with_share(4, |e| sketch.draw(&mut Desk::new(e, sketch.name()), &start, region));
-        for variant in drawn {
-            if structures.iter().all(|s| s.root != variant.root) {
-                structures.push(variant);
-            }
-        }
+        let mut drawn =
+            engine.with_share(4, |e| sketch.draw(&mut Desk::new(e, sketch.name()), &start, region));
+        drawn.retain(|variant| structures.iter().all(|s| s.root != variant.root));
+        // Those of one sketch differ in sizes: the best of them is searched further.
+        structures.extend((!drawn.is_empty()).then(|| cheapest(drawn)));
     }
     let count = structures.len();
     let improved = structures.into_iter().enumerate().map(|(done, structure)| {
