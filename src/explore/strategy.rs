@@ -5,7 +5,7 @@ use super::region::Region;
 use super::sketch::{Desk, Stage};
 use super::variant::{StopReason, Variant};
 use loop_tree::{Affine, Green, Kernel, Path, Red, VarId, occurrences};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use transforms::{Registry, Step};
 
 /// How the next variants to expand are chosen.
@@ -114,8 +114,11 @@ fn improve(engine: &mut Engine<'_, '_>, start: Variant, region: &Region) -> Vari
         let mut drawn =
             engine.with_share(4, |e| sketch.draw(&mut Desk::new(e, sketch.name()), &start, region));
         drawn.retain(|variant| structures.iter().all(|s| s.root != variant.root));
-        // Those of one sketch differ in sizes: the best of them is searched further.
-        structures.extend((!drawn.is_empty()).then(|| cheapest(drawn)));
+        // Of those that differ in sizes only, the best is searched further.
+        drawn.sort_by(Variant::by_cost);
+        let kind = |v: &Variant| v.recipe.0.iter().map(|s| s.name()).collect::<Vec<_>>();
+        let mut kinds = BTreeSet::new();
+        structures.extend(drawn.into_iter().filter(|v| kinds.insert(kind(v))));
     }
     let count = structures.len();
     let improved = structures.into_iter().enumerate().map(|(done, structure)| {
