@@ -55,7 +55,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 6, beam: 6, variants: 400, leaves: 96, refused: 200, threads: 0 }
+        Limits { depth: 6, beam: 6, variants: 400, leaves: 256, refused: 200, threads: 0 }
     }
 }
 

@@ -4,10 +4,10 @@
 use super::{Desk, Draft, Sketch, Stage};
 use crate::explore::region::{Region, at, loops_below};
 use crate::explore::variant::Variant;
-use loop_tree::{Green, Path};
+use loop_tree::{Green, Kernel, Path, occurrences};
 use transforms::{Fuse, Interchange, Remainder};
 
-/// Interchanges where that is cheaper, then fuses neighbours as far as dependences allow.
+/// Interchanges where columns are walked, then fuses neighbours as far as dependences allow.
 pub struct Passes;
 
 /// By how many iterations the second of two fused loops may be behind, cheapest first.
@@ -50,19 +50,43 @@ impl Sketch for Passes {
     }
 }
 
-/// Two loops, one in the other, are swapped where that is predicted to be cheaper.
+/// Two loops, one in the other, are swapped where the outer one walks rows rather than columns. What the model says of the
+/// order alone does not count: rows wait for chains of operations until they are jammed.
 fn in_order_of_memory(desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Variant {
     let mut current = start.clone();
     for nest in region.nests(&start.root).into_iter().rev() {
         let Some(outer) = nest.outermost(&current.root) else { continue };
+        if walks(&desk.kernel(), &current.root, &outer).is_none_or(|[outer, inner]| outer >= inner) {
+            continue;
+        }
         let step = Interchange { outer: outer.into(), inner: None };
-        if let Some(swapped) = desk.try_step(&current, step)
-            && swapped.cost.cycles < current.cost.cycles
-        {
+        if let Some(swapped) = desk.try_step(&current, step) {
             current = swapped;
         }
     }
     current
+}
+
+/// How two loops, one in the other, walk memory if they are innermost: accesses along columns, and, negative, along rows.
+fn walks(kernel: &Kernel, root: &Green, outer: &Path) -> Option<[(usize, isize); 2]> {
+    let var = |path: &Path| at(root, path).and_then(Green::as_loop).map(|(header, _)| header.var);
+    let [inner] = &loops_below(root, outer)[..] else { return None };
+    let mut result = [(0, 0); 2];
+    for (loop_var, (columns, rows)) in [var(outer)?, var(inner)?].into_iter().zip(&mut result) {
+        for occurrence in occurrences(root).iter().filter(|o| outer.contains(&o.path)) {
+            let accesses = &kernel.statement(occurrence.statement).accesses;
+            for subscripts in accesses.iter().filter_map(|a| a.subscripts.as_ref()) {
+                let Some((last, others)) = subscripts.split_last() else { continue };
+                let uses = |e| occurrence.resolve_at(e, occurrence.around.len()).uses(loop_var);
+                if others.iter().any(uses) {
+                    *columns += 1;
+                } else if uses(last) {
+                    *rows -= 1;
+                }
+            }
+        }
+    }
+    Some(result)
 }
 
 /// Fuses each of some siblings with the next one where that is legal.
