@@ -443,7 +443,8 @@ impl Ops {
 }
 
 /// Another tree with the same instances in the same order, mostly not in canonical form: loops strip-mined, peeled and
-/// renamed, sequences nested, bindings, guards that hold, versions of equal alternatives, loop kinds.
+/// renamed, sequences nested, bindings, guards that hold, versions of equal alternatives, and loop kinds, whether or not the
+/// loops carry dependences.
 pub fn same_order(kernel: &Kernel, choices: &mut Choices) -> Green {
     let mut next = fresh_variable(kernel, &kernel.original).0;
     rewrite(&kernel.original, choices, &mut next)
