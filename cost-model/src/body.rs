@@ -31,6 +31,8 @@ pub(crate) struct Body {
     pub stores: Vec<Stride>,
     /// Values loaded before the loop and kept in registers.
     pub invariant: usize,
+    /// Operations on these that are done before the loop.
+    pub hoisted: f64,
     /// Accumulators kept in registers.
     pub accumulators: usize,
     /// Cycles from one iteration to the next, through the longest chain of dependent operations.
@@ -339,6 +341,8 @@ impl Scan<'_> {
                 if class == OpClass::Library {
                     self.result.vectorisable = false;
                 }
+            } else {
+                self.result.hoisted += 1.0;
             }
         } else if !reassociates(kind, op.flags) {
             result.delay(0.0, false);

@@ -149,6 +149,9 @@ impl AnalyticModel {
                 entry += b.checks as f64 * control.pointer_check;
             }
             entry += bounds.saturating_sub(2) as f64 * control.bound;
+            // What does not change is loaded, and computed with, before a loop is entered: in front of a short loop of many
+            // copies this is most of the work.
+            entry += (b.invariant as f64 + b.hoisted) / target.loads_per_cycle().max(0.1);
             // Accumulators are loaded and stored around the loop.
             entry += b.accumulators as f64 * 0.75;
         }
