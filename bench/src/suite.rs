@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Which programs, and how they are compiled.
 #[derive(clap::Args, Debug, Clone)]
+#[group(skip)]
 pub struct Arguments {
     /// Only these programs, by name.
     pub kernels: Vec<String>,

@@ -15,6 +15,7 @@ const SHORT: f64 = 0.05;
 
 /// How programs are run.
 #[derive(clap::Args, Debug, Clone)]
+#[group(skip)]
 pub struct Arguments {
     /// Rounds of interleaved runs, where one round is short: see --budget.
     #[arg(long, default_value_t = 5)]

@@ -113,6 +113,8 @@ pub(crate) fn body(
         index: FxHashMap::default(),
         result: Body { vectorisable: depth.is_some(), max_lanes: f64::MAX, ..Body::default() },
         chains: Chains::default(),
+        taken_over: SmallVec::new(),
+        in_turn: false,
         target,
     };
     for leaf in leaves {
@@ -140,6 +142,10 @@ struct Scan<'a> {
     index: FxHashMap<(usize, u64), usize>,
     result: Body,
     chains: Chains,
+    /// Where values come from that the statement at hand takes over from those before it in the same iteration.
+    taken_over: SmallVec<[usize; 4]>,
+    /// Whether such a value goes into another element: then neighbours wait for each other.
+    in_turn: bool,
     target: &'a dyn Target,
 }
 
@@ -284,6 +290,7 @@ impl Scan<'_> {
 
     fn leaf(&mut self, leaf: &Leaf<'_>) {
         let statement = leaf.statement;
+        self.taken_over.clear();
         if is_opaque(statement) {
             self.result.opaque = true;
             self.result.vectorisable = false;
@@ -366,6 +373,9 @@ impl Scan<'_> {
         if self.locations[at].epoch == f.epoch
             && let Some(v) = &self.locations[at].value
         {
+            if self.locations[at].stored && !touch.private {
+                self.taken_over.push(at);
+            }
             return v.clone();
         }
         // The earlier iterations that write this element; the nearest one's value is what is loaded, but where it is written
@@ -437,6 +447,7 @@ impl Scan<'_> {
         }
         self.families[family].stored_so_far = true;
         let at = self.location(family, address.constant, touch.bytes);
+        self.in_turn |= self.taken_over.iter().any(|from| *from != at);
         self.chains.stored(family, address.constant, &value.waits);
         if self.families[family].stride == 0.0 && value.waits.iter().any(|w| !w.free) {
             self.result.max_lanes = 1.0;
@@ -484,7 +495,7 @@ impl Scan<'_> {
         self.result.chain = self.chains.longest() + in_order;
         // Nor does it move them across what may touch the same elements.
         let between = stored.iter().any(|s| self.families[s.0].stride != 0.0 && self.families[s.0].observed);
-        let apart = stored.is_empty() || accumulators > 0 || between;
+        let apart = stored.is_empty() || accumulators > 0 || between || self.in_turn;
         self.result.adjacent = if apart { 1 } else { run };
         if self.result.adjacent > 1 {
             let varies = |l: &&Location| l.loaded && self.families[l.family].stride != 0.0;
