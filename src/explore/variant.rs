@@ -35,6 +35,8 @@ impl Variant {
 
 /// Relative difference of predictions below which they say nothing.
 const TIE: f64 = 0.02;
+/// Cycles of an original that is worth changing.
+const WORTHWHILE: f64 = 500.0;
 /// Cycles below which next to nothing runs, and predictions tell nothing apart.
 const NOTHING: f64 = 100.0;
 /// Relative difference below which two variants differ only where no time is spent.
@@ -120,9 +122,11 @@ impl Exploration {
         &self.variants[0]
     }
 
-    /// The cheapest variant, if it is predicted to be faster than the original by the factor.
+    /// The cheapest variant, if it is predicted to be faster than the original by the factor. What is over in no time is left
+    /// alone: a check at run time and more code are not worth it, and predictions err there.
     pub fn worthwhile(&self, min_gain: f64) -> Option<&Variant> {
-        Some(self.best()).filter(|v| !v.recipe.0.is_empty() && self.ratio(v) >= min_gain)
+        let worth = self.original.cycles >= WORTHWHILE;
+        Some(self.best()).filter(|v| worth && !v.recipe.0.is_empty() && self.ratio(v) >= min_gain)
     }
 
     /// Predicted cost of the original over that of a variant. Nothing takes less than a cycle, also where no loop runs.

@@ -36,10 +36,18 @@ fn largest(value: Value<'_>, fuel: &mut u32) -> Option<i64> {
         Opcode::Select => [operand(1)?, operand(2)?].into_iter().filter_map(|v| largest(v, fuel)).max(),
         Opcode::SExt | Opcode::ZExt | Opcode::Trunc | Opcode::Freeze => largest(operand(0)?, fuel),
         Opcode::Add => largest(operand(0)?, fuel)?.checked_add(largest(operand(1)?, fuel)?),
+        // `n - n % 8` is about `n`, also as the bits that it leaves.
+        Opcode::Sub if is_remainder(operand(1)?) => largest(operand(0)?, fuel),
+        Opcode::And if operand(1)?.const_int().is_some_and(|mask| mask < 0) => largest(operand(0)?, fuel),
         Opcode::Sub => largest(operand(0)?, fuel)?.checked_sub(operand(1)?.const_int()?.try_into().ok()?),
         Opcode::Mul => largest(operand(0)?, fuel)?.checked_mul(largest(operand(1)?, fuel)?),
         _ => None,
     }
+}
+
+/// Whether a value is what is left of a division.
+fn is_remainder(value: Value<'_>) -> bool {
+    value.as_inst().is_some_and(|i| matches!(i.opcode(), Opcode::SRem | Opcode::URem))
 }
 
 #[cfg(test)]
@@ -72,6 +80,25 @@ mod tests {
               ret void
             }";
         assert_eq!(likely(text), Some(1202));
+    }
+
+    #[test]
+    fn sizes_rounded_down_and_bounded_below_are_the_sizes() {
+        let text = "
+            define internal void @kernel(i32 %n) { ret void }
+            define void @main(i32 %read, i1 %given) {
+              %m = select i1 %given, i32 %read, i32 1200
+              %small = icmp slt i32 %m, 4
+              %even = OPERATION
+              %n = select i1 %small, i32 4, i32 %even
+              call void @kernel(i32 %n)
+              ret void
+            }";
+        assert_eq!(likely(&text.replace("OPERATION", "and i32 %m, -2")), Some(1200));
+        let remainder = "sub i32 %m, %left".to_string();
+        let text =
+            text.replace("%even = OPERATION", &format!("%left = srem i32 %m, 2\n %even = {remainder}"));
+        assert_eq!(likely(&text), Some(1200));
     }
 
     #[test]
