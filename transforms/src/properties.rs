@@ -232,20 +232,26 @@ proptest! {
         let apply = |root: &Green, text: String| {
             Recipe::parse(&text, &Registry::standard()).ok().and_then(|r| r.replay(&kernel, root).ok())
         };
+        // What is known of one loop may leave out bounds of another, wherever it stands, so that trees need not be equal.
+        let same = |twice: &Green, what: String| -> Result<(), TestCaseError> {
+            for params in PARAMS {
+                prop_assert_eq!(instances(twice, &params), instances(&root, &params), "{}", what);
+            }
+            Ok(())
+        };
         for site in cx.sites() {
             let path = &site.path;
             if let Some(twice) = apply(&root, format!("reverse({path}); reverse({path})")) {
-                prop_assert_eq!(&twice, &root, "reverse {}", path);
+                same(&twice, format!("reverse {path}"))?;
             }
             if let Ok((_, inner)) = crate::nest::inner(&site)
                 && !inner.header.lower().iter().chain(inner.header.upper()).any(|e| e.uses(site.header.var))
                 && inner.path.0.len() == path.0.len() + 1
-                && let Some(twice) = apply(&root, format!("interchange({path}); interchange({path})"))
+                && let [a, b] = [&site, &inner].map(|s| kernel.variable_name(s.header.var))
+                // By name: a loop that runs once may be gone, and others stand in its place.
+                && let Some(twice) = apply(&root, format!("interchange({path}); interchange({b}, {a})"))
             {
-                // What one loop implies of the other's bounds is left out, wherever it stands.
-                for params in PARAMS {
-                    prop_assert_eq!(instances(&twice, &params), instances(&root, &params), "interchange {}", path);
-                }
+                same(&twice, format!("interchange {path}"))?;
             }
         }
     }
