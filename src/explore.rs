@@ -69,7 +69,7 @@ pub struct Explorer<'a> {
     pub sketches: &'a Sketches,
     /// What ranks variants.
     pub cost: &'a dyn CostModel,
-    /// The machine, from which sketches take their sizes.
+    /// The machine, for sketches whose sizes follow from it.
     pub target: &'a dyn Target,
     /// How far it goes.
     pub limits: Limits,

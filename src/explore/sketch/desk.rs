@@ -38,7 +38,7 @@ impl<'d, 'e, 'a> Desk<'d, 'e, 'a> {
         self.engine.kernel()
     }
 
-    /// The machine, from which sizes follow.
+    /// The machine, where sizes follow from it.
     pub fn target(&self) -> &dyn Target {
         self.engine.target()
     }
