@@ -27,58 +27,31 @@
 
 mod arguments;
 mod context;
-mod distribute;
 mod expression;
 mod forwarding;
-mod fuse;
-mod index_set_split;
-mod interchange;
 mod loop_ref;
-mod mark;
 mod nest;
-mod peel;
-mod permute;
 mod project;
 #[cfg(test)]
 mod properties;
 mod recipe;
 mod refusal;
 mod registry;
-mod reorder;
-mod reverse;
-mod sink;
-mod skew;
-mod strip_mine;
 #[cfg(test)]
 mod testing;
-mod tile;
 mod transform;
-mod unroll;
-mod unroll_and_jam;
-mod version;
+mod transformations;
 
 pub use arguments::{Argument, Arguments};
 pub use context::{Context, Site};
-pub use distribute::Distribute;
 pub use expression::Expression;
 pub use forwarding::Forwarding;
-pub use fuse::{Fuse, Remainder};
-pub use index_set_split::IndexSetSplit;
-pub use interchange::Interchange;
 pub use loop_ref::LoopRef;
-pub use mark::Mark;
-pub use peel::{End, Peel};
-pub use permute::Permute;
 pub use recipe::{Recipe, RecipeError, ReplayError};
 pub use refusal::Refusal;
 pub use registry::{MoveOptions, Registration, Registry, moves};
-pub use reorder::{Move, Reorder};
-pub use reverse::Reverse;
-pub use sink::Sink;
-pub use skew::Skew;
-pub use strip_mine::StripMine;
-pub use tile::Tile;
 pub use transform::{Rewrite, Step, Transform};
-pub use unroll::{Factor, Unroll};
-pub use unroll_and_jam::UnrollAndJam;
-pub use version::Version;
+pub use transformations::{
+    Distribute, End, Factor, Fuse, IndexSetSplit, Interchange, Mark, Move, Peel, Permute, Remainder, Reorder,
+    Reverse, Sink, Skew, StripMine, Tile, Unroll, UnrollAndJam, Version,
+};

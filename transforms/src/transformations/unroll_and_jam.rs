@@ -14,8 +14,8 @@
 //! Applies to loops with one bound at each end that contain a loop. What cannot be jammed (a run-time predicate, storage,
 //! versions) is repeated as a whole.
 
+use super::unroll::{Grouped, MOST_COPIES};
 use crate::nest::{self, Link};
-use crate::unroll::{Grouped, MOST_COPIES};
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
 use loop_tree::{Affine, Bounds, Green, LoopHeader, LoopKind, Node, StmtId, VarId};
 use std::collections::BTreeMap;

@@ -15,9 +15,9 @@
 //! the range apart from the others: their loops have a constant number of iterations and no minimum. A second list of
 //! sizes tiles the points of a tile once more.
 
+use super::strip_mine::Blocks;
 use crate::loop_ref::list;
 use crate::nest::{self, Band, Link};
-use crate::strip_mine::Blocks;
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
 use loop_tree::{Affine, Atom, Bounds, Condition, Constraint, Green, LoopHeader, LoopKind, VarId};
 use std::fmt;

@@ -10,7 +10,7 @@
 //! Keeps the set of statement instances; changes their order. `permute(k, i, j)` lists the new order, outermost first.
 //! Applies to perfectly nested loops; made of interchanges of adjacent loops, and needs what these need.
 
-use crate::interchange::move_out;
+use super::interchange::move_out;
 use crate::loop_ref::list;
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
 use loop_tree::{Green, Path};
