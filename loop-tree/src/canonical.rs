@@ -67,7 +67,10 @@ pub fn substitute(tree: &Green, var: VarId, value: &Affine) -> Green {
             Green::guarded(condition, substitute(body, var, value))
         }
         Node::Seq(c) => Green::seq(c.iter().map(|c| substitute(c, var, value))),
-        Node::Alloc(a, body) => Green::alloc(*a, substitute(body, var, value)),
+        Node::Alloc(buffer, body) => {
+            let buffer = buffer.map(&|e| e.substitute(&replace));
+            Green::alloc(buffer, substitute(body, var, value))
+        }
         Node::Version(alternatives) => Green::version(
             alternatives
                 .iter()
@@ -199,9 +202,23 @@ impl Canonical {
                 Green::guarded(Arc::new(condition_new), new)
             }
             Node::Loop(header, body) => self.rebuild_loop(node, header, body, env, level),
-            Node::Alloc(array, body) => {
+            Node::Alloc(buffer, body) => {
+                let mut buffer_new = buffer.map(&|e| env.apply(e));
+                for window in buffer_new.fill.iter_mut().chain(&mut buffer_new.write_back) {
+                    for range in &mut window.0 {
+                        range.lower = tidy(std::mem::take(&mut range.lower), |difference| difference >= 0);
+                        range.upper = tidy(std::mem::take(&mut range.upper), |difference| difference <= 0);
+                        self.shorten(&mut range.lower, &mut range.upper);
+                    }
+                }
                 let new = self.rebuild(body, env, level);
-                if new.ptr_eq(body) { node.clone() } else { Green::alloc(*array, new) }
+                if new.is_empty() {
+                    return new;
+                }
+                if new.ptr_eq(body) && buffer_new == **buffer {
+                    return node.clone();
+                }
+                Green::alloc(buffer_new, new)
             }
             Node::Version(alternatives) => Green::version(
                 alternatives
@@ -266,9 +283,14 @@ impl Canonical {
         if lower.iter().any(|l| upper.iter().any(|u| self.known.nonnegative(&(l - u)))) {
             return None;
         }
+        self.shorten(lower, upper);
+        Some(header)
+    }
+
+    /// Leaves out the bounds that others imply here.
+    fn shorten(&self, lower: &mut Vec<Affine>, upper: &mut Vec<Affine>) {
         without(lower, |kept, other| self.known.nonnegative(&(kept - other)));
         without(upper, |kept, other| self.known.nonnegative(&(other - kept)));
-        Some(header)
     }
 
     /// A condition without what is known here.

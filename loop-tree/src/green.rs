@@ -3,7 +3,7 @@
 //! **Invariants.** A green node knows neither its parent nor its position, is `Send + Sync`, and is never changed. Equal
 //! trees have equal hashes (128 bits; equality compares hashes, then structure is not looked at again).
 
-use crate::{Affine, ArrayId, Condition, GuardCondition, RuntimeCondition, StmtId, VarId};
+use crate::{Affine, ArrayId, Buffer, Condition, GuardCondition, RuntimeCondition, StmtId, VarId};
 use smallvec::SmallVec;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -52,8 +52,8 @@ pub enum Node {
     Guard(Arc<GuardCondition>, Green),
     /// One statement instance; its dims are looked up in the scope around it.
     Stmt(StmtId, Arc<[VarId]>),
-    /// Storage that lives for one execution of the child.
-    Alloc(ArrayId, Green),
+    /// Binds an array to storage that lives for one execution of the child.
+    Alloc(Arc<Buffer>, Green),
     /// The first alternative whose conditions hold; the last has none.
     Version(Arc<[Alternative]>),
 }
@@ -223,10 +223,19 @@ impl Green {
     }
 
     /// Storage for one execution of the body.
-    pub fn alloc(array: ArrayId, body: Green) -> Green {
-        let mut summary = Summary { nodes: 1, has_storage_or_versions: true, ..Summary::default() };
+    pub fn alloc(buffer: impl Into<Arc<Buffer>>, body: Green) -> Green {
+        let buffer = buffer.into();
+        let mut summary = Summary { nodes: 1, ..Summary::default() };
         summary.include(&body);
-        Green::new(Node::Alloc(array, body), summary)
+        summary.has_storage_or_versions = true;
+        for e in buffer.expressions() {
+            e.for_each_var(&mut |v| {
+                if Buffer::index_of(v).is_none() {
+                    summary.use_var(v);
+                }
+            });
+        }
+        Green::new(Node::Alloc(buffer, body), summary)
     }
 
     /// Alternatives under run-time conditions.
@@ -319,7 +328,7 @@ impl Green {
             Node::Loop(h, _) if index == 0 => Self::for_loop(h.clone(), child),
             Node::Let(v, e, _) if index == 0 => Self::bind(*v, e.clone(), child),
             Node::Guard(c, _) if index == 0 => Self::guarded(c.clone(), child),
-            Node::Alloc(a, _) if index == 0 => Self::alloc(*a, child),
+            Node::Alloc(b, _) if index == 0 => Self::alloc(b.clone(), child),
             Node::Version(a) if index < a.len() => {
                 let mut alternatives = a.to_vec();
                 alternatives[index].body = child;

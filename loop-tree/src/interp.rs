@@ -8,6 +8,7 @@
 //! - [`Machine`]: a tree made ready for one layout; [`run`] in one call.
 //! - [`instances`], [`accesses`]: what a tree executes and touches, in order, without computing values.
 
+mod buffers;
 mod compile;
 mod listing;
 mod machine;

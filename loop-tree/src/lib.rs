@@ -27,6 +27,7 @@
 mod affine;
 #[cfg(feature = "arbitrary")]
 pub mod arbitrary;
+mod buffer;
 mod canonical;
 mod condition;
 mod green;
@@ -42,6 +43,7 @@ mod types;
 mod validate;
 
 pub use affine::{Affine, Atom, FloorDiv};
+pub use buffer::{Buffer, BufferDim, Home, Window, WindowRange};
 pub use canonical::{canonical, fresh_variable, substitute};
 pub use condition::{Condition, Constraint, GuardCondition, Relation, RuntimeCondition};
 pub use green::{Alternative, Bounds, Children, Green, LoopHeader, LoopKind, Node, Summary};

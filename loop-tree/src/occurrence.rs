@@ -2,7 +2,7 @@
 //!
 //! A statement may occur several times (peeling, unrolling); the occurrences together are its schedule.
 
-use crate::{Affine, Green, GuardCondition, LoopHeader, Node, Path, StmtId, VarId};
+use crate::{Affine, Buffer, Green, GuardCondition, LoopHeader, Node, Path, StmtId, VarId};
 use std::sync::Arc;
 
 /// One node between the root and a leaf.
@@ -17,7 +17,7 @@ pub enum Around {
     /// A condition.
     Guard(Arc<GuardCondition>),
     /// Storage.
-    Alloc(crate::ArrayId),
+    Alloc(Arc<Buffer>),
     /// Alternative number of a version.
     Alternative(u32),
 }
@@ -100,7 +100,7 @@ fn walk(node: &Green, path: &mut Path, around: &mut Vec<Around>, result: &mut Ve
         Node::Loop(h, _) => Around::Loop(h.clone()),
         Node::Let(v, e, _) => Around::Let(*v, e.clone()),
         Node::Guard(c, _) => Around::Guard(c.clone()),
-        Node::Alloc(a, _) => Around::Alloc(*a),
+        Node::Alloc(a, _) => Around::Alloc(a.clone()),
         Node::Version(_) | Node::Stmt(..) => Around::Alternative(index as u32),
     };
     if let Node::Stmt(id, _) = node.node() {

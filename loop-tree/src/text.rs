@@ -19,6 +19,7 @@
 //! [`parse()`] and [`print()`] are inverse to each other for valid programs in canonical form, but for
 //! [`Op::origin`](crate::Op::origin), which has no meaning without the table it indexes and is not in the text.
 
+mod buffer;
 mod constraint;
 mod elaborate;
 mod expression;

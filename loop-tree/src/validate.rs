@@ -4,8 +4,8 @@
 //! the rules. All problems are listed, not only the first.
 
 use crate::{
-    Access, AccessKind, Affine, ArrayId, Bounds, CastOp, Constraint, Green, GuardCondition, Kernel, Node, Op,
-    OpId, OpKind, Path, RuntimeCondition, ScalarType, Statement, StmtFlags, StmtId, VarId,
+    Access, AccessKind, Affine, ArrayId, Bounds, Buffer, CastOp, Constraint, Green, GuardCondition, Home,
+    Kernel, Node, Op, OpId, OpKind, Path, RuntimeCondition, ScalarType, Statement, StmtFlags, StmtId, VarId,
 };
 use rustc_hash::FxHashSet;
 
@@ -83,6 +83,9 @@ pub enum ProblemKind {
     /// Dims of a leaf that are not those of its statement, or twice the same.
     #[error("the dims are not those of the statement, or one occurs twice")]
     Dims,
+    /// A buffer that cannot be.
+    #[error("{0}")]
+    Buffer(&'static str),
     /// Alternatives in which not exactly the last one has no conditions.
     #[error("the last alternative of a version, and only that, has no conditions")]
     Version,
@@ -133,7 +136,7 @@ pub fn validate(kernel: &Kernel, tree: &Green) -> Vec<Problem> {
 
 /// All problems of the kernel's tables, without those of its original tree.
 pub fn validate_kernel(kernel: &Kernel) -> Vec<Problem> {
-    let mut check = Check { kernel, problems: Vec::new() };
+    let mut check = Check { kernel, problems: Vec::new(), by_instance: Vec::new() };
     check.tables();
     for (id, s) in kernel.statements() {
         check.statement(id, s);
@@ -143,7 +146,7 @@ pub fn validate_kernel(kernel: &Kernel) -> Vec<Problem> {
 
 /// All problems of a tree.
 pub fn validate_tree(kernel: &Kernel, tree: &Green) -> Vec<Problem> {
-    let mut check = Check { kernel, problems: Vec::new() };
+    let mut check = Check { kernel, problems: Vec::new(), by_instance: Vec::new() };
     check.node(tree, &mut Path::root(), &mut Vec::new());
     check.problems
 }
@@ -151,6 +154,8 @@ pub fn validate_tree(kernel: &Kernel, tree: &Green) -> Vec<Problem> {
 struct Check<'k> {
     kernel: &'k Kernel,
     problems: Vec<Problem>,
+    /// The arrays in buffers around whose elements instances tell apart.
+    by_instance: Vec<ArrayId>,
 }
 
 impl Check<'_> {
@@ -379,6 +384,10 @@ impl Check<'_> {
             if !array.is_scalar() || array.element != ScalarType::I1 {
                 self.report(place.clone(), ProblemKind::Predicate(array.name.to_string()));
             }
+            if self.by_instance.contains(&a) {
+                let what = "a predicate stands between instances: its buffer cannot tell them apart";
+                self.report(place.clone(), ProblemKind::Buffer(what));
+            }
         }
     }
 
@@ -426,7 +435,7 @@ impl Check<'_> {
                     self.report(place(path), ProblemKind::Unbound(self.kernel.variable_name(*v)));
                 }
             }
-            Node::Alloc(a, _) => _ = self.array(*a, &place(path)),
+            Node::Alloc(buffer, _) => self.buffer(buffer, scope, &place(path)),
             Node::Version(alternatives) => {
                 let bare = alternatives.iter().position(|a| a.conditions.is_empty());
                 if bare.map(|at| at + 1) != Some(alternatives.len()) {
@@ -436,6 +445,11 @@ impl Check<'_> {
                 alternatives.iter().flat_map(|a| &a.conditions).for_each(|c| self.runtime(c, &here));
             }
         }
+        let by_instance = match node.node() {
+            Node::Alloc(buffer, _) => (buffer.instance_dims > 0).then_some(buffer.array),
+            _ => None,
+        };
+        self.by_instance.extend(by_instance);
         scope.extend(bound);
         for (index, child) in node.children().enumerate() {
             path.0.push(index as u32);
@@ -444,6 +458,47 @@ impl Check<'_> {
         }
         if bound.is_some() {
             scope.pop();
+        }
+        if by_instance.is_some() {
+            self.by_instance.pop();
+        }
+    }
+
+    fn buffer(&mut self, buffer: &Buffer, scope: &[VarId], place: &Place) {
+        if !self.array(buffer.array, place) {
+            return;
+        }
+        let rank = self.kernel.array(buffer.array).rank();
+        let mut broken: Vec<&'static str> = Vec::new();
+        if !buffer.alignment.is_power_of_two() {
+            broken.push("the alignment of a buffer is a power of two");
+        }
+        if buffer.home != Home::Heap && buffer.constant_len().is_none() {
+            broken.push("only a buffer on the heap has extents that are not constant");
+        }
+        if buffer.dims.iter().any(|d| d.extent.as_constant().is_some_and(|e| e < 1)) {
+            broken.push("an extent of a buffer is at least 1");
+        }
+        if buffer.instance_dims > 0 && buffer.windows().next().is_some() {
+            broken.push("elements that are told apart by instances are neither filled nor written back");
+        }
+        for window in buffer.windows() {
+            if window.0.len() != rank {
+                broken.push("a window has one range for each subscript");
+            }
+            if window.0.iter().any(|r| r.lower.is_empty() || r.upper.is_empty()) {
+                broken.push("a range has a lower and an upper bound");
+            }
+            for e in window.0.iter().flat_map(|r| r.lower.iter().chain(&r.upper)) {
+                self.scoped(e, scope, place);
+            }
+        }
+        broken.into_iter().for_each(|what| self.report(place.clone(), ProblemKind::Buffer(what)));
+        let index = (0..buffer.index_count(self.kernel)).map(Buffer::index);
+        let inner: Vec<VarId> = scope.iter().copied().chain(index).collect();
+        for dim in &buffer.dims {
+            self.scoped(&dim.subscript, &inner, place);
+            self.affine(&dim.extent, Some(&[]), place);
         }
     }
 

@@ -3,11 +3,12 @@
 use super::memory::Layout;
 use super::{InterpError, InterpErrorKind};
 use crate::{
-    AccessId, AccessKind, Affine, ArrayId, Atom, Bounds, CastOp, ComparePredicate, Condition, Constraint,
-    Green, GuardCondition, Intrinsic, Kernel, LoopKind, Node, OpFlags, OpId, OpKind, Privates, Relation,
-    RuntimeCondition, ScalarType, StmtId, VarId,
+    AccessId, AccessKind, Affine, ArrayId, Atom, Bounds, Buffer, CastOp, ComparePredicate, Condition,
+    Constraint, Green, GuardCondition, Intrinsic, Kernel, LoopKind, Node, OpFlags, OpId, OpKind, Privates,
+    Relation, RuntimeCondition, ScalarType, StmtId, VarId, Window,
 };
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// An affine expression over slots.
 #[derive(Debug)]
@@ -59,8 +60,23 @@ pub(super) enum Code {
     If { any_of: Vec<Vec<Test>>, body: Box<Code> },
     IfPredicate { array: ArrayId, private: Option<Vec<usize>>, value: bool, body: Box<Code> },
     Statement { id: StmtId, code: usize },
-    Alloc { array: ArrayId, body: Box<Code> },
+    Alloc { buffer: Arc<BufferCode>, body: Box<Code> },
 }
+
+pub(super) struct BufferCode {
+    pub array: ArrayId,
+    /// Of the array.
+    pub name: Arc<str>,
+    /// Slots of the variables that stand for subscripts, then for dims of the instance.
+    pub index: Vec<usize>,
+    /// Subscripts and extents.
+    pub dims: Vec<(Linear, i64)>,
+    pub fill: Option<WindowCode>,
+    pub write_back: Option<WindowCode>,
+}
+
+/// Lower and upper bounds by subscript of the array.
+pub(super) struct WindowCode(pub Vec<(Vec<Linear>, Vec<Linear>)>);
 
 pub(super) struct Accessed {
     pub id: AccessId,
@@ -232,7 +248,9 @@ impl Compiler<'_> {
                 };
                 Code::Statement { id: *id, code }
             }
-            Node::Alloc(array, body) => Code::Alloc { array: *array, body: self.boxed(body)? },
+            Node::Alloc(buffer, body) => {
+                Code::Alloc { buffer: Arc::new(self.buffer(buffer)?), body: self.boxed(body)? }
+            }
             Node::Version(alternatives) => {
                 for a in alternatives.iter() {
                     if self.all_hold(&a.conditions)? {
@@ -242,6 +260,28 @@ impl Compiler<'_> {
                 Code::Seq(Vec::new())
             }
         })
+    }
+
+    fn buffer(&mut self, buffer: &Buffer) -> Result<BufferCode, InterpErrorKind> {
+        let index = (0..buffer.index_count(self.kernel)).map(|k| self.slot(Buffer::index(k))).collect();
+        let name = self.kernel.array(buffer.array).name.clone();
+        let mut dims = Vec::with_capacity(buffer.dims.len());
+        for d in &buffer.dims {
+            let extent = self.linear(&d.extent)?.eval(&[])?;
+            if extent < 0 {
+                return Err(InterpErrorKind::Extent(name.to_string()));
+            }
+            dims.push((self.linear(&d.subscript)?, extent));
+        }
+        let mut window = |w: &Option<Window>| match w {
+            None => Ok(None),
+            Some(w) => {
+                let ranges = w.0.iter().map(|r| Ok((self.linears(&r.lower)?, self.linears(&r.upper)?)));
+                Ok(Some(WindowCode(ranges.collect::<Result<_, InterpErrorKind>>()?)))
+            }
+        };
+        let (fill, write_back) = (window(&buffer.fill)?, window(&buffer.write_back)?);
+        Ok(BufferCode { array: buffer.array, name, index, dims, fill, write_back })
     }
 
     fn all_hold(&mut self, conditions: &[RuntimeCondition]) -> Result<bool, InterpErrorKind> {
@@ -298,7 +338,10 @@ pub(super) trait Visitor {
     fn statement(&mut self, id: StmtId, code: &StatementCode, slots: &[i64]) -> Result<(), InterpErrorKind>;
     /// `element` numbers the elements of a private scalar.
     fn predicate(&mut self, array: ArrayId, element: Option<&[i64]>) -> Result<bool, InterpErrorKind>;
-    fn alloc(&mut self, array: ArrayId);
+    /// A buffer comes into effect.
+    fn enter(&mut self, buffer: &Arc<BufferCode>, slots: &[i64]) -> Result<(), InterpErrorKind>;
+    /// The buffer entered last is over.
+    fn leave(&mut self, buffer: &BufferCode, slots: &[i64]) -> Result<(), InterpErrorKind>;
     /// One iteration or instance.
     fn tick(&mut self) -> Result<(), InterpErrorKind>;
     /// Whether loops that are not sequential run from the end.
@@ -412,9 +455,10 @@ impl<V: Visitor> Walk<'_, V> {
                 }
                 result
             }
-            Code::Alloc { array, body } => {
-                self.visitor.alloc(*array);
-                self.code(body)
+            Code::Alloc { buffer, body } => {
+                self.visitor.enter(buffer, &self.slots)?;
+                self.code(body)?;
+                self.visitor.leave(buffer, &self.slots)
             }
         }
     }

@@ -1,10 +1,11 @@
 //! What a tree executes and touches, in order, without values.
 
-use super::compile::{StatementCode, Visitor, compile};
+use super::compile::{BufferCode, StatementCode, Visitor, compile};
 use super::machine::address;
 use super::memory::Layout;
 use super::{InterpError, InterpErrorKind};
 use crate::{AccessId, AccessKind, ArrayId, Green, Kernel, StmtId};
+use std::sync::Arc;
 
 /// One execution of a statement.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -48,7 +49,7 @@ pub fn instances(
 }
 
 /// The instances, and all their accesses in order (also those under masks and those of no operation). An access without
-/// subscripts is an error.
+/// subscripts is an error. Buffers are not looked at: each access is of its array.
 pub fn accesses(
     kernel: &Kernel,
     tree: &Green,
@@ -98,7 +99,13 @@ impl Visitor for Listing<'_> {
         Err(InterpErrorKind::NeedsValues)
     }
 
-    fn alloc(&mut self, _: ArrayId) {}
+    fn enter(&mut self, _: &Arc<BufferCode>, _: &[i64]) -> Result<(), InterpErrorKind> {
+        Ok(())
+    }
+
+    fn leave(&mut self, _: &BufferCode, _: &[i64]) -> Result<(), InterpErrorKind> {
+        Ok(())
+    }
 
     fn tick(&mut self) -> Result<(), InterpErrorKind> {
         self.left = self.left.checked_sub(1).ok_or(InterpErrorKind::Fuel(self.limit))?;

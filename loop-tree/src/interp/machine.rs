@@ -1,11 +1,13 @@
 //! Execution of a tree.
 
-use super::compile::{Accessed, Action, Compiled, StatementCode, Visitor, compile};
+use super::buffers::Frames;
+use super::compile::{Accessed, Action, BufferCode, Compiled, StatementCode, Visitor, WindowCode, compile};
 use super::memory::{GARBAGE, Layout, Memory};
 use super::value::{Undefined, binary, call, cast, compare, mask};
 use super::{InterpError, InterpErrorKind};
 use crate::{AccessId, AccessKind, ArrayId, Green, Kernel, OpId, ScalarType, StmtId};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -118,6 +120,7 @@ impl Machine {
             values: Vec::new(),
             dims: Vec::new(),
             elements: Elements::default(),
+            frames: Frames::default(),
         };
         self.compiled.walk(&mut execution)?;
         Ok(execution.stats)
@@ -152,6 +155,7 @@ struct Execution<'a, O> {
     values: Vec<Value>,
     dims: Vec<i64>,
     elements: Elements,
+    frames: Frames,
 }
 
 /// Bits of the elements of private scalars: of those last set, which are many more than any tree needs at a time.
@@ -183,18 +187,12 @@ impl Elements {
 
 /// Evaluates subscripts and checks them.
 pub(super) fn address(layout: &Layout, a: &Accessed, slots: &[i64]) -> Result<usize, InterpErrorKind> {
-    let place = &layout.arrays[a.array.index()];
     let Some(subscripts) = &a.subscripts else { return Err(InterpErrorKind::UnknownElement(a.id)) };
-    let mut element = 0usize;
-    for (dimension, (e, extent)) in subscripts.iter().zip(&place.extents).enumerate() {
-        let subscript = e.eval(slots)?;
-        if subscript < 0 || subscript >= *extent {
-            let array = place.name.to_string();
-            return Err(InterpErrorKind::OutOfBounds { array, dimension, subscript, extent: *extent });
-        }
-        element = element * *extent as usize + subscript as usize;
+    let mut values = SmallVec::<[i64; 4]>::new();
+    for e in subscripts {
+        values.push(e.eval(slots)?);
     }
-    Ok(place.base + element * place.element.size() as usize)
+    layout.checked_address(a.array, &values)
 }
 
 fn element(private: &[usize], slots: &[i64]) -> Vec<i64> {
@@ -225,6 +223,38 @@ impl<O: Observer> Execution<'_, O> {
         let size = self.layout.arrays[array.index()].element.size();
         let garbage = u64::from_le_bytes([GARBAGE; 8]) >> (64 - 8 * size);
         self.elements.bits.get(&(array, element)).copied().unwrap_or(garbage)
+    }
+
+    /// Copies a window of the array, or of a buffer around, into the innermost buffer, or back.
+    fn copy(
+        &mut self,
+        buffer: &BufferCode,
+        window: Option<&WindowCode>,
+        slots: &[i64],
+        into: bool,
+    ) -> Result<(), InterpErrorKind> {
+        let (Some(window), Some(mut frame)) = (window, self.frames.pop()) else { return Ok(()) };
+        let size = self.layout.arrays[buffer.array.index()].element.size() as usize;
+        let result = window.for_each(slots, &mut |element| {
+            self.fuel = self.fuel.checked_sub(1).ok_or(InterpErrorKind::Fuel(self.options.fuel))?;
+            let inside = frame.element(element.iter().copied())?;
+            match self.frames.of(buffer.array) {
+                Some(outer) => {
+                    let outside = outer.element(element.iter().copied())?;
+                    if into { *inside = *outside } else { *outside = *inside }
+                }
+                None => {
+                    let address = self.layout.checked_address(buffer.array, element)?;
+                    match into {
+                        true => *inside = self.memory.load(address, size),
+                        false => self.memory.store(address, size, *inside),
+                    }
+                }
+            }
+            Ok(())
+        });
+        self.frames.put(frame);
+        result
     }
 
     fn access(&mut self, id: StmtId, a: &Accessed, address: usize, size: usize) {
@@ -264,10 +294,13 @@ impl<O: Observer> Execution<'_, O> {
                 let a = &code.accesses[*a];
                 let address = address(&self.layout, a, slots)?;
                 let size = step.ty.size() as usize;
-                self.access(id, a, address, size);
-                let bits = match &a.private {
-                    Some(private) => self.element(a.array, element(private, slots)),
-                    None => self.memory.load(address, size),
+                let bits = match (self.frames.of(a.array), &a.private) {
+                    (Some(frame), _) => *frame.accessed(a, &code.dims, slots)?,
+                    (None, Some(private)) => self.element(a.array, element(private, slots)),
+                    (None, None) => {
+                        self.access(id, a, address, size);
+                        self.memory.load(address, size)
+                    }
                 };
                 (bits & !mask(step.ty) == 0).then_some(bits)
             }
@@ -276,12 +309,13 @@ impl<O: Observer> Execution<'_, O> {
                 let a = &code.accesses[*a];
                 let address = address(&self.layout, a, slots)?;
                 let size = step.ty.size() as usize;
-                self.access(id, a, address, size);
-                match &a.private {
-                    Some(private) => {
-                        self.elements.set(a.array, element(private, slots), bits);
+                match (self.frames.of(a.array), &a.private) {
+                    (Some(frame), _) => *frame.accessed(a, &code.dims, slots)? = bits,
+                    (None, Some(private)) => self.elements.set(a.array, element(private, slots), bits),
+                    (None, None) => {
+                        self.access(id, a, address, size);
+                        self.memory.store(address, size, bits);
                     }
-                    None => self.memory.store(address, size, bits),
                 }
                 Some(bits)
             }
@@ -344,9 +378,11 @@ impl<O: Observer> Visitor for Execution<'_, O> {
 
     fn predicate(&mut self, array: ArrayId, element: Option<&[i64]>) -> Result<bool, InterpErrorKind> {
         let place = &self.layout.arrays[array.index()];
-        let bits = match element {
-            Some(element) => self.element(array, element.to_vec()),
-            None => self.memory.load(place.base, ScalarType::I1.size() as usize),
+        let bits = match (self.frames.of(array), element) {
+            // A predicate stands between instances: its buffer has one element.
+            (Some(frame), _) => *frame.element(std::iter::empty())?,
+            (None, Some(element)) => self.element(array, element.to_vec()),
+            (None, None) => self.memory.load(place.base, ScalarType::I1.size() as usize),
         };
         match bits {
             0 => Ok(false),
@@ -355,8 +391,16 @@ impl<O: Observer> Visitor for Execution<'_, O> {
         }
     }
 
-    fn alloc(&mut self, array: ArrayId) {
-        self.memory.array_bytes_mut(array).fill(GARBAGE);
+    fn enter(&mut self, buffer: &Arc<BufferCode>, slots: &[i64]) -> Result<(), InterpErrorKind> {
+        let ty = self.layout.arrays[buffer.array.index()].element;
+        self.frames.push(buffer, ty, slots)?;
+        self.copy(buffer, buffer.fill.as_ref(), slots, true)
+    }
+
+    fn leave(&mut self, buffer: &BufferCode, slots: &[i64]) -> Result<(), InterpErrorKind> {
+        self.copy(buffer, buffer.write_back.as_ref(), slots, false)?;
+        self.frames.pop();
+        Ok(())
     }
 
     fn tick(&mut self) -> Result<(), InterpErrorKind> {

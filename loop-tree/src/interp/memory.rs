@@ -112,14 +112,25 @@ impl Layout {
         if subscripts.len() != a.extents.len() {
             return None;
         }
+        self.checked_address(array, subscripts).ok()
+    }
+
+    /// The same, saying what is wrong; with as many subscripts as the array has dimensions.
+    pub(super) fn checked_address(
+        &self,
+        array: ArrayId,
+        subscripts: &[i64],
+    ) -> Result<usize, InterpErrorKind> {
+        let a = &self.arrays[array.index()];
         let mut element = 0usize;
-        for (s, e) in subscripts.iter().zip(&a.extents) {
-            if s < &0 || s >= e {
-                return None;
+        for (dimension, (&subscript, &extent)) in subscripts.iter().zip(&a.extents).enumerate() {
+            if subscript < 0 || subscript >= extent {
+                let array = a.name.to_string();
+                return Err(InterpErrorKind::OutOfBounds { array, dimension, subscript, extent });
             }
-            element = element * *e as usize + *s as usize;
+            element = element * extent as usize + subscript as usize;
         }
-        Some(a.base + element * a.element.size() as usize)
+        Ok(a.base + element * a.element.size() as usize)
     }
 }
 

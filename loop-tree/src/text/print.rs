@@ -5,7 +5,7 @@ use super::lexer::{quoted, quoted_array};
 use super::parser::{Parser, Tables};
 use super::print_statement::definition;
 use crate::{
-    Affine, ArrayId, Atom, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopHeader,
+    Affine, ArrayId, Atom, Bounds, Buffer, Condition, Constraint, Green, GuardCondition, Kernel, LoopHeader,
     LoopKind, Node, ParamId, Relation, RuntimeCondition, StmtId, Storage, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,6 +15,8 @@ use std::fmt::Write;
 pub(super) struct Names<'k> {
     pub kernel: &'k Kernel,
     fresh_prefix: String,
+    /// Of the variables that stand for subscripts in buffers.
+    index_prefix: String,
 }
 
 impl<'k> Names<'k> {
@@ -28,16 +30,20 @@ impl<'k> Names<'k> {
                 n.strip_prefix(prefix).is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
             })
         };
-        let mut fresh_prefix = String::from("t");
-        while clashes(&fresh_prefix) {
-            fresh_prefix.insert(0, '_');
-        }
-        Names { kernel, fresh_prefix }
+        let free = |letter: &str| {
+            let mut prefix = String::from(letter);
+            while clashes(&prefix) {
+                prefix.insert(0, '_');
+            }
+            prefix
+        };
+        Names { kernel, fresh_prefix: free("t"), index_prefix: free("x") }
     }
 
     pub fn var(&self, var: VarId) -> String {
         match self.kernel.variables.get(var.index()) {
             Some(v) => quoted(&v.name),
+            None if let Some(k) = Buffer::index_of(var) => format!("{}{k}", self.index_prefix),
             None => format!("{}{}", self.fresh_prefix, var.0 - self.kernel.var_count()),
         }
     }
@@ -162,7 +168,7 @@ impl<'k> Names<'k> {
         list.iter().map(|c| self.runtime(c)).collect::<Vec<_>>().join(", ")
     }
 
-    fn bounds(&self, function: &str, list: &[Affine]) -> String {
+    pub(super) fn bounds(&self, function: &str, list: &[Affine]) -> String {
         let list: Vec<String> = list.iter().map(|e| self.affine(e)).collect();
         match list.as_slice() {
             [one] => one.clone(),
@@ -398,7 +404,7 @@ impl Printer<'_, '_> {
                 };
                 self.line(indent, &text);
             }
-            Node::Alloc(a, body) => self.block(&format!("alloc {}", self.names.array(*a)), body, indent),
+            Node::Alloc(buffer, body) => self.block(&self.names.buffer(buffer), body, indent),
             Node::Version(alternatives) => {
                 self.line(indent, "version {");
                 for a in alternatives.iter() {

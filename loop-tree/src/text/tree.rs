@@ -82,8 +82,8 @@ impl Parser {
             }
             "alloc" => {
                 self.next();
-                let array = self.array_name()?;
-                Ok(Green::alloc(array, self.block()?))
+                let buffer = self.buffer()?;
+                Ok(Green::alloc(buffer, self.block()?))
             }
             "version" => self.version(),
             _ => self.leaf(),
@@ -148,7 +148,7 @@ impl Parser {
         Ok(Green::for_loop(header, body))
     }
 
-    fn bounds(&mut self, function: &str) -> Parsed<Vec<Affine>> {
+    pub(super) fn bounds(&mut self, function: &str) -> Parsed<Vec<Affine>> {
         if !self.is_word(function) || !self.is_at(1, "(") {
             if (self.is_word("max") || self.is_word("min")) && self.is_at(1, "(") {
                 let help = "a lower bound is the maximum of several, an upper bound the minimum";

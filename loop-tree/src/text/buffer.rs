@@ -1,0 +1,140 @@
+//! Buffers: `alloc A[x0, x1] in [x1 : 64, x0 - 8*t0 : 8] on stack align 64 fill [8*t0..8*t0 + 8, 0..64] { ... }`.
+//!
+//! In brackets stand names for the array's subscripts, in parentheses names for the first dims of the accessing instance; then
+//! subscript and extent of each dimension of the buffer. `alloc T { ... }` is a single element.
+
+use super::parser::{Name, Parsed, Parser};
+use super::print::Names;
+use crate::{Affine, Buffer, BufferDim, Home, Window, WindowRange};
+
+const HOMES: [(&str, Home); 3] =
+    [("registers", Home::Registers), ("stack", Home::Stack), ("heap", Home::Heap)];
+
+impl Names<'_> {
+    /// The head of a buffer, from `alloc` on.
+    pub(super) fn buffer(&self, buffer: &Buffer) -> String {
+        let mut out = format!("alloc {}", self.array(buffer.array));
+        if *buffer == Buffer::scalar(buffer.array) {
+            return out;
+        }
+        let names = |range: std::ops::Range<usize>| {
+            range.map(|k| self.var(Buffer::index(k))).collect::<Vec<_>>().join(", ")
+        };
+        let count = buffer.index_count(self.kernel);
+        let rank = count - buffer.instance_dims;
+        if rank > 0 {
+            out += &format!("[{}]", names(0..rank));
+        }
+        if buffer.instance_dims > 0 {
+            out += &format!("({})", names(rank..count));
+        }
+        let dims: Vec<String> = buffer
+            .dims
+            .iter()
+            .map(|d| format!("{} : {}", self.affine(&d.subscript), self.affine(&d.extent)))
+            .collect();
+        out += &format!(" in [{}]", dims.join(", "));
+        for (name, home) in HOMES {
+            if home == buffer.home {
+                out += &format!(" on {name}");
+            }
+        }
+        if buffer.alignment > 1 {
+            out += &format!(" align {}", buffer.alignment);
+        }
+        for (word, window) in [("fill", &buffer.fill), ("write", &buffer.write_back)] {
+            let Some(window) = window else { continue };
+            let range = |r: &WindowRange| {
+                format!("{}..{}", self.bounds("max", &r.lower), self.bounds("min", &r.upper))
+            };
+            let ranges: Vec<String> = window.0.iter().map(range).collect();
+            out += &format!(" {word} [{}]", ranges.join(", "));
+        }
+        out
+    }
+}
+
+impl Parser {
+    /// What follows `alloc`, up to the block.
+    pub(super) fn buffer(&mut self) -> Parsed<Buffer> {
+        let span = self.span();
+        let array = self.array_name()?;
+        if self.is("{") {
+            return Ok(Buffer::scalar(array));
+        }
+        let rank = self.tables.arrays[array.index()].rank();
+        let mut names = Vec::new();
+        if self.eat("[") {
+            self.index_names("]", &mut names)?;
+        }
+        if names.len() != rank {
+            let message = format!("{} names for {rank} subscripts", names.len());
+            return self.error(message, self.since(span.start));
+        }
+        if self.eat("(") {
+            self.index_names(")", &mut names)?;
+        }
+        self.expect_word("in")?;
+        self.expect("[")?;
+        let depth = self.scope.len();
+        for (k, name) in names.iter().enumerate() {
+            self.tables.names.insert(name.clone(), Name::Var(Buffer::index(k)));
+            self.scope.push((Buffer::index(k), false));
+        }
+        let dims = self.buffer_dims();
+        self.scope.truncate(depth);
+        for name in &names {
+            self.tables.names.remove(name);
+        }
+        let dims = dims?;
+        self.expect_word("on")?;
+        let home = HOMES.iter().find(|(name, _)| self.eat_word(name));
+        let Some((_, home)) = home else { return self.unexpected("`registers`, `stack` or `heap`") };
+        let alignment = if self.eat_word("align") { self.small_number("an alignment")? } else { 1 };
+        let fill = if self.eat_word("fill") { Some(self.window()?) } else { None };
+        let write_back = if self.eat_word("write") { Some(self.window()?) } else { None };
+        let instance_dims = names.len() - rank;
+        Ok(Buffer { array, instance_dims, dims, fill, write_back, home: *home, alignment })
+    }
+
+    fn index_names(&mut self, end: &'static str, names: &mut Vec<std::sync::Arc<str>>) -> Parsed<()> {
+        while !self.eat(end) {
+            let (name, span) = self.name("a name for a subscript")?;
+            if self.tables.names.contains_key(&name) || names.contains(&name) {
+                return self.error(format!("the name `{name}` is taken"), span);
+            }
+            names.push(name);
+            if !self.is(end) {
+                self.expect(",")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn buffer_dims(&mut self) -> Parsed<Vec<BufferDim>> {
+        let mut dims = Vec::new();
+        while !self.eat("]") {
+            let subscript = self.affine()?;
+            self.expect(":")?;
+            dims.push(BufferDim { subscript, extent: self.affine()? });
+            if !self.is("]") {
+                self.expect(",")?;
+            }
+        }
+        Ok(dims)
+    }
+
+    fn window(&mut self) -> Parsed<Window> {
+        self.expect("[")?;
+        let mut ranges = Vec::new();
+        while !self.eat("]") {
+            let lower: Vec<Affine> = self.bounds("max")?;
+            self.expect("..")?;
+            ranges.push(WindowRange { lower, upper: self.bounds("min")? });
+            if !self.is("]") {
+                self.expect(",")?;
+            }
+        }
+        Ok(Window(ranges))
+    }
+}
