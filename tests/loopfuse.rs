@@ -129,7 +129,7 @@ fn the_loop(tree: &Green, mut path: Path) -> Path {
 }
 
 fn loops_in(tree: &Green) -> usize {
-    usize::from(tree.as_loop().is_some()) + tree.children().map(loops_in).sum::<usize>()
+    tree.walk().filter(|node| node.as_loop().is_some()).count()
 }
 
 struct Lab<'a> {

@@ -118,8 +118,12 @@ fn random_step(kernel: &Kernel, root: &Green, seed: &mut u64) -> Green {
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (*seed >> 33) as usize % n.max(1)
     };
-    let nodes = Red::root(root.clone()).descendants();
-    let loops: Vec<&Red> = nodes.iter().filter(|n| n.green().as_loop().is_some()).collect();
+    let mut nodes: Vec<Red<'_>> = Vec::new();
+    let mut walk = root.walk();
+    while walk.next().is_some() {
+        nodes.push(walk.here().clone());
+    }
+    let loops: Vec<&Red<'_>> = nodes.iter().filter(|n| n.green().as_loop().is_some()).collect();
     let at = loops[below(loops.len())];
     let Some((h, body)) = at.green().as_loop() else { return root.clone() };
     let t = fresh_variable(kernel, root);

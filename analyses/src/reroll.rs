@@ -370,9 +370,11 @@ mod tests {
             Green::seq((0..4).flat_map(|k| [leaf(0, c(k)), nest(k)]).chain([nest(40)]).collect::<Vec<_>>());
         let new = roll(&tree, VarId(10));
         let loops = |tree: &Green| {
-            let nodes = loop_tree::Red::root(tree.clone()).descendants();
-            let found = nodes.iter().filter(|n| n.green().as_loop().is_some_and(|(h, _)| h.var == VarId(1)));
-            found.map(|n| n.path()).collect::<Vec<_>>()
+            let (mut walk, mut found) = (tree.walk(), Vec::new());
+            while let Some((header, _)) = walk.next_loop() {
+                found.extend((header.var == VarId(1)).then(|| walk.path()));
+            }
+            found
         };
         let old = loops(&tree);
         let found: Vec<Path> = loops(&new.root).iter().map(|p| new.origin(p)).collect();

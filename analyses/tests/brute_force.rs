@@ -132,9 +132,13 @@ fn random_kernel(draw: &mut Draw<'_>) -> Kernel {
 
 /// A change at one node, sometimes a wrong one.
 fn change(kernel: &Kernel, root: &Green, draw: &mut Draw<'_>) -> Green {
-    let nodes = Red::root(root.clone()).descendants();
-    let loops: Vec<&Red> = nodes.iter().filter(|n| n.green().as_loop().is_some()).collect();
-    let sequences: Vec<&Red> = nodes.iter().filter(|n| n.green().child_count() > 1).collect();
+    let mut nodes: Vec<Red<'_>> = Vec::new();
+    let mut walk = root.walk();
+    while walk.next().is_some() {
+        nodes.push(walk.here().clone());
+    }
+    let loops: Vec<&Red<'_>> = nodes.iter().filter(|n| n.green().as_loop().is_some()).collect();
+    let sequences: Vec<&Red<'_>> = nodes.iter().filter(|n| n.green().child_count() > 1).collect();
     let t = fresh_variable(kernel, root);
     let u = VarId(t.0 + 1);
     let kind = draw.below(14);

@@ -1,6 +1,6 @@
 //! What the compiler does before it vectorises: loops of very few iterations are unrolled away.
 
-use loop_tree::{Affine, Green, Kernel, Node, OpKind};
+use loop_tree::{Affine, Green, Kernel, Op, OpKind};
 
 /// Instructions that may stand in place of an innermost loop of constant length, as LLVM counts them at `-O3`
 /// (`UnrollThreshold` in its LoopUnrollPass).
@@ -43,13 +43,8 @@ fn rebuild(kernel: &Kernel, node: &Green, inside: bool) -> Green {
 
 /// What LLVM counts in a body without loops.
 fn instructions(kernel: &Kernel, body: &Green) -> i64 {
-    match body.node() {
-        Node::Stmt(id, _) => {
-            let ops = &kernel.statement(*id).ops;
-            ops.iter().filter(|o| !matches!(o.kind, OpKind::Const(_) | OpKind::Affine(_))).count() as i64
-        }
-        _ => body.children().map(|child| instructions(kernel, child)).sum(),
-    }
+    let counted = |op: &&Op| !matches!(op.kind, OpKind::Const(_) | OpKind::Affine(_));
+    body.leaves().map(|id| kernel.statement(id).ops.iter().filter(counted).count() as i64).sum()
 }
 
 #[cfg(test)]

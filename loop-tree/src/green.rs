@@ -337,14 +337,6 @@ impl Green {
             _ => self.clone(),
         }
     }
-
-    /// Calls `f` for every statement leaf in order, with repetitions.
-    pub fn for_each_leaf(&self, f: &mut dyn FnMut(StmtId)) {
-        match self.node() {
-            Node::Stmt(id, _) => f(*id),
-            _ => self.children().for_each(|c| c.for_each_leaf(f)),
-        }
-    }
 }
 
 impl Summary {

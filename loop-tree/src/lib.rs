@@ -1,7 +1,8 @@
 //! Loop trees: the persistent representation that looptree transforms.
 //!
 //! - [`Kernel`]: what is computed (parameters, arrays, statements), shared by all variants.
-//! - [`Green`]: in which order, a persistent tree without positions; [`Red`]: a position in it.
+//! - [`Green`]: in which order, a persistent tree without positions; [`Red`]: a position in it, [`Walk`]: all
+//!   of them.
 //! - [`Affine`], [`Constraint`], [`Condition`]: exact integer expressions.
 //! - [`canonical()`]: equal up to names means equal.
 //! - [`occurrences()`]: where each statement stands, with everything around it.
@@ -54,6 +55,6 @@ pub use kernel::{
 };
 pub use occurrence::{Around, Occurrence, occurrences};
 pub use private::{PrivateElement, Privates};
-pub use red::{Path, Red};
+pub use red::{Path, Red, Walk};
 pub use types::{BinaryOp, CastOp, ComparePredicate, Constant, Intrinsic, OpFlags, ReductionOp, ScalarType};
 pub use validate::{Place, Problem, ProblemKind, validate, validate_kernel, validate_tree};

@@ -90,27 +90,23 @@ impl Occurrence {
 /// All occurrences in textual order.
 pub fn occurrences(root: &Green) -> Vec<Occurrence> {
     let mut result = Vec::new();
-    walk(root, &mut Path::root(), &mut Vec::new(), &mut result);
+    let mut walk = root.walk();
+    while let Some(node) = walk.next() {
+        if let Node::Stmt(id, _) = node.node() {
+            let around = walk.here().around().iter().map(|(node, index)| entry(node, *index)).collect();
+            result.push(Occurrence { statement: *id, path: walk.path(), around });
+        }
+    }
     result
 }
 
-fn walk(node: &Green, path: &mut Path, around: &mut Vec<Around>, result: &mut Vec<Occurrence>) {
-    let entry = |index: usize| match node.node() {
-        Node::Seq(_) => Around::Position(index as u32),
+fn entry(node: &Green, index: u32) -> Around {
+    match node.node() {
+        Node::Seq(_) => Around::Position(index),
         Node::Loop(h, _) => Around::Loop(h.clone()),
         Node::Let(v, e, _) => Around::Let(*v, e.clone()),
         Node::Guard(c, _) => Around::Guard(c.clone()),
         Node::Alloc(a, _) => Around::Alloc(a.clone()),
-        Node::Version(_) | Node::Stmt(..) => Around::Alternative(index as u32),
-    };
-    if let Node::Stmt(id, _) = node.node() {
-        result.push(Occurrence { statement: *id, path: path.clone(), around: around.clone() });
-    }
-    for (index, child) in node.children().enumerate() {
-        path.0.push(index as u32);
-        around.push(entry(index));
-        walk(child, path, around, result);
-        around.pop();
-        path.0.pop();
+        Node::Version(_) | Node::Stmt(..) => Around::Alternative(index),
     }
 }

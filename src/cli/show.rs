@@ -8,7 +8,7 @@ use looptree::analyses::Oracle;
 use looptree::driver::{DriverError, LiftedKernel, LiftedKernels, Session};
 use looptree::explore::Problem;
 use looptree::transforms::{self, Context, Registry};
-use looptree::tree::{Access, AccessKind, Kernel, Red, canonical, text};
+use looptree::tree::{Access, AccessKind, Kernel, canonical, text};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -139,8 +139,9 @@ fn loops(out: &mut String, label: &str, problem: &Problem) {
         }
     };
     for (path, facts) in oracle.loop_facts(&root) {
-        let name = Red::at(&root, &path)
-            .and_then(|n| n.green().as_loop().map(|(h, _)| kernel.variable_name(h.var)))
+        let name = root
+            .at(&path)
+            .and_then(|n| n.as_loop().map(|(h, _)| kernel.variable_name(h.var)))
             .unwrap_or_default();
         let what = match (facts.parallel, &facts.parallel_if) {
             (true, _) => "iterations are independent".to_string(),

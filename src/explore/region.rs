@@ -1,6 +1,6 @@
 //! Nests of a tree: what is searched by itself.
 
-use loop_tree::{Green, Node, Path, Red};
+use loop_tree::{Green, Node, Path, Red, Walk};
 
 /// Consecutive children of a sequence, or a whole tree; counted from both ends, so that it still names what its parts have
 /// become when their number changes.
@@ -23,7 +23,7 @@ impl Region {
     /// One child of a region, as a region. In a node that is no sequence the only child is the node.
     fn part(root: &Green, path: &Path) -> Region {
         if let Some((parent, index)) = path.split_last()
-            && let Some(sequence) = at(root, &parent)
+            && let Some(sequence) = root.at(&parent)
             && matches!(sequence.node(), Node::Seq(_))
         {
             let after = sequence.child_count() - 1 - index;
@@ -34,7 +34,7 @@ impl Region {
 
     /// Paths of what it consists of.
     pub fn members(&self, root: &Green) -> Vec<Path> {
-        let Some(node) = at(root, &self.parent) else { return vec![] };
+        let Some(node) = root.at(&self.parent) else { return vec![] };
         match node.node() {
             Node::Seq(children) => (self.before..children.len().saturating_sub(self.after))
                 .map(|n| self.parent.child(n))
@@ -47,15 +47,17 @@ impl Region {
     pub fn nests(&self, root: &Green) -> Vec<Region> {
         let members = self.members(root).into_iter();
         members
-            .filter(|p| at(root, p).is_some_and(|n| n.summary().loop_depth > 0))
+            .filter(|p| root.at(p).is_some_and(|n| n.summary().loop_depth > 0))
             .map(|p| Region::part(root, &p))
             .collect()
     }
 
     /// The tree without its members.
     pub fn removed(&self, root: &Green) -> Green {
-        let empty =
-            |root: Green, path: Path| Red::at(&root, &path).map_or(root, |n| n.replace_with(Green::empty()));
+        let empty = |root: Green, path: Path| {
+            let without = Red::at(&root, &path).map(|node| node.replace_with(Green::empty()));
+            without.unwrap_or(root)
+        };
         self.members(root).into_iter().rev().fold(root.clone(), empty)
     }
 
@@ -63,7 +65,7 @@ impl Region {
     pub fn outermost(&self, root: &Green) -> Option<Path> {
         let members = self.members(root);
         let [member] = &members[..] else { return None };
-        let (mut path, mut node) = (member.clone(), at(root, member)?);
+        let (mut path, mut node) = (member.clone(), root.at(member)?);
         while node.as_loop().is_none() {
             if node.child_count() != 1 || matches!(node.node(), Node::Seq(_)) {
                 return None;
@@ -78,7 +80,7 @@ impl Region {
     pub fn inner(&self, root: &Green) -> Option<Region> {
         let mut path = self.outermost(root)?;
         loop {
-            let node = at(root, &path)?;
+            let node = root.at(&path)?;
             match node.node() {
                 Node::Seq(children) => {
                     let mut loops = children.iter().enumerate().filter(|(_, c)| c.summary().loop_depth > 0);
@@ -116,56 +118,36 @@ impl Region {
     }
 }
 
-/// The node at a path.
-pub fn at<'a>(root: &'a Green, path: &Path) -> Option<&'a Green> {
-    path.0.iter().try_fold(root, |node, i| node.child(*i as usize))
-}
-
 /// All loops of a part of a tree that hold so many loops, themselves included, one in the other; in order.
 pub fn loops_of_depth(root: &Green, top: &Path, depth: u32) -> Vec<Path> {
     let mut result = Vec::new();
-    if let Some(node) = at(root, top) {
-        collect(node, &mut top.clone(), depth, &mut result);
+    let Some(mut walk) = Walk::at(root, top) else { return result };
+    while let Some(node) = walk.next() {
+        let inside = node.summary().loop_depth;
+        if inside < depth {
+            walk.prune();
+        } else if inside == depth && node.as_loop().is_some() {
+            result.push(walk.path());
+            walk.prune();
+        }
     }
     result
 }
 
-fn collect(node: &Green, path: &mut Path, depth: u32, result: &mut Vec<Path>) {
-    if node.summary().loop_depth < depth {
-        return;
-    }
-    if node.as_loop().is_some() && node.summary().loop_depth == depth {
-        result.push(path.clone());
-        return;
-    }
-    for (index, child) in node.children().enumerate() {
-        path.0.push(index as u32);
-        collect(child, path, depth, result);
-        path.0.pop();
-    }
-}
-
 /// Of these nodes, the one with most statement leaves; the first of several.
 pub fn heaviest(root: &Green, paths: Vec<Path>) -> Option<Path> {
-    let leaves = |p: &Path| at(root, p).map_or(0, |n| n.summary().leaves);
+    let leaves = |p: &Path| root.at(p).map_or(0, |n| n.summary().leaves);
     paths.into_iter().reduce(|best, p| if leaves(&p) > leaves(&best) { p } else { best })
 }
 
 /// The loops nearest below a loop, in order.
 pub fn loops_below(root: &Green, path: &Path) -> Vec<Path> {
-    fn walk(node: &Green, path: &mut Path, result: &mut Vec<Path>) {
-        for (index, child) in node.children().enumerate() {
-            path.0.push(index as u32);
-            match child.as_loop() {
-                Some(_) => result.push(path.clone()),
-                None => walk(child, path, result),
-            }
-            path.0.pop();
-        }
-    }
     let mut result = Vec::new();
-    if let Some(node) = at(root, path) {
-        walk(node, &mut path.clone(), &mut result);
+    let Some(mut walk) = Walk::at(root, path) else { return result };
+    walk.next();
+    while walk.next_loop().is_some() {
+        result.push(walk.path());
+        walk.prune();
     }
     result
 }
@@ -177,7 +159,7 @@ pub fn innermost_pairs(root: &Green, top: &Path) -> Vec<(Path, Path)> {
         .filter_map(|outer| {
             let mut inner = outer.child(0);
             loop {
-                let node = at(root, &inner)?;
+                let node = root.at(&inner)?;
                 if node.as_loop().is_some() {
                     return Some((outer, inner));
                 }

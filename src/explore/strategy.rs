@@ -4,7 +4,7 @@ use super::expand::{Admit, Engine};
 use super::region::Region;
 use super::sketch::{Desk, Stage};
 use super::variant::{StopReason, Variant};
-use loop_tree::{Affine, Green, Kernel, Path, Red, VarId, occurrences};
+use loop_tree::{Affine, Green, Kernel, Path, VarId, occurrences};
 use std::collections::{BTreeMap, BTreeSet};
 use transforms::{Registry, Step};
 
@@ -215,8 +215,7 @@ struct Traits {
 impl Traits {
     fn of(kernel: &Kernel, root: &Green, nest: &Region) -> Traits {
         let mut traits = Traits::default();
-        let parts: Vec<Green> =
-            nest.members(root).iter().filter_map(|p| Some(Red::at(root, p)?.green().clone())).collect();
+        let parts: Vec<Green> = nest.members(root).iter().filter_map(|p| Some(root.at(p)?.clone())).collect();
         for part in parts {
             for occurrence in occurrences(&part) {
                 let loops: Vec<VarId> = occurrence.loops().map(|h| h.var).collect();

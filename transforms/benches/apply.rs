@@ -2,6 +2,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use loop_tree::{Green, canonical, text};
+use std::collections::HashSet;
 use std::hint::black_box;
 use std::time::Duration;
 use transforms::{Context, MoveOptions, Recipe, Registry, moves};
@@ -32,14 +33,8 @@ const STEPS: [&str; 20] = [
 
 /// Nodes of a tree that another one does not hold, equal ones counted once.
 fn new_nodes(old: &Green, new: &Green) -> usize {
-    fn hashes(tree: &Green, into: &mut std::collections::HashSet<u128>) {
-        into.insert(tree.structural_hash());
-        tree.children().for_each(|c| hashes(c, into));
-    }
-    let (mut known, mut all) = Default::default();
-    hashes(old, &mut known);
-    hashes(new, &mut all);
-    all.difference(&known).count()
+    let hashes = |tree: &Green| tree.walk().map(Green::structural_hash).collect::<HashSet<_>>();
+    hashes(new).difference(&hashes(old)).count()
 }
 
 fn apply(c: &mut Criterion) {

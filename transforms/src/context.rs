@@ -27,10 +27,7 @@ pub struct Site<'a> {
 impl<'a> Context<'a> {
     /// The node at a path.
     pub fn node(&self, path: &Path) -> Result<&'a Green, Refusal> {
-        path.0
-            .iter()
-            .try_fold(self.root, |node, i| node.child(*i as usize))
-            .ok_or_else(|| Refusal::new("no-such-node", path, "there is no node at this path"))
+        self.root.at(path).ok_or_else(|| Refusal::new("no-such-node", path, "there is no node at this path"))
     }
 
     /// The loop that a reference names. Refuses what is not a loop with affine bounds.
@@ -54,7 +51,10 @@ impl<'a> Context<'a> {
     /// All loops with affine bounds, parents before children.
     pub fn sites(&self) -> Vec<Site<'a>> {
         let mut result = Vec::new();
-        collect(self.root, &mut Path::root(), &mut result);
+        let mut walk = self.root.walk();
+        while let Some((header, body)) = walk.next_counted() {
+            result.push(Site { path: walk.path(), header, body });
+        }
         result
     }
 
@@ -68,21 +68,5 @@ impl<'a> Context<'a> {
     /// The `number`-th variable that occurs nowhere in the tree.
     pub fn fresh(&self, number: u32) -> VarId {
         VarId(fresh_variable(self.kernel, self.root).0.saturating_add(number))
-    }
-}
-
-fn collect<'a>(node: &'a Green, path: &mut Path, result: &mut Vec<Site<'a>>) {
-    if node.summary().loop_depth == 0 {
-        return;
-    }
-    if let Some((header, body)) = node.as_loop()
-        && matches!(header.bounds, Bounds::Affine { .. })
-    {
-        result.push(Site { path: path.clone(), header, body });
-    }
-    for (index, child) in node.children().enumerate() {
-        path.0.push(index as u32);
-        collect(child, path, result);
-        path.0.pop();
     }
 }

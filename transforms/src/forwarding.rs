@@ -1,7 +1,7 @@
 //! Where the parts of an old tree are in the new one.
 
 use crate::{Context, Refusal};
-use loop_tree::{Green, Kernel, Node, Path, StmtId, canonical};
+use loop_tree::{Green, Kernel, Node, Path, StmtId, VarId, Walk, canonical};
 use std::sync::Arc;
 
 /// Old paths to new ones.
@@ -37,7 +37,7 @@ impl Forwarding {
 
     /// The nodes of the new tree that an old one became, in order; none if it is gone or was not there.
     pub fn forward(&self, old: &Path) -> Vec<Path> {
-        let Some(node) = old.0.iter().try_fold(&self.before, |n, i| n.child(*i as usize)) else {
+        let Some(node) = self.before.at(old) else {
             return vec![];
         };
         let wanted: Vec<bool> = self.old.iter().map(|leaf| old.contains(leaf)).collect();
@@ -45,36 +45,29 @@ impl Forwarding {
             let copies = self.new.iter().filter(|(label, _)| wanted.get(*label) == Some(&true));
             return copies.map(|(_, path)| path.clone()).collect();
         }
-        let mut regions = Vec::new();
-        regions_of(&self.after, &wanted, &mut Path::root(), &mut regions);
-        if let Some((header, _)) = node.as_loop() {
+        let regions = regions_of(&self.after, &wanted);
+        // Fresh variables are renumbered, so only variables that leaves look up are followed by name.
+        let looked_up = |var: VarId| {
+            let dims = |n: &Green| matches!(n.node(), Node::Stmt(_, dims) if dims.iter().any(|d| *d >= var));
+            self.before.walk().any(dims)
+        };
+        if let Some((header, _)) = node.as_loop()
+            && looked_up(header.var)
+        {
             let mut loops = Vec::new();
-            for region in &regions {
-                let green = region.0.iter().try_fold(&self.after, |n, i| n.child(*i as usize));
-                if let Some(green) = green {
-                    loops_of(green, header.var, &mut region.clone(), &mut loops);
+            for mut walk in regions.iter().filter_map(|region| Walk::at(&self.after, region)) {
+                while let Some((found, _)) = walk.next_loop() {
+                    if found.var == header.var {
+                        loops.push(walk.path());
+                        walk.prune();
+                    }
                 }
             }
-            let is_original = header.var.0 < self.before_var_count();
-            if is_original && !loops.is_empty() {
+            if !loops.is_empty() {
                 return loops;
             }
         }
         regions
-    }
-
-    /// Fresh variables are renumbered, so only variables that leaves look up are followed by name.
-    fn before_var_count(&self) -> u32 {
-        let mut bound = 0;
-        dims_bound(&self.before, &mut bound);
-        bound
-    }
-}
-
-fn dims_bound(node: &Green, bound: &mut u32) {
-    match node.node() {
-        Node::Stmt(_, dims) => dims.iter().for_each(|v| *bound = (*bound).max(v.0.saturating_add(1))),
-        _ => node.children().for_each(|c| dims_bound(c, bound)),
     }
 }
 
@@ -91,46 +84,28 @@ fn labelled(kernel: &Kernel, node: &Green, statements: &mut Vec<Arc<loop_tree::S
 }
 
 fn leaves(root: &Green) -> Vec<(usize, Path)> {
-    fn walk(node: &Green, path: &mut Path, result: &mut Vec<(usize, Path)>) {
+    let mut result = Vec::new();
+    let mut walk = root.walk();
+    while let Some(node) = walk.next() {
         if let Node::Stmt(id, _) = node.node() {
-            result.push((id.index(), path.clone()));
-        }
-        for (index, child) in node.children().enumerate() {
-            path.0.push(index as u32);
-            walk(child, path, result);
-            path.0.pop();
+            result.push((id.index(), walk.path()));
         }
     }
-    let mut result = Vec::new();
-    walk(root, &mut Path::root(), &mut result);
     result
 }
 
-fn regions_of(node: &Green, wanted: &[bool], path: &mut Path, result: &mut Vec<Path>) {
-    let (mut some, mut all) = (false, true);
-    node.for_each_leaf(&mut |id| match wanted.get(id.index()) {
-        Some(true) => some = true,
-        _ => all = false,
-    });
-    if some && all {
-        result.push(path.clone());
-    } else if some {
-        for (index, child) in node.children().enumerate() {
-            path.0.push(index as u32);
-            regions_of(child, wanted, path, result);
-            path.0.pop();
+/// The topmost nodes all leaves of which are wanted.
+fn regions_of(root: &Green, wanted: &[bool]) -> Vec<Path> {
+    let mut result = Vec::new();
+    let mut walk = root.walk();
+    while let Some(node) = walk.next() {
+        let is_wanted = |id: StmtId| wanted.get(id.index()) == Some(&true);
+        if !node.leaves().any(is_wanted) {
+            walk.prune();
+        } else if node.leaves().all(is_wanted) {
+            result.push(walk.path());
+            walk.prune();
         }
     }
-}
-
-fn loops_of(node: &Green, var: loop_tree::VarId, path: &mut Path, result: &mut Vec<Path>) {
-    if node.as_loop().is_some_and(|(h, _)| h.var == var) {
-        result.push(path.clone());
-        return;
-    }
-    for (index, child) in node.children().enumerate() {
-        path.0.push(index as u32);
-        loops_of(child, var, path, result);
-        path.0.pop();
-    }
+    result
 }

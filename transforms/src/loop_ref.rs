@@ -1,7 +1,7 @@
 //! How a recipe names a node.
 
 use crate::{Context, Refusal};
-use loop_tree::{Green, Path};
+use loop_tree::Path;
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,7 +34,12 @@ impl LoopRef {
             LoopRef::Name(name) => name,
         };
         let mut found = Vec::new();
-        find(cx, cx.root, name, &mut Path::root(), &mut found);
+        let mut walk = cx.root.walk();
+        while let Some((header, _)) = walk.next_loop() {
+            if cx.kernel.variable_name(header.var) == **name {
+                found.push(walk.path());
+            }
+        }
         match found.len() {
             1 => Ok(found.swap_remove(0)),
             0 => Err(Refusal {
@@ -50,22 +55,6 @@ impl LoopRef {
                 help: Some("name the loop by its path".into()),
             }),
         }
-    }
-}
-
-fn find(cx: &Context<'_>, node: &Green, name: &str, path: &mut Path, found: &mut Vec<Path>) {
-    if node.summary().loop_depth == 0 {
-        return;
-    }
-    if let Some((header, _)) = node.as_loop()
-        && cx.kernel.variable_name(header.var) == name
-    {
-        found.push(path.clone());
-    }
-    for (index, child) in node.children().enumerate() {
-        path.0.push(index as u32);
-        find(cx, child, name, path, found);
-        path.0.pop();
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::testing::{instances, kernel, sorted};
 use crate::{Context, MoveOptions, Recipe, Registry, Step, moves};
 use loop_tree::{
-    Affine, Bounds, Condition, Constraint, Green, Kernel, LoopHeader, LoopKind, ParamId, Path, Red, StmtId,
-    VarId, canonical,
+    Affine, Bounds, Condition, Constraint, Green, Kernel, LoopHeader, LoopKind, ParamId, Path, StmtId, VarId,
+    canonical,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -172,11 +172,7 @@ fn laws(kernel: &Kernel, root: &Green, step: &Step) -> Result<Option<Green>, Tes
 fn forwards(kernel: &Kernel, root: &Green, step: &Step, new: &Green) -> Result<(), TestCaseError> {
     let forwarding =
         step.forwarding(&Context { kernel, root }).map_err(|e| TestCaseError::fail(e.to_string()))?;
-    let statement = |root: &Green, path: &Path| {
-        let mut found = None;
-        Red::at(root, path)?.green().for_each_leaf(&mut |id| found = Some(id));
-        found
-    };
+    let statement = |root: &Green, path: &Path| root.at(path)?.leaves().next();
     let mut reached = Vec::new();
     for leaf in loop_tree::occurrences(root) {
         for path in forwarding.forward(&leaf.path) {
@@ -190,7 +186,7 @@ fn forwards(kernel: &Kernel, root: &Green, step: &Step, new: &Green) -> Result<(
     prop_assert_eq!(reached, all, "{}", step);
     for site in (Context { kernel, root }).sites() {
         for path in forwarding.forward(&site.path) {
-            prop_assert!(Red::at(new, &path).is_some());
+            prop_assert!(new.at(&path).is_some());
         }
     }
     Ok(())

@@ -67,9 +67,7 @@ pub fn transformations() -> Result<Vec<Figure>> {
 
 /// Different nodes of a tree.
 fn hashes(tree: &Green) -> HashSet<u128> {
-    let mut all: HashSet<u128> = tree.children().flat_map(hashes).collect();
-    all.insert(tree.structural_hash());
-    all
+    tree.walk().map(Green::structural_hash).collect()
 }
 
 /// The search on one and two threads, and its parts one by one.

@@ -26,10 +26,7 @@ impl Sketch for Distribution {
         let mut current = start.clone();
         let deepest = |v: &Variant| {
             let members = region.members(&v.root);
-            members
-                .iter()
-                .filter_map(|p| Some(crate::explore::region::at(&v.root, p)?.summary().loop_depth))
-                .max()
+            members.iter().filter_map(|p| Some(v.root.at(p)?.summary().loop_depth)).max()
         };
         for depth in 1..=deepest(start).unwrap_or(0) {
             let sites = |v: &Variant| -> Vec<Path> {

@@ -2,7 +2,7 @@
 //! first, for all rows of the block together, where it is a product, and the triangle at the diagonal last.
 
 use super::{Desk, Draft, Sketch, Stage};
-use crate::explore::region::{Region, at, loops_below};
+use crate::explore::region::{Region, loops_below};
 use crate::explore::variant::Variant;
 use loop_tree::{Affine, Green, Node, Path, VarId};
 use transforms::{Distribute, Expression, IndexSetSplit, Interchange, Move, Tile};
@@ -30,18 +30,18 @@ impl Sketch for Panel {
 }
 
 fn panel(desk: &Desk<'_, '_, '_>, start: &Draft, rows: &Path, size: i64) -> Option<Draft> {
-    let row = at(&start.root, rows)?.as_loop()?.0.var;
+    let row = start.root.at(rows)?.as_loop()?.0.var;
     // Something inside must reach from the first row to this one.
     let reaches = |path: &Path| triangular(&start.root, path, row);
     loops_below(&start.root, rows).iter().any(reaches).then_some(())?;
     let tile = Tile { band: vec![rows.clone().into()], sizes: vec![vec![size]], full: true };
     let mut draft = desk.apply(start, tile).ok()?;
-    let blocks = match at(&draft.root, rows)?.node() {
+    let blocks = match draft.root.at(rows)?.node() {
         Node::Seq(_) => rows.child(0),
         _ => rows.clone(),
     };
     let [points] = &loops_below(&draft.root, &blocks)[..] else { return None };
-    let (header, body) = at(&draft.root, points)?.as_loop()?;
+    let (header, body) = draft.root.at(points)?.as_loop()?;
     let (row, [first]) = (header.var, header.lower()) else { return None };
     let first = first.clone();
     let Node::Seq(children) = body.node() else { return None };
@@ -50,7 +50,7 @@ fn panel(desk: &Desk<'_, '_, '_>, start: &Draft, rows: &Path, size: i64) -> Opti
     let mut far: Vec<usize> = Vec::new();
     for index in (0..count).rev() {
         let child = sequence.child(index);
-        let parts = |draft: &Draft| at(&draft.root, &sequence).map_or(0, Green::child_count);
+        let parts = |draft: &Draft| draft.root.at(&sequence).map_or(0, Green::child_count);
         let before = parts(&draft);
         if let Some(split) = split_at(desk, &draft, &child, row, &first) {
             let more = parts(&split).saturating_sub(before);
@@ -80,7 +80,7 @@ fn panel(desk: &Desk<'_, '_, '_>, start: &Draft, rows: &Path, size: i64) -> Opti
 }
 
 fn is_sequence(root: &Green, path: &Path) -> bool {
-    at(root, path).is_some_and(|n| matches!(n.node(), Node::Seq(_)))
+    root.at(path).is_some_and(|n| matches!(n.node(), Node::Seq(_)))
 }
 
 /// A loop whose range, or that of the only loop inside, ends at the row, split at the first row of the block; swapped with
@@ -106,7 +106,7 @@ fn split_at(
 
 /// Whether an upper bound of the loop at the path is the row.
 fn ends_at(root: &Green, path: &Path, row: VarId) -> bool {
-    let header = at(root, path).and_then(Green::as_loop).map(|(header, _)| header);
+    let header = root.at(path).and_then(Green::as_loop).map(|(header, _)| header);
     header.is_some_and(|h| h.upper().iter().any(|u| u.coefficient(row) == 1))
 }
 

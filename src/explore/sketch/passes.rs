@@ -2,7 +2,7 @@
 //! loops over vectors; products of a matrix and its transpose with vectors.
 
 use super::{Desk, Draft, Sketch, Stage};
-use crate::explore::region::{Region, at, loops_below};
+use crate::explore::region::{Region, loops_below};
 use crate::explore::variant::Variant;
 use loop_tree::{Green, Kernel, Path, occurrences};
 use transforms::{Fuse, Interchange, Remainder};
@@ -69,7 +69,7 @@ fn in_order_of_memory(desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Reg
 
 /// How two loops, one in the other, walk memory if they are innermost: accesses along columns, and, negative, along rows.
 fn walks(kernel: &Kernel, root: &Green, outer: &Path) -> Option<[(usize, isize); 2]> {
-    let var = |path: &Path| at(root, path).and_then(Green::as_loop).map(|(header, _)| header.var);
+    let var = |path: &Path| root.at(path).and_then(Green::as_loop).map(|(header, _)| header.var);
     let [inner] = &loops_below(root, outer)[..] else { return None };
     let mut result = [(0, 0); 2];
     for (loop_var, (columns, rows)) in [var(outer)?, var(inner)?].into_iter().zip(&mut result) {
@@ -101,7 +101,7 @@ fn fuse_neighbours(desk: &mut Desk<'_, '_, '_>, mut current: Variant, siblings: 
 
 /// The loop at a path fused with its next sibling, with the least shift that is legal.
 fn fuse(desk: &mut Desk<'_, '_, '_>, from: &Variant, first: &Path) -> Option<Variant> {
-    at(&from.root, first)?.as_loop()?;
+    from.root.at(first)?.as_loop()?;
     SHIFTS.into_iter().find_map(|shift| {
         let remainder = if shift == 0 { Remainder::Split } else { Remainder::Guard };
         let step = Fuse { first: first.clone().into(), second: None, shift, remainder };
@@ -130,7 +130,7 @@ pub(super) fn fuse_all(desk: &mut Desk<'_, '_, '_>, mut current: Variant, outer:
 
 /// Paths of the parts of a loop's body.
 fn children_of(root: &Green, path: &Path) -> Vec<Path> {
-    let Some((_, body)) = at(root, path).and_then(Green::as_loop) else { return vec![] };
+    let Some((_, body)) = root.at(path).and_then(Green::as_loop) else { return vec![] };
     let body_path = path.child(0);
     match body.node() {
         loop_tree::Node::Seq(children) => (0..children.len()).map(|n| body_path.child(n)).collect(),

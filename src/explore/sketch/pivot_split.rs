@@ -2,7 +2,7 @@
 //! parts carry no dependence and run as vectors. Elimination, shortest paths.
 
 use super::{Desk, Draft, Sketch, Stage};
-use crate::explore::region::{Region, at, loops_of_depth};
+use crate::explore::region::{Region, loops_of_depth};
 use crate::explore::variant::Variant;
 use loop_tree::{Affine, Green, Kernel, Path, VarId, occurrences};
 use transforms::{Expression, IndexSetSplit};
@@ -47,7 +47,7 @@ fn around_pivot(
     };
     let before = desk.apply(draft, split(path, pivot)).ok()?;
     // The second part stands beside the first, or both are the parts of a new sequence.
-    let second = match at(&before.root, path)?.as_loop() {
+    let second = match before.root.at(path)?.as_loop() {
         Some(_) => {
             let (parent, index) = path.split_last()?;
             parent.child(index + 1)
@@ -60,7 +60,7 @@ fn around_pivot(
 /// Values of an innermost loop's variable in which a write touches what another access touches in every iteration, along one
 /// dimension; other dimensions may tell them apart.
 fn pivots(kernel: &Kernel, root: &Green, path: &Path) -> Vec<Affine> {
-    let Some((header, _)) = at(root, path).and_then(Green::as_loop) else { return vec![] };
+    let Some((header, _)) = root.at(path).and_then(Green::as_loop) else { return vec![] };
     let var: VarId = header.var;
     let mut result: Vec<Affine> = Vec::new();
     for occurrence in occurrences(root).iter().filter(|o| path.contains(&o.path)) {

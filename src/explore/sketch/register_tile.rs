@@ -2,7 +2,7 @@
 //! values are reused in registers and chains of operations overlap: products, passes over matrices, recurrences along rows.
 
 use super::{Desk, Draft, Sketch, Stage};
-use crate::explore::region::{Region, at, heaviest, loops_of_depth};
+use crate::explore::region::{Region, heaviest, loops_of_depth};
 use crate::explore::variant::Variant;
 use loop_tree::{Green, Node, Path};
 use transforms::{Interchange, UnrollAndJam};
@@ -75,7 +75,7 @@ fn bands(root: &Green, top: &Path) -> Vec<Vec<Path>> {
         while band.len() < BAND
             && path != *top
             && let Some((parent, _)) = path.split_last()
-            && let Some(node) = at(root, &parent)
+            && let Some(node) = root.at(&parent)
             && !matches!(node.node(), Node::Seq(_))
         {
             if node.as_loop().is_some() {
@@ -94,7 +94,7 @@ fn bands(root: &Green, top: &Path) -> Vec<Vec<Path>> {
 fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
     let (mut path, mut left) = (top.clone(), depth);
     loop {
-        let node = at(root, &path)?;
+        let node = root.at(&path)?;
         if node.as_loop().is_some() {
             if left == 0 {
                 return Some(path);
@@ -111,11 +111,11 @@ fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
 /// One loop that is not innermost jammed, and one in it as well.
 fn jammed(desk: &Desk<'_, '_, '_>, order: &Draft, top: &Path) -> Vec<Draft> {
     let mut result = Vec::new();
-    let Some(nest) = at(&order.root, top) else { return result };
+    let Some(nest) = order.root.at(top) else { return result };
     let most = i64::from(desk.most_leaves()).min(COPIES * 4);
     for depth in 2..=nest.summary().loop_depth {
         for path in loops_of_depth(&order.root, top, depth) {
-            let Some(leaves) = at(&order.root, &path).map(|n| i64::from(n.summary().leaves)) else {
+            let Some(leaves) = order.root.at(&path).map(|n| i64::from(n.summary().leaves)) else {
                 continue;
             };
             for outer in FACTORS.into_iter().filter(|f| f * leaves <= most) {
@@ -141,7 +141,7 @@ fn jammed(desk: &Desk<'_, '_, '_>, order: &Draft, top: &Path) -> Vec<Draft> {
 /// Of the loops that hold so many loops in what a jammed loop has become, the one with most copies.
 fn main_part(root: &Green, jammed: &Path, depth: u32) -> Option<Path> {
     // What stands at the path is the jammed loop, or the sequence of it and the rest.
-    let node = at(root, jammed)?;
+    let node = root.at(jammed)?;
     let main = if matches!(node.node(), Node::Seq(_)) { jammed.child(0) } else { jammed.clone() };
     heaviest(root, loops_of_depth(root, &main, depth))
 }

@@ -2,7 +2,7 @@
 //! row is a whole inner loop, which stays as long as it is.
 
 use super::{Desk, Sketch, Stage, passes};
-use crate::explore::region::{Region, at, loops_below};
+use crate::explore::region::{Region, loops_below};
 use crate::explore::variant::Variant;
 use loop_tree::Path;
 use transforms::{Skew, Tile};
@@ -27,7 +27,7 @@ impl Sketch for TimeTile {
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(time) = region.outermost(&start.root) else { return vec![] };
         // Time, rows, and at least one loop along the row.
-        if at(&start.root, &time).is_none_or(|n| n.summary().loop_depth < 3) {
+        if start.root.at(&time).is_none_or(|n| n.summary().loop_depth < 3) {
             return vec![];
         }
         let Some(fused) = passes::fuse_all(desk, start.clone(), &time) else { return vec![] };

@@ -206,10 +206,10 @@ fn around(kernel: &Kernel, first: &Green, between: &[Green]) -> (Vec<Green>, Vec
 /// The arrays that statements of a tree access, and whether they may write them.
 fn touched(kernel: &Kernel, tree: &Green) -> Vec<(ArrayId, bool)> {
     let mut list = Vec::new();
-    tree.for_each_leaf(&mut |id| {
+    for id in tree.leaves() {
         let accesses = kernel.statements.get(id.index()).into_iter().flat_map(|s| &s.accesses);
         list.extend(accesses.map(|a| (a.array, a.kind != AccessKind::Read)));
-    });
+    }
     list.sort();
     list.dedup();
     list
@@ -380,8 +380,7 @@ type Subscripts<'k> = Vec<(&'k [Affine], loop_tree::ArrayId, Vec<Affine>)>;
 
 /// Accesses with subscripts of the statements in a tree, each statement once.
 fn accesses<'k>(kernel: &'k Kernel, tree: &Green) -> Subscripts<'k> {
-    let mut statements: Vec<StmtId> = Vec::new();
-    tree.for_each_leaf(&mut |id| statements.push(id));
+    let mut statements: Vec<StmtId> = tree.leaves().collect();
     statements.sort();
     statements.dedup();
     let known = statements.iter().filter_map(|id| kernel.statements.get(id.index()));

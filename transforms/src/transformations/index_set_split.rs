@@ -33,7 +33,7 @@ impl Transform for IndexSetSplit {
 
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
         let site = cx.site(&self.target)?;
-        let scope = Red::at(cx.root, &site.path).map(|n| n.variables_in_scope()).unwrap_or_default();
+        let scope: Vec<VarId> = Red::at(cx.root, &site.path).map(|n| n.scope().collect()).unwrap_or_default();
         let point = self.point.resolve(cx.kernel, &scope, &site.path)?;
         let header = site.header;
         if header.step != 1 {

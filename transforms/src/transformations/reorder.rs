@@ -116,36 +116,32 @@ impl Move {
     /// that two loops become adjacent.
     pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
-        collect(cx.root, &mut Path::root(), &mut result);
+        let mut walk = cx.root.walk();
+        while let Some(node) = walk.next() {
+            if node.summary().loop_depth == 0 {
+                walk.prune();
+                continue;
+            }
+            let Node::Seq(children) = node.node() else { continue };
+            if children.len() > LONGEST {
+                continue;
+            }
+            let path = walk.path();
+            let is_loop = |n: usize| children.get(n).is_some_and(|c| c.summary().loop_depth > 0);
+            for from in 0..children.len() {
+                // Neighbours change places once, by the later one's move.
+                let earlier = (0..from).filter(|to| is_loop(from) || (*to + 1 == from && is_loop(*to)));
+                let later = (from + 2..children.len()).filter(|to| is_loop(from) && is_loop(*to));
+                let part = LoopRef::from(path.child(from));
+                result.extend(earlier.chain(later).map(|to| Move { part: part.clone(), to }));
+            }
+        }
         result
     }
 }
 
 /// Longest sequence whose parts are moved by enumeration.
 const LONGEST: usize = 12;
-
-fn collect(node: &Green, path: &mut Path, result: &mut Vec<Move>) {
-    if node.summary().loop_depth == 0 {
-        return;
-    }
-    if let Node::Seq(children) = node.node()
-        && children.len() <= LONGEST
-    {
-        let is_loop = |n: usize| children.get(n).is_some_and(|c| c.summary().loop_depth > 0);
-        for from in 0..children.len() {
-            // Neighbours change places once, by the later one's move.
-            let earlier = (0..from).filter(|to| is_loop(from) || (*to + 1 == from && is_loop(*to)));
-            let later = (from + 2..children.len()).filter(|to| is_loop(from) && is_loop(*to));
-            let moves = earlier.chain(later).collect::<Vec<_>>();
-            result.extend(moves.into_iter().map(|to| Move { part: path.child(from).into(), to }));
-        }
-    }
-    for (index, child) in node.children().enumerate() {
-        path.0.push(index as u32);
-        collect(child, path, result);
-        path.0.pop();
-    }
-}
 
 impl fmt::Display for Reorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -206,7 +206,7 @@ fn most_copies(node: &Green) -> i64 {
         return node.children().map(most_copies).max().unwrap_or(1);
     }
     let mut seen: BTreeMap<StmtId, i64> = BTreeMap::new();
-    node.for_each_leaf(&mut |s| *seen.entry(s).or_default() += 1);
+    node.leaves().for_each(|s| *seen.entry(s).or_default() += 1);
     seen.into_values().max().unwrap_or(1)
 }
 
