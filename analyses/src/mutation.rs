@@ -77,6 +77,28 @@ pub enum Rule {
     Quota,
     /// The original may repeat instances.
     Instances,
+    /// Elements may lie outside of their buffer.
+    BufferBounds,
+    /// Buffers need not be filled.
+    BufferFill,
+    /// Buffers may be filled with what is not touched.
+    BufferFilled,
+    /// Buffers need not be written back.
+    BufferWriteBack,
+    /// Buffers may write back what is not written.
+    BufferWritten,
+    /// Values may pass between buffers.
+    BufferFlow,
+    /// Elements may share places in buffers that are copied.
+    BufferApart,
+    /// Values in buffers may be overwritten.
+    BufferOverwritten,
+    /// Iterations of marked loops may share places in buffers.
+    BufferMarks,
+    /// Arrays in buffers never overlap.
+    BufferOverlap,
+    /// Nobody looks while arrays are in buffers.
+    BufferEffects,
 }
 
 impl Rule {
@@ -116,6 +138,17 @@ impl Rule {
         Rule::Backwards,
         Rule::Quota,
         Rule::Instances,
+        Rule::BufferBounds,
+        Rule::BufferFill,
+        Rule::BufferFilled,
+        Rule::BufferWriteBack,
+        Rule::BufferWritten,
+        Rule::BufferFlow,
+        Rule::BufferApart,
+        Rule::BufferOverwritten,
+        Rule::BufferMarks,
+        Rule::BufferOverlap,
+        Rule::BufferEffects,
     ];
 
     /// What is wrong without it.
@@ -155,6 +188,17 @@ impl Rule {
             Rule::Backwards => "a loop carries only what goes forwards",
             Rule::Quota => "no answer is a good answer",
             Rule::Instances => "the original may repeat instances",
+            Rule::BufferBounds => "elements may lie outside of their buffer",
+            Rule::BufferFill => "buffers need not be filled",
+            Rule::BufferFilled => "buffers may be filled with what is not touched",
+            Rule::BufferWriteBack => "buffers need not be written back",
+            Rule::BufferWritten => "buffers may write back what is not written",
+            Rule::BufferFlow => "values may pass between buffers",
+            Rule::BufferApart => "elements may share places in buffers that are copied",
+            Rule::BufferOverwritten => "values in buffers may be overwritten",
+            Rule::BufferMarks => "iterations of marked loops may share places in buffers",
+            Rule::BufferOverlap => "arrays in buffers never overlap",
+            Rule::BufferEffects => "nobody looks while arrays are in buffers",
         }
     }
 }

@@ -6,8 +6,8 @@
 
 use crate::system::{Inexact, Row, System};
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind,
-    Node, Path, Relation, StmtId, VarId,
+    AccessKind, Affine, ArrayId, Bounds, Buffer, Condition, Constraint, Green, GuardCondition, Kernel,
+    LoopKind, Node, Path, Relation, StmtId, VarId,
 };
 use std::collections::BTreeSet;
 use std::hash::Hash;
@@ -32,11 +32,13 @@ pub enum Unsupported {
         /// The loop.
         path: Path,
     },
-    /// Storage that lives in the tree.
-    #[error("{path}: storage inside of the tree")]
-    Storage {
+    /// A buffer that is not understood.
+    #[error("{path}: a buffer that cannot be judged: {why}")]
+    Buffer {
         /// The node.
         path: Path,
+        /// What it does.
+        why: &'static str,
     },
     /// Alternatives inside of the tree.
     #[error("{path}: versions inside of the tree")]
@@ -93,6 +95,17 @@ pub struct PlacedLoop {
     pub depth: usize,
 }
 
+/// A buffer around a place.
+#[derive(Clone, Debug)]
+pub struct PlacedBuffer {
+    /// Its data, over the loops around it.
+    pub buffer: Buffer,
+    /// The node.
+    pub path: Path,
+    /// Number of loops around it.
+    pub loops: usize,
+}
+
 /// A statement leaf with everything around it.
 #[derive(Clone, Debug)]
 pub struct Place {
@@ -108,6 +121,8 @@ pub struct Place {
     pub predicates: BTreeSet<(ArrayId, bool)>,
     /// The statement's dims.
     pub dims: Vec<Affine>,
+    /// Buffers around it, outermost first.
+    pub buffers: Vec<Arc<PlacedBuffer>>,
     /// Hash of loops (but for their kinds), conditions and dims: equal places execute the same instances in the same
     /// order.
     pub shape: u128,
@@ -238,7 +253,7 @@ impl Scope {
 
     fn resolve(&self, e: &Affine) -> Result<Affine, Inexact> {
         let mut unbound = false;
-        e.for_each_var(&mut |v| unbound |= self.get(v).is_none());
+        e.for_each_var(&mut |v| unbound |= self.get(v).is_none() && Buffer::index_of(v).is_none());
         if unbound {
             return Err(Inexact::Unbound);
         }
@@ -252,6 +267,7 @@ enum Around {
     Loop(Arc<PlacedLoop>),
     Condition(Condition),
     Predicate(ArrayId, bool),
+    Buffer(Arc<PlacedBuffer>),
 }
 
 struct Walk<'k> {
@@ -319,7 +335,21 @@ impl Walk<'_> {
                 }
             },
             Node::Stmt(id, dims) => self.leaf(*id, dims, scope),
-            Node::Alloc(..) => Err(Unsupported::Storage { path: self.path.clone() }),
+            Node::Alloc(buffer, body) => {
+                let why = std::cell::Cell::new(None);
+                let resolved = buffer.map(&|e| {
+                    scope.resolve(e).unwrap_or_else(|found| {
+                        why.set(Some(found));
+                        e.clone()
+                    })
+                });
+                if let Some(why) = why.get() {
+                    return Err(self.expression(why));
+                }
+                let loops = self.around.iter().filter(|a| matches!(a, Around::Loop(_))).count();
+                let placed = PlacedBuffer { buffer: resolved, path: self.path.clone(), loops };
+                self.within(Around::Buffer(Arc::new(placed)), body, scope)
+            }
             Node::Version(_) => Err(Unsupported::Version { path: self.path.clone() }),
         }
     }
@@ -348,10 +378,11 @@ impl Walk<'_> {
         let dims = dims.map_err(|why| self.expression(why))?;
         let mut condition = Condition::always();
         let mut predicates = BTreeSet::new();
-        let mut loops = Vec::new();
+        let (mut loops, mut buffers) = (Vec::new(), Vec::new());
         for around in &self.around {
             match around {
                 Around::Loop(l) => loops.push(l.clone()),
+                Around::Buffer(b) => buffers.push(b.clone()),
                 Around::Condition(c) => {
                     condition = condition.and(c);
                     if condition.disjuncts.len() > MAX_CONJUNCTIONS {
@@ -379,6 +410,7 @@ impl Walk<'_> {
             conditions: condition.disjuncts,
             predicates,
             dims,
+            buffers,
             shape: 0,
         };
         place.shape = place.shape_hash();
@@ -410,6 +442,7 @@ mod tests {
             ],
             predicates: BTreeSet::new(),
             dims: Vec::new(),
+            buffers: Vec::new(),
             shape: 0,
         };
         let pieces = place.pieces(32).expect("few");

@@ -17,8 +17,8 @@ mod build;
 pub mod rules;
 mod value;
 
-pub(crate) use build::context;
 pub use build::{Flat, Nothing, Polyhedral};
+pub(crate) use build::{by_position, context};
 
 use crate::isl::IslError;
 use crate::places::Unsupported;

@@ -5,13 +5,15 @@
 //! 1. *Coverage*: every statement instance is executed exactly once, under the same predicates.
 //! 2. *Order*: every dependence keeps its direction.
 //! 3. *Flags*: a loop marked parallel or vector carries no dependence.
-//! 4. *Storage*: one slot does for each element of a private scalar.
+//! 4. *Storage*: every read finds its value, through the buffers of the tree; and one slot does for each element of a private
+//!    scalar that is in no buffer.
 //!
-//! Storage inside of the tree and versions are refused. Every answer is exact, or a refusal: unknown is refused.
+//! Versions are refused. Every answer is exact, or a refusal: unknown is refused.
 //!
 //! Both questions are asked of single places and pairs of places, in a form in which the rest of the tree does not matter,
 //! so that answers are remembered and found again in the other variants of a search.
 
+mod buffers;
 mod coverage;
 mod inverse;
 mod order;
@@ -19,7 +21,8 @@ mod storage;
 mod witness;
 
 pub use witness::{
-    BrokenCoverage, BrokenDependence, BrokenStorage, Problem, StatementRef, Witness, condition_text,
+    BrokenCoverage, BrokenDependence, BrokenStorage, Problem, StatementRef, StorageProblem, Witness,
+    condition_text,
 };
 
 use crate::dependences::{AnalysisError, Component, DependenceKind, DependenceSet, Dependences};
@@ -28,6 +31,7 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, Unsupported, places};
 use crate::reroll::{Rolled, roll};
 use crate::system::{Inexact, Solver, System};
+use buffers::Judged;
 use loop_tree::{Green, Kernel, LoopKind, Path, Privates, RuntimeCondition, StmtId, fresh_variable};
 use order::{Orders, Question};
 use std::cell::RefCell;
@@ -136,6 +140,8 @@ pub struct Oracle {
     /// Budget per tree.
     work: u64,
     checks: Vec<order::Check>,
+    /// Which writes may be seen by which reads.
+    flows: Vec<order::Check>,
     /// Numbers of the checks with this source and target.
     by_pair: BTreeMap<(StmtId, StmtId), Vec<usize>>,
     original: Vec<Place>,
@@ -145,6 +151,7 @@ pub struct Oracle {
 #[derive(Default)]
 struct Memo {
     orders: order::Memo,
+    flows: order::Memo,
     coverage: coverage::Memo,
 }
 
@@ -167,7 +174,7 @@ impl Oracle {
     ) -> Result<Oracle, AnalysisError> {
         let (_, original) = rolled_places(&kernel, &kernel.original)?;
         let context = crate::dependences::context(&kernel)?;
-        let checks = order::checks(&kernel, &set);
+        let (checks, flows) = (order::checks(&kernel, &set), buffers::flows(&set));
         let mut by_pair: BTreeMap<(StmtId, StmtId), Vec<usize>> = BTreeMap::new();
         for (index, check) in checks.iter().enumerate() {
             by_pair.entry((check.source, check.target)).or_default().push(index);
@@ -181,6 +188,7 @@ impl Oracle {
             solver,
             work: options.work,
             checks,
+            flows,
             by_pair,
             original,
             memo: RefCell::default(),
@@ -206,15 +214,15 @@ impl Oracle {
 
     /// Whether the tree may replace the original order.
     pub fn judge(&self, root: &Green) -> Verdict {
-        match self.conditions(root) {
-            Ok(conditions) if conditions.is_empty() => Verdict::Always,
-            Ok(conditions) => Verdict::Under(conditions.into_iter().collect()),
+        match self.examine(root) {
+            Ok(judged) if judged.conditions.is_empty() => Verdict::Always,
+            Ok(judged) => Verdict::Under(judged.conditions.into_iter().collect()),
             Err(witness) => Verdict::Never(witness),
         }
     }
 
     /// What must hold for the tree to be legal.
-    fn conditions(&self, root: &Green) -> Result<BTreeSet<RuntimeCondition>, Witness> {
+    fn examine(&self, root: &Green) -> Result<Judged, Witness> {
         let (rolled, rolled_places) = rolled_places(&self.kernel, root)?;
         let conditions = self.judge_places(&rolled_places).map_err(|witness| match witness {
             Witness::Carried { path, dependence } => {
@@ -222,19 +230,31 @@ impl Oracle {
             }
             other => other,
         })?;
-        // Copies have slots of their own.
-        if !self.privates.is_empty() && !mutation::off(Rule::Storage) {
+        let mut judged = Judged { conditions, shared: Vec::new() };
+        // Copies have slots and buffers of their own.
+        let buffers = root.summary().has_storage_or_versions;
+        let slots = !self.privates.is_empty() && !mutation::off(Rule::Storage);
+        if !buffers && !slots {
+            return Ok(judged);
+        }
+        let places = places(&self.kernel, root)?;
+        if buffers {
+            let mut stored = buffers::judge(self, &mut self.memo.borrow_mut().flows, &places)?;
+            judged.conditions.append(&mut stored.conditions);
+            judged.shared = stored.shared;
+        }
+        if slots {
             let storage = Storage {
                 kernel: &self.kernel,
                 privates: &self.privates,
                 context: &self.context,
                 solver: &self.solver,
             };
-            if let Some(broken) = storage.broken(root, &places(&self.kernel, root)?)? {
+            if let Some(broken) = storage.broken(root, &places)? {
                 return Err(Witness::Storage(broken));
             }
         }
-        Ok(conditions)
+        Ok(judged)
     }
 
     fn judge_places(&self, places: &[Place]) -> Result<BTreeSet<RuntimeCondition>, Witness> {
@@ -324,7 +344,7 @@ impl Oracle {
     /// What each loop of a legal tree carries. Empty for a tree that is not legal.
     pub fn loop_facts(&self, root: &Green) -> BTreeMap<Path, LoopFacts> {
         let Ok(places) = places(&self.kernel, root) else { return BTreeMap::new() };
-        let Ok(conditions) = self.conditions(root) else { return BTreeMap::new() };
+        let Ok(Judged { conditions, shared }) = self.examine(root) else { return BTreeMap::new() };
         self.solver.set_budget(self.work);
         let mut facts: BTreeMap<Path, LoopFacts> = BTreeMap::new();
         let mut memo = self.memo.borrow_mut();
@@ -368,6 +388,9 @@ impl Oracle {
         }
         for (path, fact) in &mut facts {
             if unknown.contains(path) {
+                continue;
+            }
+            if shared.iter().any(|buffer| path.0.starts_with(&buffer.0)) {
                 continue;
             }
             fact.parallel = fact.carried.is_empty() || mutation::off(Rule::Facts);

@@ -100,6 +100,8 @@ pub(super) enum Question {
     /// Is there a pair in different iterations of shared loop `.0`, in the same ones of all outer ones? In which
     /// the target's value is greater (`true`) or less?
     Carried(usize, bool),
+    /// Is there a pair at all?
+    Any,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -202,6 +204,11 @@ impl Orders<'_> {
             }
             let difference = |k: usize| pair.time_b[k].clone().minus(&pair.time_a[k]);
             match question {
+                Question::Any => {
+                    if let Some(point) = self.solver.find_point(&base)? {
+                        return Ok(Some(self.example(check, pair, &point)));
+                    }
+                }
                 Question::Carried(level, later) => {
                     for k in 0..level {
                         base.require_zero(difference(k)?);

@@ -5,7 +5,7 @@
 //! at two times. Bounds are all that is used of what is around a home, which refuses a little more than necessary.
 
 use super::Fault;
-use super::witness::{BrokenStorage, StatementRef, Witness};
+use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
 use crate::places::{Place, Unsupported};
 use crate::system::{Inexact, Row, Solver, System};
 use loop_tree::{Affine, Green, Kernel, PrivateElement, Privates, StmtId, occurrences};
@@ -40,6 +40,9 @@ impl Storage<'_> {
             let touched = self.privates.touched(self.kernel, &occurrence);
             let unknown = || Unsupported::Predicate { path: place.path.clone() };
             for (_, element) in touched.ok_or_else(unknown)? {
+                if place.buffers.iter().any(|b| b.buffer.array == element.array) {
+                    continue;
+                }
                 let loops = place.loops.iter().filter(|l| l.depth < element.home.0.len()).count();
                 homes.entry(element.clone()).or_insert_with(|| Home {
                     element,
@@ -87,8 +90,9 @@ impl Storage<'_> {
         }
         let example = |point: &[i64]| BrokenStorage {
             array: self.kernel.array(a.element.array).name.clone(),
+            problem: StorageProblem::Apart,
             first: StatementRef::new(self.kernel, a.statement),
-            second: StatementRef::new(self.kernel, b.statement),
+            second: Some(StatementRef::new(self.kernel, b.statement)),
             params: super::param_values(self.kernel, point),
             element: first.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect(),
         };

@@ -25,7 +25,7 @@ pub enum Witness {
     },
     /// The tree does not execute the statement's instances exactly once each.
     Coverage(Arc<BrokenCoverage>),
-    /// A scalar would have to be an array.
+    /// A value would not be found where it is looked for.
     Storage(Arc<BrokenStorage>),
     /// The tree, or the question about it, cannot be described.
     Unsupported(Unsupported),
@@ -101,19 +101,49 @@ pub struct BrokenCoverage {
     pub instance: Vec<i64>,
 }
 
-/// A scalar that each iteration of the original's outer loops sets anew, of which the tree needs several at a time.
+/// A value that would not be found where it is looked for, with an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenStorage {
-    /// Name of the scalar.
+    /// Name of the array or scalar.
     pub array: Arc<str>,
-    /// A statement that touches it.
+    /// What is wrong.
+    pub problem: StorageProblem,
+    /// The statement concerned; of two, the one named first.
     pub first: StatementRef,
-    /// One that touches the same value at another time, with other values in between.
-    pub second: StatementRef,
+    /// The other statement.
+    pub second: Option<StatementRef>,
     /// Parameter values of the example.
     pub params: Vec<(Arc<str>, i64)>,
-    /// The iteration of the outer loops that the value belongs to.
+    /// The element: subscripts, or the iteration of outer loops that it belongs to.
     pub element: Vec<i64>,
+}
+
+/// What is wrong with where values live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StorageProblem {
+    /// Two statements touch the same value of a scalar at different times, with other values in between.
+    Apart,
+    /// An element has no place in the buffer.
+    Outside,
+    /// Two elements have one place in the buffer.
+    Shared,
+    /// An element is read that is neither filled in nor written before.
+    Unfilled,
+    /// An element is filled in that is perhaps not touched there.
+    Filled,
+    /// An element is written that is not written back.
+    Lost,
+    /// An element is written back that is perhaps not written there.
+    Written,
+    /// A value passes into or out of the buffer, or from one place in it to another.
+    Crosses,
+    /// A value is overwritten before it is read.
+    Overwritten,
+    /// Others may see the array while its elements are in the buffer.
+    Seen,
+    /// A loop around which elements share places is marked parallel or vector.
+    Marked,
 }
 
 impl Witness {
@@ -180,12 +210,63 @@ impl fmt::Display for BrokenCoverage {
 
 impl fmt::Display for BrokenStorage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let element = Tuple(&self.element);
-        write!(f, "needs an array in the place of {}: ", self.array)?;
-        match self.first == self.second {
-            true => write!(f, "{} is executed for {element} at times apart", self.first)?,
-            false => write!(f, "{} and {} are executed for {element} apart", self.first, self.second)?,
-        }
+        let (array, first, element) = (&self.array, &self.first, Tuple(&self.element));
+        let second = self.second.as_ref().unwrap_or(first);
+        match self.problem {
+            StorageProblem::Apart => {
+                write!(f, "needs an array in the place of {array}: ")?;
+                match first == second {
+                    true => write!(f, "{first} is executed for {element} at times apart"),
+                    false => write!(f, "{first} and {second} are executed for {element} apart"),
+                }
+            }
+            StorageProblem::Outside => {
+                write!(f, "the buffer of {array} has no place for element {element} of {first}")
+            }
+            StorageProblem::Shared => {
+                write!(
+                    f,
+                    "the buffer of {array} has one place for element {element} of {first} and another one of {second}"
+                )
+            }
+            StorageProblem::Unfilled if element.0.is_empty() => {
+                write!(
+                    f,
+                    "{first} reads {array} in a buffer that is not filled, and not surely after a write"
+                )
+            }
+            StorageProblem::Unfilled => {
+                write!(f, "{first} reads element {element} of {array}, which its buffer is not filled with")
+            }
+            StorageProblem::Filled => {
+                write!(f, "the buffer of {array} is filled with elements that are perhaps not touched there")
+            }
+            StorageProblem::Lost if element.0.is_empty() => {
+                write!(f, "{first} writes {array} in a buffer that is not written back")
+            }
+            StorageProblem::Lost => {
+                write!(f, "{first} writes element {element} of {array}, which its buffer does not write back")
+            }
+            StorageProblem::Written => {
+                write!(f, "the buffer of {array} writes back elements that are perhaps not written there")
+            }
+            StorageProblem::Crosses => {
+                write!(
+                    f,
+                    "{second} at {element} reads what {first} puts into another buffer, or another place, of {array}"
+                )
+            }
+            StorageProblem::Overwritten => {
+                write!(
+                    f,
+                    "{second} overwrites element {element} of {array}, which {first} wrote, before it is read"
+                )
+            }
+            StorageProblem::Seen => write!(f, "at {first}, others may see {array} while it is in a buffer"),
+            StorageProblem::Marked => {
+                write!(f, "iterations of a marked loop around {first} share places in the buffer of {array}")
+            }
+        }?;
         Params(&self.params).fmt(f)
     }
 }
