@@ -442,6 +442,23 @@ impl Ops {
     }
 }
 
+/// Gives what the kernel names, statements included, other names: words that text uses itself, names like generated ones, what is
+/// no word at all.
+pub fn rename(kernel: &mut Kernel, choices: &mut Choices) {
+    const NAMES: [&str; 14] =
+        ["for", "t0", "_t1", "x0", "t", "f64", "x y", "i.j", "a=\"b;\\", "@0", "é", "min", "# (", ""];
+    let mut left: Vec<&str> = NAMES.to_vec();
+    let mut other = |name: &mut Arc<str>| {
+        if choices.one_in(2) && !left.is_empty() {
+            *name = left.swap_remove(choices.below(left.len() as u32) as usize).into();
+        }
+    };
+    kernel.params.iter_mut().for_each(|p| other(&mut p.name));
+    kernel.variables.iter_mut().for_each(|v| other(&mut v.name));
+    kernel.arrays.iter_mut().for_each(|a| other(&mut a.name));
+    kernel.statements.iter_mut().for_each(|s| other(&mut Arc::make_mut(s).name));
+}
+
 /// Another tree with the same instances in the same order, mostly not in canonical form: loops strip-mined, peeled and
 /// renamed, sequences nested, bindings, guards that hold, versions of equal alternatives, and loop kinds, whether or not the
 /// loops carry dependences.

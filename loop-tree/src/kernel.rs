@@ -4,8 +4,8 @@
 //! ([`Kernel::original`]): domains and dependences are derived from it.
 
 use crate::{
-    AccessId, Affine, ArrayId, BinaryOp, CastOp, ComparePredicate, Constant, Constraint, Green, Intrinsic,
-    OpFlags, OpId, ParamId, ReductionOp, RuntimeCondition, ScalarType, StmtId, VarId,
+    AccessId, Affine, ArrayId, BinaryOp, Buffer, CastOp, ComparePredicate, Constant, Constraint, Green,
+    Intrinsic, OpFlags, OpId, ParamId, ReductionOp, RuntimeCondition, ScalarType, StmtId, VarId,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -339,23 +339,31 @@ impl Kernel {
         Green::stmt(id, self.statement(id).dims.clone())
     }
 
-    /// Name of a variable in text: the original name, or `t0`, `t1`, ... (with as many underscores in front as
-    /// make it differ from all names of the kernel).
+    /// Name of a variable: the original name, or `t0`, `t1`, ... as [`generated_name`](Self::generated_name) has it.
     pub fn variable_name(&self, var: VarId) -> String {
-        if let Some(v) = self.variables.get(var.index()) {
-            return v.name.to_string();
+        match self.variables.get(var.index()) {
+            Some(v) => v.name.to_string(),
+            None if let Some(k) = Buffer::index_of(var) => format!("{}{k}", self.generated_name("x")),
+            None => format!("{}{}", self.generated_name("t"), var.0 - self.var_count()),
         }
-        let number = var.0 - self.var_count();
-        let mut name = format!("t{number}");
-        while self.is_name_taken(&name) {
-            name.insert(0, '_');
-        }
-        name
     }
 
-    fn is_name_taken(&self, name: &str) -> bool {
-        self.find_param(name).is_some()
-            || self.find_array(name).is_some()
-            || self.find_variable(name).is_some()
+    /// What generated names begin with: the letter, behind as many underscores as make no name of the kernel begin so and go on
+    /// with a number.
+    pub fn generated_name(&self, letter: &str) -> String {
+        let names = || {
+            (self.params.iter().map(|p| &p.name))
+                .chain(self.arrays.iter().map(|a| &a.name))
+                .chain(self.variables.iter().map(|v| &v.name))
+        };
+        let mut prefix = String::from(letter);
+        let clashes = |prefix: &str| {
+            let numbered = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
+            names().any(|name| name.strip_prefix(prefix).is_some_and(numbered))
+        };
+        while clashes(&prefix) {
+            prefix.insert(0, '_');
+        }
+        prefix
     }
 }

@@ -31,12 +31,13 @@ mod print;
 mod print_statement;
 mod tree;
 
+pub use lexer::{quoted, unquoted};
 pub use print::{
     print, print_affine, print_condition, print_constraint, print_kernel, print_runtime_condition, print_tree,
 };
 pub use print_statement::print_statement;
 
-use crate::{Condition, Green, Kernel, RuntimeCondition};
+use crate::{Affine, Condition, Green, Kernel, RuntimeCondition, VarId};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -100,4 +101,14 @@ pub fn parse_runtime_condition(kernel: &Kernel, text: &str) -> Result<RuntimeCon
 /// Reads an affine condition over the kernel's variables and parameters.
 pub fn parse_condition(kernel: &Kernel, text: &str) -> Result<Condition, TextError> {
     parser::condition_of(kernel, text)
+}
+
+/// Reads an expression as [`print_affine`] writes it, over parameters and the variables of a scope, innermost last.
+pub fn parse_affine(kernel: &Kernel, scope: &[VarId], text: &str) -> Result<Affine, TextError> {
+    parser::affine_of(kernel, scope, text)
+}
+
+/// Whether text has the form of an affine expression, whatever its names are.
+pub fn check_affine(text: &str) -> Result<(), TextError> {
+    parser::any_affine(text)
 }

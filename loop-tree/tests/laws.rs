@@ -1,8 +1,8 @@
 //! Laws of the text form, the canonical form and the interpreter, on random kernels and trees.
 
-use loop_tree::arbitrary::{Choices, kernel, same_order};
+use loop_tree::arbitrary::{Choices, kernel, rename, same_order};
 use loop_tree::interp::{Layout, Memory, RunOptions, accesses, instances, run};
-use loop_tree::text::{Program, parse, print};
+use loop_tree::text::{Program, check_affine, parse, parse_affine, print, print_affine, quoted, unquoted};
 use loop_tree::{AccessKind, Green, Kernel, Node, VarId, canonical, validate};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -54,7 +54,8 @@ proptest! {
 
     #[test]
     fn what_is_printed_is_read_back(mut choices in tape()) {
-        let k = kernel(&mut choices);
+        let mut k = kernel(&mut choices);
+        rename(&mut k, &mut choices);
         let variant = canonical(&k, &same_order(&k, &mut choices));
         let program = Program { kernel: Arc::new(k), variant: Some(variant) };
         let text = print(&program);
@@ -63,6 +64,19 @@ proptest! {
         let read = read.unwrap();
         prop_assert_eq!(&read, &program, "{}", text);
         prop_assert_eq!(print(&read), text);
+        // The same of expressions, in the scope that they stand in.
+        let mut walk = program.tree().walk();
+        while let Some((header, _)) = walk.next_counted() {
+            let scope: Vec<VarId> = walk.here().scope().collect();
+            for e in header.lower().iter().chain(header.upper()) {
+                let text = print_affine(&program.kernel, e);
+                let read = parse_affine(&program.kernel, &scope, &text);
+                prop_assert_eq!(read.as_ref(), Ok(e), "{}", text);
+                prop_assert!(check_affine(&text).is_ok());
+            }
+            let name = program.kernel.variable_name(header.var);
+            prop_assert_eq!(unquoted(&quoted(&name)), Some(name));
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Arguments {
     ) -> Result<Self, RecipeError> {
         let mut groups = vec![vec![]];
         let (mut depth, mut from) = (0usize, 0usize);
-        for (at, c) in text.char_indices().chain([(text.len(), ';')]) {
+        for (at, c) in unquoted(text).chain([(text.len(), ';')]) {
             match c {
                 '(' | '[' => depth += 1,
                 ')' | ']' => depth = depth.saturating_sub(1),
@@ -157,6 +157,21 @@ impl Argument {
     }
 }
 
+/// The characters of recipe text with their positions, but for names in quotes, which end on their line.
+pub(crate) fn unquoted(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let (mut inside, mut escaped) = (false, false);
+    text.char_indices().filter(move |(_, c)| {
+        if *c == '\n' {
+            (inside, escaped) = (false, false);
+            return true;
+        }
+        let was_inside = inside;
+        inside ^= *c == '"' && !escaped;
+        escaped = inside && *c == '\\' && !escaped;
+        !was_inside && !inside
+    })
+}
+
 fn argument(text: &str, start: usize) -> Result<Option<Argument>, RecipeError> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
@@ -164,8 +179,8 @@ fn argument(text: &str, start: usize) -> Result<Option<Argument>, RecipeError> {
     }
     let start = start + (text.len() - text.trim_start().len());
     let span = start..start + trimmed.len();
-    let (key, value) = match trimmed.split_once('=') {
-        Some((key, value)) => (Some(key.trim().to_string()), value.trim()),
+    let (key, value) = match unquoted(trimmed).find(|(_, c)| *c == '=') {
+        Some((at, _)) => (Some(trimmed[..at].trim().to_string()), trimmed[at + 1..].trim()),
         None => (None, trimmed),
     };
     if value.is_empty() || key.as_deref() == Some("") {

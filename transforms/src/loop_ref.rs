@@ -1,7 +1,7 @@
 //! How a recipe names a node.
 
 use crate::{Context, Refusal};
-use loop_tree::Path;
+use loop_tree::{Path, text};
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,15 +16,12 @@ pub enum LoopRef {
 }
 
 impl LoopRef {
-    /// Reads `@0.1` or a name.
-    pub fn parse(text: &str) -> Option<LoopRef> {
-        if text.starts_with('@') {
-            return Path::parse(text).map(LoopRef::Path);
+    /// Reads `@0.1` or a name, in quotes where a tree has it so.
+    pub fn parse(reference: &str) -> Option<LoopRef> {
+        if reference.starts_with('@') {
+            return Path::parse(reference).map(LoopRef::Path);
         }
-        let mut chars = text.chars();
-        let starts = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
-        (starts && chars.all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$')))
-            .then(|| LoopRef::Name(text.into()))
+        text::unquoted(reference).map(|name| LoopRef::Name(name.into()))
     }
 
     /// The path of the node in a tree. A path is not looked up.
@@ -62,7 +59,7 @@ impl fmt::Display for LoopRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoopRef::Path(path) => path.fmt(f),
-            LoopRef::Name(name) => f.write_str(name),
+            LoopRef::Name(name) => f.write_str(&text::quoted(name)),
         }
     }
 }

@@ -9,7 +9,7 @@
 //! Steps are separated by newlines or by `;` outside parentheses; `#` starts a comment. A recipe prints as it would be
 //! written, and replays to the same tree. Paths of a step are those of the canonical tree that the step is applied to.
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, unquoted};
 use crate::{Context, Refusal, Registry, Step};
 use loop_tree::{Green, Kernel};
 use std::fmt;
@@ -81,7 +81,7 @@ fn pieces(text: &str) -> Result<Vec<Range<usize>>, RecipeError> {
     let mut result = Vec::new();
     let mut open: Option<usize> = None; // where the parenthesis of the current step is
     let (mut depth, mut from, mut comment) = (0usize, 0usize, false);
-    for (at, c) in text.char_indices().chain([(text.len(), '\n')]) {
+    for (at, c) in unquoted(text).chain([(text.len(), '\n')]) {
         if comment && c != '\n' {
             continue;
         }
@@ -176,6 +176,8 @@ mod tests {
             "move(@0.2; 0)",
             "sink(@0.0)",
             "mark(i; parallel)",
+            "tile(\"for\", \"a=b;(\\\"\"; 8, 8)",
+            "split(i; \"x y\" - 1)",
         ] {
             let recipe = Recipe::parse(text, &registry).unwrap_or_else(|e| panic!("{text}: {e}"));
             assert_eq!(recipe.to_string(), text);
@@ -185,7 +187,7 @@ mod tests {
 
     #[test]
     fn steps_are_separated_and_comments_skipped() {
-        let text = "# first\ninterchange( i ) ; tile(i,j;32,\n 32) # why\n\nreverse(i)\n";
+        let text = "# \"first\ninterchange( i ) ; tile(i,j;32,\n 32) # why\n\nreverse(i)\n";
         let recipe = Recipe::parse(text, &Registry::standard()).unwrap();
         assert_eq!(recipe.to_string(), "interchange(i); tile(i, j; 32, 32); reverse(i)");
         assert_eq!(Recipe::parse("  # nothing\n;", &Registry::standard()).unwrap(), Recipe::default());

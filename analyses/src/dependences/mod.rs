@@ -226,7 +226,7 @@ impl fmt::Display for Listing<'_> {
                 f.write_str(" reduction")?;
             }
             for condition in &d.vanishes_if {
-                write!(f, " unless {}", crate::legality::condition_text(self.kernel, condition))?;
+                write!(f, " unless {}", loop_tree::text::print_runtime_condition(self.kernel, condition))?;
             }
             writeln!(f)?;
         }

@@ -22,7 +22,6 @@ mod witness;
 
 pub use witness::{
     BrokenCoverage, BrokenDependence, BrokenStorage, Problem, StatementRef, StorageProblem, Witness,
-    condition_text,
 };
 
 use crate::dependences::{AnalysisError, Component, DependenceKind, DependenceSet, Dependences};

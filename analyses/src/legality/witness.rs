@@ -4,9 +4,7 @@ use crate::dependences::DependenceKind;
 use crate::isl::IslError;
 use crate::places::Unsupported;
 use crate::system::Inexact;
-use loop_tree::{
-    AccessId, Affine, Atom, Constraint, Kernel, Path, Relation, RuntimeCondition, SourceLocation, StmtId,
-};
+use loop_tree::{AccessId, Kernel, Path, SourceLocation, StmtId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -303,49 +301,5 @@ impl fmt::Display for Params<'_> {
             write!(f, "{} {name} = {value}", if i == 0 { " for" } else { "," })?;
         }
         Ok(())
-    }
-}
-
-/// A run-time condition with the names of its kernel.
-pub fn condition_text(kernel: &Kernel, condition: &RuntimeCondition) -> String {
-    match condition {
-        RuntimeCondition::NoOverlap(a, b) => {
-            format!("{} and {} do not overlap", kernel.array(*a).name, kernel.array(*b).name)
-        }
-        RuntimeCondition::Parameter(Constraint { expression, relation }) => {
-            let op = match relation {
-                Relation::NonNegative => ">=",
-                Relation::Zero => "==",
-            };
-            format!("{} {op} 0", affine_text(kernel, expression))
-        }
-    }
-}
-
-fn affine_text(kernel: &Kernel, e: &Affine) -> String {
-    let mut text = String::new();
-    for (atom, c) in e.terms() {
-        let name = match atom {
-            Atom::Var(v) => kernel.variable_name(*v),
-            Atom::Param(p) => kernel.param(*p).name.to_string(),
-            Atom::Div(d) => format!("floor(({})/{})", affine_text(kernel, &d.numerator), d.denominator),
-        };
-        let sign = match (text.is_empty(), *c < 0) {
-            (true, false) => "",
-            (true, true) => "-",
-            (false, false) => " + ",
-            (false, true) => " - ",
-        };
-        text.push_str(sign);
-        if c.unsigned_abs() != 1 {
-            text.push_str(&format!("{}*", c.unsigned_abs()));
-        }
-        text.push_str(&name);
-    }
-    match (text.is_empty(), e.constant_term()) {
-        (true, k) => k.to_string(),
-        (false, 0) => text,
-        (false, k) if k < 0 => format!("{text} - {}", k.unsigned_abs()),
-        (false, k) => format!("{text} + {k}"),
     }
 }

@@ -80,8 +80,8 @@ const RESERVED: &[&str] = &[
     "write",
 ];
 
-/// The name as it must be written: in quotes where it is not a plain word.
-pub(super) fn quoted(name: &str) -> String {
+/// A name as it must be written: in quotes where it is not a plain word, or has a meaning.
+pub fn quoted(name: &str) -> String {
     let mut chars = name.chars();
     let plain = chars.next().is_some_and(is_start)
         && chars.all(|c| is_start(c) || c.is_ascii_digit() || c == '.')
@@ -118,6 +118,14 @@ pub(super) fn is_reserved(word: &str) -> bool {
 
 fn is_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || c == '$'
+}
+
+/// The name that text consists of, if it is just that: a word, or anything in quotes.
+pub fn unquoted(text: &str) -> Option<String> {
+    match tokens(text).ok()?.as_slice() {
+        [Token { tok: Tok::Ident(name) | Tok::Quoted(name), .. }, _] => Some(name.clone()),
+        _ => None,
+    }
 }
 
 fn error(message: impl Into<String>, span: Range<usize>) -> TextError {

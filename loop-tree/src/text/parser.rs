@@ -3,8 +3,8 @@
 use super::lexer::{Tok, Token, is_reserved, tokens};
 use super::{MAX_DEPTH, Program, TextError};
 use crate::{
-    AliasClass, Array, ArrayId, Condition, Green, Kernel, Param, ParamId, RuntimeCondition, ScalarType,
-    Statement, StmtId, Storage, VarId, Variable, canonical,
+    Affine, AliasClass, Array, ArrayId, Condition, Green, Kernel, Param, ParamId, RuntimeCondition,
+    ScalarType, Statement, StmtId, Storage, VarId, Variable, canonical,
 };
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -28,6 +28,8 @@ pub(super) struct Tables {
     pub params: Vec<Param>,
     pub arrays: Vec<Array>,
     pub variables: Vec<Variable>,
+    /// Every name is known, as a parameter: only the form of the text is looked at.
+    pub any_name: bool,
     /// No further original variables: other names are fresh ones.
     pub variables_closed: bool,
     /// One more than the greatest fresh variable, counted from the originals.
@@ -44,24 +46,26 @@ impl Tables {
             params: kernel.params.clone(),
             arrays: kernel.arrays.clone(),
             variables: kernel.variables.clone(),
-            variables_closed: true,
             statements: kernel.statements.clone(),
-            ..Tables::default()
+            ..Tables::names_of(kernel)
         };
-        for (i, p) in kernel.params.iter().enumerate() {
-            t.names.insert(p.name.clone(), Name::Param(ParamId::new(i)));
-        }
-        for (i, a) in kernel.arrays.iter().enumerate() {
-            t.names.insert(a.name.clone(), Name::Array(ArrayId::new(i)));
-        }
-        for (i, v) in kernel.variables.iter().enumerate() {
-            t.names.insert(v.name.clone(), Name::Var(VarId::new(i)));
-        }
         for (id, s) in kernel.statements() {
             t.statement_names.insert(s.name.clone(), id);
             t.statement_spans.push(0..0);
         }
         t
+    }
+
+    /// Enough to read expressions.
+    fn names_of(kernel: &Kernel) -> Tables {
+        let params = kernel.params.iter().enumerate();
+        let arrays = kernel.arrays.iter().enumerate();
+        let variables = kernel.variables.iter().enumerate();
+        let names = (params.map(|(n, p)| (p.name.clone(), Name::Param(ParamId::new(n)))))
+            .chain(arrays.map(|(n, a)| (a.name.clone(), Name::Array(ArrayId::new(n)))))
+            .chain(variables.map(|(n, v)| (v.name.clone(), Name::Var(VarId::new(n)))))
+            .collect();
+        Tables { names, variables_closed: true, ..Tables::default() }
     }
 }
 
@@ -205,6 +209,7 @@ impl Parser {
     pub fn lookup(&self, name: &str, span: &Range<usize>) -> Parsed<Name> {
         match self.tables.names.get(name) {
             Some(name) => Ok(*name),
+            None if self.tables.any_name => Ok(Name::Param(ParamId(0))),
             None => self.error_help(
                 format!("`{name}` is not known"),
                 "parameters stand in brackets after the nest's name; arrays and scalars are declared before the body",
@@ -348,7 +353,25 @@ pub(super) fn condition_of(kernel: &Kernel, text: &str) -> Parsed<Condition> {
     Ok(condition)
 }
 
+pub(super) fn affine_of(kernel: &Kernel, scope: &[VarId], text: &str) -> Parsed<Affine> {
+    let mut tables = Tables::names_of(kernel);
+    for var in scope.iter().filter(|v| !kernel.is_original(**v)) {
+        tables.names.insert(kernel.variable_name(*var).into(), Name::Var(*var));
+    }
+    let scope = scope.iter().map(|v| (*v, true)).collect();
+    Parser { scope, ..Parser::new(text, tables)? }.only_affine()
+}
+
+pub(super) fn any_affine(text: &str) -> Parsed<()> {
+    Parser::new(text, Tables { any_name: true, ..Tables::default() })?.only_affine().map(drop)
+}
+
 impl Parser {
+    fn only_affine(mut self) -> Parsed<Affine> {
+        let e = self.affine()?;
+        if *self.peek() == Tok::End { Ok(e) } else { self.unexpected("the end of the expression") }
+    }
+
     fn params(&mut self) -> Parsed<()> {
         if !self.eat("[") || self.eat("]") {
             return Ok(());

@@ -11,7 +11,7 @@ use crate::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
-/// Names in text. Fresh variables get the prefix that makes them differ from all other names.
+/// Names in text, as [`Kernel::variable_name`] has them, in quotes where they need it.
 pub(super) struct Names<'k> {
     pub kernel: &'k Kernel,
     fresh_prefix: String,
@@ -21,23 +21,7 @@ pub(super) struct Names<'k> {
 
 impl<'k> Names<'k> {
     pub fn of(kernel: &'k Kernel) -> Self {
-        let original: FxHashSet<&str> = (kernel.params.iter().map(|p| &*p.name))
-            .chain(kernel.arrays.iter().map(|a| &*a.name))
-            .chain(kernel.variables.iter().map(|v| &*v.name))
-            .collect();
-        let clashes = |prefix: &str| {
-            original.iter().any(|n| {
-                n.strip_prefix(prefix).is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
-            })
-        };
-        let free = |letter: &str| {
-            let mut prefix = String::from(letter);
-            while clashes(&prefix) {
-                prefix.insert(0, '_');
-            }
-            prefix
-        };
-        Names { kernel, fresh_prefix: free("t"), index_prefix: free("x") }
+        Names { kernel, fresh_prefix: kernel.generated_name("t"), index_prefix: kernel.generated_name("x") }
     }
 
     pub fn var(&self, var: VarId) -> String {

@@ -54,7 +54,7 @@ impl IndexSetSplit {
             return Err(arguments.error("`split` needs a point after the loop"));
         };
         arguments.finish()?;
-        let expression = Expression::parse(&point.value).map_err(|message| point.error(message))?;
+        let expression = Expression::parse(&point.value).map_err(|e| point.error(e.message))?;
         if point.key.is_some() {
             return Err(point.error("a point is an affine expression"));
         }

@@ -393,7 +393,7 @@ mod tests {
         let recipe = Recipe::parse("tile(i, j; 4, 4; full)", &Registry::standard()).unwrap();
         let after = recipe.replay(&k, &before).unwrap();
         for params in parameters() {
-            assert_eq!(sorted(&before, &params), sorted(&after, &params));
+            assert_eq!(sorted(&k, &before, &params), sorted(&k, &after, &params));
         }
         let full = Red::at(&after, &Path::parse("@0.0.0").unwrap()).unwrap();
         let points = Context { kernel: &k, root: full.green() }.sites();

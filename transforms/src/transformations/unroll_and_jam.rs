@@ -271,6 +271,7 @@ mod tests {
                for j in 0..2*t0 { let i = 2*t0 { S } let i = 2*t0 + 1 { S } }
                for j in max(0, 2*t0)..2*t0 + 1 { let i = 2*t0 + 1 { S } } }",
         );
+        let k = kernel(&[("S", "i")]);
         refuse(&k, "for i in 0..N { S }", "unroll_and_jam(i; 2)", "innermost");
     }
 }
