@@ -11,6 +11,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/BuildLibCalls.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
@@ -113,6 +114,39 @@ extern "C" bool lt_is_library_call(const CallBase *C) {
   TargetLibraryInfo Library(Impl, C->getFunction());
   LibFunc Which;
   return Library.getLibFunc(*C, Which) && Library.has(Which);
+}
+// Declares a function of the target's library for calls from F; null where the target has none, F may not call it by its
+// meaning, or the module defines it.
+static Function *libraryFunction(Function *F, LibFunc Which, Type *Result, Type *Argument) {
+  Module *M = F->getParent();
+  TargetLibraryInfoImpl Impl(M->getTargetTriple());
+  TargetLibraryInfo Library(Impl, F);
+  if (!isLibFuncEmittable(M, &Library, Which))
+    return nullptr;
+  FunctionType *T = FunctionType::get(Result, {Argument}, false);
+  auto *Callee = dyn_cast<Function>(getOrInsertLibFunc(M, Library, Which, T).getCallee());
+  if (!Callee || !Callee->isDeclaration() || Callee->getFunctionType() != T)
+    return nullptr;
+  inferNonMandatoryLibFuncAttrs(*Callee, Library);
+  return Callee;
+}
+extern "C" Function *lt_malloc(Function *F) {
+  LLVMContext &C = F->getContext();
+  TargetLibraryInfoImpl Impl(F->getParent()->getTargetTriple());
+  unsigned Bits = TargetLibraryInfo(Impl, F).getSizeTSize(*F->getParent());
+  return libraryFunction(F, LibFunc_malloc, PointerType::get(C, 0), Type::getIntNTy(C, Bits));
+}
+extern "C" Function *lt_free(Function *F) {
+  LLVMContext &C = F->getContext();
+  return libraryFunction(F, LibFunc_free, Type::getVoidTy(C), PointerType::get(C, 0));
+}
+// Takes back what attributes of F say, where calls of an allocator in it are more.
+extern "C" void lt_may_allocate(Function *F) {
+  MemoryEffects Said = F->getMemoryEffects();
+  MemoryEffects Now = Said | MemoryEffects::inaccessibleMemOnly() | MemoryEffects::errnoMemOnly();
+  if (Now != Said)
+    F->setMemoryEffects(Now);
+  F->removeFnAttr(Attribute::NoSync);
 }
 // Whether a call or function has an attribute of the function (`Param` < 0) or of a parameter, also by its callee.
 extern "C" bool lt_has_attribute(const Value *V, const char *Name, size_t Len, int64_t Param) {

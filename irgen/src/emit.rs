@@ -9,14 +9,18 @@
 
 mod address;
 mod arith;
+mod buffers;
 mod call;
 mod check;
 mod extent;
 mod function;
 mod gathers;
+mod hints;
 mod nest;
 mod ranges;
+mod reached;
 mod region;
+mod scope;
 mod scopes;
 mod slots;
 mod statement;
@@ -29,8 +33,10 @@ pub use region::{Emitted, emit_region};
 
 use crate::llvm::{Builder, Inst, LlvmError, Metadata, Module, Value};
 use arith::Known;
-use loop_tree::{Kernel, Path, VarId};
+use buffers::{Memory, Store};
+use loop_tree::{Kernel, Path};
 use ranges::Limits;
+use scope::Scope;
 use scopes::Scopes;
 use slots::Slots;
 use std::collections::BTreeSet;
@@ -106,6 +112,7 @@ struct Emitter<'m, 'k> {
     parallel: &'k BTreeSet<Path>,
     /// Access groups of the parallel loops around the builder's place.
     groups: Vec<Metadata<'m>>,
-    scope: Vec<(VarId, Known<'m>)>,
+    memory: Memory<'m>,
+    scope: Scope<Known<'m>, Store<'m>>,
     path: Path,
 }

@@ -1,13 +1,16 @@
-//! Every region of the C kernels, emitted again in its original order: the program prints the same.
+//! Every region of the C kernels, emitted again in its original order: the program prints the same. So does one with buffers.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use irgen::emit::emit_region;
+use irgen::emit::{EmitError, emit_region};
 use irgen::lift::{canonicalise, lift_function};
 use irgen::llvm::Context;
-use loop_tree::canonical;
+use loop_tree::{
+    AccessKind, Affine, ArrayId, Buffer, BufferDim, Green, Home, Node, ParamId, Window, WindowRange,
+    canonical, text,
+};
 
 const FORMS: [&[&str]; 2] = [&["-O3", "-Xclang", "-disable-llvm-passes"], &["-O1"]];
 
@@ -96,4 +99,81 @@ fn kernels_print_the_same() {
 
 fn source_bitcode(ir: &[u8]) -> Vec<u8> {
     Context::new().parse(ir, "test.ll").expect("parses").to_bitcode()
+}
+
+/// Sums of products of neighbours, and what is printed of them.
+const PROGRAM: &str = r#"
+#include <stdio.h>
+__attribute__((noinline)) void sums(double *restrict b, const double *restrict a, long n) {
+  for (long i = 0; i < n; i++)
+    for (long j = 0; j < n; j++)
+      b[i] += a[j] * a[i];
+}
+int main(void) {
+  double a[100], b[100];
+  for (int i = 0; i < 100; i++) a[i] = 0.1 * i, b[i] = i;
+  for (long n = 100; n >= 0; n -= 20) sums(b, a, n);
+  for (int i = 0; i < 100; i++) printf("%a\n", b[i]);
+}
+"#;
+
+/// `sums` with a copy of `a` on the heap, and of the element of `b` in a register.
+fn buffered(ir: &[u8]) -> Result<Vec<u8>, EmitError> {
+    let context = Context::new();
+    let mut module = context.parse(ir, "test.ll").expect("parses");
+    canonicalise(&mut module).expect("canonical");
+    let function = module.function("sums").expect("it is there");
+    let lifted = lift_function(&module, function);
+    let [region] = &lifted.regions[..] else { panic!("{:?}", lifted.remarks) };
+    let kernel = &region.kernel;
+    let n = Affine::param(ParamId(0));
+    let index = Affine::var(Buffer::index(0));
+    let arrays = |written: bool| {
+        let accesses = |a: usize| {
+            kernel.statements.iter().flat_map(|s| &s.accesses).filter(move |x| x.array.index() == a)
+        };
+        let is = |a: &usize| {
+            accesses(*a).any(|x| x.kind != AccessKind::Read) == written && kernel.arrays[*a].rank() == 1
+        };
+        ArrayId::new((0..kernel.arrays.len()).find(is).expect("there is one"))
+    };
+    let copy = Buffer {
+        dims: vec![BufferDim { subscript: index.clone(), extent: n.clone() }],
+        fill: Some(Window(vec![WindowRange::new(0, n)])),
+        home: Home::Heap,
+        alignment: 64,
+        ..Buffer::scalar(arrays(false))
+    };
+    let Node::Loop(header, body) = kernel.original.node() else { panic!("{}", text::print_kernel(kernel)) };
+    let i = Affine::var(header.var);
+    let window = || Some(Window(vec![WindowRange::new(i.clone(), i.offset(1))]));
+    let element = Buffer {
+        dims: vec![BufferDim { subscript: &index - &i, extent: Affine::constant(1) }],
+        fill: window(),
+        write_back: window(),
+        ..Buffer::scalar(arrays(true))
+    };
+    let root = Green::alloc(copy, Green::for_loop(header.clone(), Green::alloc(element, body.clone())));
+    emit_region(&module, region, &canonical(kernel, &root), &[], &BTreeSet::new())?;
+    module.verify().unwrap_or_else(|e| panic!("{e}\n{module}"));
+    Ok(module.to_bitcode())
+}
+
+#[test]
+fn regions_with_buffers_print_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("sums.c");
+    std::fs::write(&source, PROGRAM).expect("writable");
+    let ir = compile(&source, &["-O1"], folder.path());
+    let module = buffered(&ir).expect("it is emitted");
+    let printed = Context::new().parse(&module, "test.ll").expect("parses").to_string();
+    assert!(printed.contains("call ptr @malloc") && printed.contains("call void @free"), "{printed}");
+    let expected = output(folder.path(), "original", &source_bitcode(&ir));
+    assert_eq!(expected, output(folder.path(), "buffered", &module));
+    let freestanding = compile(&source, &["-O1", "-ffreestanding"], folder.path());
+    let error = buffered(&freestanding).expect_err("there is no malloc to call");
+    assert_eq!(
+        error.to_string(),
+        "a buffer on the heap, where the function may call no allocator, cannot be emitted"
+    );
 }

@@ -2,10 +2,11 @@
 
 use super::arith::Known;
 use super::ranges::Range;
+use super::scope::Frame;
 use super::{EmitError, Emitter, Place};
 use crate::llvm::{GepFlags, Inst, Value};
 use crate::mutation::{self, Rule};
-use loop_tree::{AccessId, Affine, Array, Op, Statement};
+use loop_tree::{AccessId, Affine, ArrayId, Op, Statement, StmtFlags};
 
 impl<'m> Emitter<'m, '_> {
     /// Address of the element, and its alignment in bytes.
@@ -24,26 +25,60 @@ impl<'m> Emitter<'m, '_> {
         }
         let subscripts = access.subscripts.as_deref();
         let subscripts = subscripts.ok_or(EmitError::Unsupported { what: "an access without subscripts" })?;
-        match self.places[access.array.index()] {
-            Place::Scalar { slot } => Ok((self.slot(access.array, slot), op.ty.size())),
+        if let Some(frame) = self.scope.innermost(access.array) {
+            if statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
+                return Err(EmitError::Unsupported { what: "an atomic access of a buffer" });
+            }
+            let what = "an instance without the dims that its buffer needs";
+            let place = self.scope.element(frame, subscripts, &statement.dims);
+            return self.in_buffer(frame, &place.ok_or(EmitError::Unsupported { what })?);
+        }
+        self.in_array(access.array, subscripts, origin)
+    }
+
+    /// Address of an element of a buffer, its place given over places of the scope.
+    pub(super) fn in_buffer(&self, frame: usize, place: &[Affine]) -> Result<(Value<'m>, u32), EmitError> {
+        let Frame { buffer, store, .. } = &self.scope.frames()[frame];
+        let element = self.kernel.array(buffer.array).element;
+        let extents: Vec<Option<Affine>> = buffer.dims.iter().map(|d| Some(d.extent.clone())).collect();
+        let pointer = match place {
+            [] => store.pointer,
+            _ => {
+                let index = self.linear_index(&extents, place, 0)?;
+                self.builder.gep(self.ty(element)?, store.pointer, &[index], GepFlags::INBOUNDS, "")?
+            }
+        };
+        Ok((pointer, element.size()))
+    }
+
+    /// Address of an element of an array itself.
+    pub(super) fn in_array(
+        &self,
+        id: ArrayId,
+        subscripts: &[Affine],
+        origin: Option<Inst<'m>>,
+    ) -> Result<(Value<'m>, u32), EmitError> {
+        let array = self.kernel.array(id);
+        match self.places[id.index()] {
+            Place::Scalar { slot } => Ok((self.slot(id, slot), array.element.size())),
             Place::Memory { base, offset, alignment } => {
                 let size = i64::from(array.element.size());
                 let flags = self.gep_flags(base, origin);
                 let element = self.ty(array.element)?;
                 let b = &self.builder;
                 let pointer = if offset % size == 0 {
-                    let index = self.linear_index(array, subscripts, offset / size)?;
+                    let index = self.linear_index(&array.extents, subscripts, offset / size)?;
                     b.gep(element, base, &[index], flags, "")?
                 } else {
                     // Inside of a struct: the first step alone may leave the object.
-                    let index = self.linear_index(array, subscripts, 0)?;
+                    let index = self.linear_index(&array.extents, subscripts, 0)?;
                     let element = b.gep(element, base, &[index], GepFlags::empty(), "")?;
                     b.gep(self.module.context().i8(), element, &[self.int(offset)?], GepFlags::empty(), "")?
                 };
                 let stated = origin.filter(|o| o.is_access()).and_then(|o| o.alignment());
                 let alignment = match mutation::off(Rule::Alignment) {
-                    true => op.ty.size(),
-                    false => stated.unwrap_or(1).max(alignment).min(op.ty.size()),
+                    true => array.element.size(),
+                    false => stated.unwrap_or(1).max(alignment).min(array.element.size()),
                 };
                 Ok((pointer, alignment))
             }
@@ -71,7 +106,7 @@ impl<'m> Emitter<'m, '_> {
     /// expression.
     fn linear_index(
         &self,
-        array: &Array,
+        extents: &[Option<Affine>],
         subscripts: &[Affine],
         offset: i64,
     ) -> Result<Value<'m>, EmitError> {
@@ -80,7 +115,7 @@ impl<'m> Emitter<'m, '_> {
         let mut pending = Affine::constant(0);
         for (dimension, subscript) in subscripts.iter().enumerate() {
             if dimension > 0 {
-                let extent = array.extents[dimension].as_ref();
+                let extent = extents[dimension].as_ref();
                 let extent =
                     extent.ok_or(EmitError::Unsupported { what: "an inner extent that is unknown" })?;
                 match extent.as_constant() {

@@ -23,8 +23,7 @@ impl<'m> Emitter<'m, '_> {
     }
 
     pub(super) fn variable(&self, var: VarId) -> Result<Known<'m>, EmitError> {
-        let found = self.scope.iter().rev().find(|(v, _)| *v == var);
-        found.map(|(_, known)| *known).ok_or_else(|| EmitError::unbound(self.kernel.variable_name(var)))
+        self.scope.value(var).ok_or_else(|| EmitError::unbound(self.kernel.variable_name(var)))
     }
 
     /// The value of `op`, whose exact result has this range: with the promises that follow.

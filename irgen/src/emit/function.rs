@@ -1,6 +1,8 @@
 //! A kernel as a function of its own.
 
+use super::buffers::{self, Memory};
 use super::ranges::Limits;
+use super::scope::Scope;
 use super::scopes::Scopes;
 use super::slots::Slots;
 use super::{EmitError, Emitter, Place, check};
@@ -57,6 +59,7 @@ pub fn emit_function<'c>(
         builder.position_at_end(entry)?;
         let values: Vec<_> = function.params().iter().map(|p| p.value()).collect();
         let (params, pointers) = values.split_at(kernel.params.len());
+        let buffers = buffers::find(root);
         let mut emitter = Emitter {
             module: &module,
             builder,
@@ -69,10 +72,11 @@ pub fn emit_function<'c>(
             slots: Slots::new(),
             origins: &[],
             location: None,
-            scopes: Scopes::new(&module, kernel, &conditions, &vec![false; kernel.arrays.len()]),
+            scopes: Scopes::new(&module, kernel, &conditions, &vec![false; kernel.arrays.len()], &buffers),
             parallel,
             groups: Vec::new(),
-            scope: Vec::new(),
+            memory: Memory::default(),
+            scope: Scope::new(),
             path: Path::root(),
         };
         for (array, pointer) in kernel.arrays.iter().zip(pointers) {
@@ -89,8 +93,9 @@ pub fn emit_function<'c>(
             });
         }
         emitter.make_slots(root)?;
+        emitter.make_buffers(&buffers)?;
         let holds = emitter.check(&conditions, &vec![64; kernel.params.len()])?;
-        emitter.builder.cond_br(holds, start, no)?;
+        emitter.enter_if(function, holds, &buffers, [start, no])?;
         emitter.builder.position_at_end(start)?;
         emitter.inside = true;
         emitter.declare_scopes()?;
@@ -102,6 +107,7 @@ pub fn emit_function<'c>(
                 emitter.builder.store(value.value(), pointers[index], array.element.size())?;
             }
         }
+        emitter.release()?;
         emitter.builder.ret(Some(context.i1().const_int(1)?))?;
         emitter.builder.position_at_end(no)?;
         emitter.builder.ret(Some(context.i1().const_int(0)?))?;

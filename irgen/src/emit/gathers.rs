@@ -1,7 +1,7 @@
 //! Processors on which LLVM takes gathers for cheaper than they are.
 
 use crate::llvm::Function;
-use loop_tree::{Affine, Atom, Green, Kernel, occurrences};
+use loop_tree::{Affine, Around, Atom, Green, Kernel, occurrences};
 
 /// Asks LLVM for no gathers and scatters in a function, where its processor loads and stores elements one by one faster
 /// and the tree has accesses that could become some.
@@ -30,6 +30,10 @@ const FEATURES: &str = "target-features";
 /// Whether accesses may walk memory other than from one element to the next.
 fn strided(kernel: &Kernel, root: &Green) -> bool {
     occurrences(root).iter().any(|occurrence| {
+        // Copies may walk the array or the buffer in any order.
+        if occurrence.around.iter().any(|a| matches!(a, Around::Alloc(b) if b.windows().next().is_some())) {
+            return true;
+        }
         let contiguous = |e: &Affine| {
             let e = occurrence.resolve_at(e, occurrence.around.len());
             e.terms().iter().all(|(atom, c)| match atom {

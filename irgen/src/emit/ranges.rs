@@ -6,8 +6,8 @@
 use super::EmitError;
 use super::extent::footprints;
 use loop_tree::{
-    Affine, ArrayId, Atom, Bounds, Constraint, Green, GuardCondition, Kernel, Node, OpKind, ParamId,
-    Relation, RuntimeCondition, VarId,
+    Affine, ArrayId, Atom, Bounds, Buffer, Constraint, Green, GuardCondition, Kernel, Node, OpKind, ParamId,
+    Relation, RuntimeCondition, VarId, Window,
 };
 
 /// All integers from `low` to `high`; sums and products that leave 128 bits have no range.
@@ -53,8 +53,7 @@ impl Range {
     }
 }
 
-/// Variables in scope, the last binder of one in effect.
-pub(super) type Scope = Vec<(VarId, Range)>;
+type Scope = super::scope::Scope<Range, ()>;
 
 /// The values of an expression. `None` where they are unknown, or where the dividend of a floor division does not fit
 /// into 64 bits.
@@ -95,6 +94,9 @@ pub(super) struct Limits {
     pub(super) inside: Vec<Range>,
 }
 
+/// Elements of a window that are named one by one, at most.
+pub(super) const MOST_UNROLLED: i64 = 256;
+
 /// Tried in this order; the first is beyond every array of a real machine, the last still has room for products of five.
 const BITS: [u32; 5] = [40, 31, 24, 20, 16];
 
@@ -129,7 +131,7 @@ impl Limits {
 
     fn suffice(&self, kernel: &Kernel, root: &Green, conditions: &[RuntimeCondition]) -> Option<()> {
         self.conditions(kernel, conditions)?;
-        self.tree(kernel, root, &mut Vec::new())
+        self.tree(kernel, root, &mut Scope::new())
     }
 
     fn conditions(&self, kernel: &Kernel, conditions: &[RuntimeCondition]) -> Option<()> {
@@ -169,7 +171,54 @@ impl Limits {
     }
 
     fn exact(&self, e: &Affine, scope: &Scope) -> Option<Range> {
-        range(e, &self.inside, &|v| find(scope, v)).filter(|r| r.fits())
+        range(e, &self.inside, &|v| scope.value(v)).filter(|r| r.fits())
+    }
+
+    /// The range of a counter between these bounds.
+    fn counter(&self, lower: &[Affine], upper: &[Affine], step: i64, scope: &Scope) -> Option<Range> {
+        let all = |list: &[Affine]| list.iter().map(|e| self.exact(e, scope)).collect::<Option<Vec<_>>>();
+        let counter = variable(&all(lower)?, &all(upper)?)?;
+        counter.plus(Range::point(step)).filter(|r| r.fits())?;
+        Some(counter)
+    }
+
+    /// Whether the bytes of a buffer, and the places of its windows, are exact.
+    fn buffer(&self, kernel: &Kernel, buffer: &Buffer, scope: &mut Scope) -> Option<()> {
+        let mut bytes = Range::point(kernel.array(buffer.array).element.size().into());
+        for dim in &buffer.dims {
+            let extent = range(&dim.extent, &self.checked, &|_| None).filter(|r| r.fits())?;
+            bytes = bytes.times(Range { low: extent.low.max(0), high: extent.high.max(0) })?;
+        }
+        (bytes.high < 1 << 125).then_some(())?;
+        for Window(ranges) in buffer.windows() {
+            let mut entered = 0;
+            let exact = ranges.iter().enumerate().try_for_each(|(k, r)| {
+                let counter = self.counter(&r.lower, &r.upper, 1, scope)?;
+                // Unrolled, all elements of the widest range are named.
+                let most = Range { low: 0, high: MOST_UNROLLED.into() };
+                let named = r.lower.iter().map(|e| self.exact(e, scope)?.plus(most).filter(|r| r.fits()));
+                named.collect::<Option<Vec<_>>>()?;
+                scope.enter_loop(Buffer::index(k), counter);
+                entered += 1;
+                Some(())
+            });
+            let index: Vec<Affine> = (0..ranges.len()).map(|k| Affine::var(Buffer::index(k))).collect();
+            let places = exact.and_then(|()| {
+                scope
+                    .buffer_of(buffer.array, scope.frames().len() - 1)
+                    .map_or(Some(()), |outer| self.element(outer, &index, &[], scope))?;
+                self.element(scope.frames().len() - 1, &index, &[], scope)
+            });
+            (0..entered).for_each(|_| scope.leave());
+            places?;
+        }
+        Some(())
+    }
+
+    /// Whether the place in a buffer is exact. It may wrap as addresses do; only divisions have to be exact.
+    fn element(&self, frame: usize, subscripts: &[Affine], dims: &[VarId], scope: &Scope) -> Option<()> {
+        let place = scope.element(frame, subscripts, dims)?;
+        place.iter().try_for_each(|e| range(e, &self.inside, &|v| scope.value(v)).map(|_| ()))
     }
 
     fn tree(&self, kernel: &Kernel, node: &Green, scope: &mut Scope) -> Option<()> {
@@ -177,19 +226,17 @@ impl Limits {
             Node::Seq(children) => children.iter().try_for_each(|c| self.tree(kernel, c, scope)),
             Node::Loop(header, body) => {
                 let Bounds::Affine { lower, upper } = &header.bounds else { return Some(()) };
-                let all =
-                    |list: &[Affine]| list.iter().map(|e| self.exact(e, scope)).collect::<Option<Vec<_>>>();
-                let counter = variable(&all(lower)?, &all(upper)?)?;
-                counter.plus(Range::point(header.step)).filter(|r| r.fits())?;
-                scope.push((header.var, counter));
+                let counter = self.counter(lower, upper, header.step, scope)?;
+                scope.enter_loop(header.var, counter);
                 let result = self.tree(kernel, body, scope);
-                scope.pop();
+                scope.leave();
                 result
             }
             Node::Let(var, value, body) => {
-                scope.push((*var, self.exact(value, scope)?));
+                let known = self.exact(value, scope)?;
+                scope.enter_let(*var, value, known);
                 let result = self.tree(kernel, body, scope);
-                scope.pop();
+                scope.leave();
                 result
             }
             Node::Guard(condition, body) => {
@@ -201,9 +248,13 @@ impl Limits {
             Node::Stmt(id, _) => {
                 let statement = kernel.statement(*id);
                 // These wrap as addresses and integers of their type do; only divisions have to be exact.
-                let known = |e: &Affine| range(e, &self.inside, &|v| find(scope, v)).map(|_| ());
+                let known = |e: &Affine| range(e, &self.inside, &|v| scope.value(v)).map(|_| ());
                 for access in &statement.accesses {
                     access.subscripts.iter().flatten().try_for_each(known)?;
+                    let frame = scope.innermost(access.array);
+                    if let (Some(frame), Some(subscripts)) = (frame, &access.subscripts) {
+                        self.element(frame, subscripts, &statement.dims, scope)?;
+                    }
                 }
                 for op in &statement.ops {
                     match &op.kind {
@@ -214,7 +265,12 @@ impl Limits {
                 }
                 Some(())
             }
-            Node::Alloc(_, body) => self.tree(kernel, body, scope),
+            Node::Alloc(buffer, body) => {
+                scope.enter_buffer(buffer, ());
+                let result = self.buffer(kernel, buffer, scope).and_then(|()| self.tree(kernel, body, scope));
+                scope.leave_buffer();
+                result
+            }
             Node::Version(alternatives) => {
                 let one = |a: &loop_tree::Alternative| {
                     self.conditions(kernel, &a.conditions)?;
@@ -224,10 +280,6 @@ impl Limits {
             }
         }
     }
-}
-
-fn find(scope: &Scope, var: VarId) -> Option<Range> {
-    scope.iter().rev().find(|(v, _)| *v == var).map(|(_, r)| *r)
 }
 
 /// Intersects with what a constraint on a single parameter says.

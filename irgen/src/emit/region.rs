@@ -1,7 +1,9 @@
 //! A variant in place of a region.
 
+use super::buffers::{self, Memory};
 use super::extent::footprints;
 use super::ranges::Limits;
+use super::scope::Scope;
 use super::scopes::Scopes;
 use super::slots::Slots;
 use super::{EmitError, Emitter, Place, check, gathers};
@@ -45,6 +47,7 @@ pub fn emit_region<'m>(
     let first = entry.insts().into_iter().find(|i| !i.is_phi());
     let first = first.ok_or(EmitError::Unsupported { what: "an empty entry block" })?;
     builder.position_before(first)?;
+    let buffers = buffers::find(root);
     let mut emitter = Emitter {
         module,
         builder,
@@ -57,10 +60,11 @@ pub fn emit_region<'m>(
         slots: Slots::new(),
         origins: &region.origins,
         location,
-        scopes: Scopes::new(module, kernel, &conditions, &moving_arrays(region)),
+        scopes: Scopes::new(module, kernel, &conditions, &moving_arrays(region), &buffers),
         parallel,
         groups: Vec::new(),
-        scope: Vec::new(),
+        memory: Memory::default(),
+        scope: Scope::new(),
         path: Path::root(),
     };
     let mut slots = Vec::new();
@@ -76,6 +80,7 @@ pub fn emit_region<'m>(
     }
 
     emitter.make_slots(root)?;
+    emitter.make_buffers(&buffers)?;
 
     // before -> check -> (new code | entry) -> exit
     let check = function.append_block("looptree.check");
@@ -109,7 +114,7 @@ pub fn emit_region<'m>(
         });
     }
     let holds = emitter.check(&conditions, &widths)?;
-    emitter.builder.cond_br(holds, start, region.entry)?;
+    emitter.enter_if(function, holds, &buffers, [start, region.entry])?;
     let terminator = region.before.terminator();
     let terminator = terminator.ok_or(EmitError::Unsupported { what: "a block without a terminator" })?;
     terminator.replace_successor(region.entry, check)?;
@@ -136,6 +141,7 @@ pub fn emit_region<'m>(
         }
     }
     emitter.builder.set_location(location)?;
+    emitter.release()?;
     let end = emitter.builder.br(region.exit)?.block();
 
     // One phi per value that is used behind the region.

@@ -3,10 +3,10 @@
 
 use super::{EmitError, Emitter};
 use crate::llvm::Value;
-use loop_tree::{ArrayId, Green, Path, PrivateElement, Privates, occurrences};
+use loop_tree::{Around, ArrayId, Green, Path, PrivateElement, Privates, occurrences};
 use std::collections::BTreeMap;
 
-/// By leaf, or predicate's guard, and scalar.
+/// By leaf, predicate's guard, or buffer that is copied from or to it, and scalar.
 pub(super) type Slots<'m> = BTreeMap<(Path, ArrayId), Value<'m>>;
 
 impl<'m> Emitter<'m, '_> {
@@ -19,9 +19,21 @@ impl<'m> Emitter<'m, '_> {
         let mut known: BTreeMap<PrivateElement, Value<'m>> = BTreeMap::new();
         for occurrence in occurrences(root) {
             let what = "a scalar that is read where it is not known which iteration it belongs to";
-            let touched = privates.touched(self.kernel, &occurrence);
-            for (at, element) in touched.ok_or(EmitError::Unsupported { what })? {
+            let unknown = || EmitError::Unsupported { what };
+            let mut touched = privates.touched(self.kernel, &occurrence).ok_or_else(unknown)?;
+            for (at, around) in occurrence.around.iter().enumerate() {
+                let Around::Alloc(buffer) = around else { continue };
+                let variables =
+                    privates.variables(buffer.array).filter(|_| buffer.windows().next().is_some());
+                let element = variables.map(|v| PrivateElement::at(&occurrence, at, buffer.array, v));
+                touched.extend(element.map(|e| e.ok_or_else(unknown)).transpose()?.map(|e| (at, e)));
+            }
+            for (at, element) in touched {
                 let array = element.array;
+                let buffered = |a: &Around| matches!(a, Around::Alloc(b) if b.array == array);
+                if occurrence.around[..at].iter().any(buffered) {
+                    continue;
+                }
                 let slot = match known.get(&element) {
                     Some(slot) => *slot,
                     None => {

@@ -132,13 +132,15 @@ impl<'m> Emitter<'m, '_> {
             OpKind::Load(access) => {
                 let (pointer, alignment) = self.address(statement, *access, op, origin)?;
                 let load = self.builder.load(ty, pointer, alignment, "")?;
-                self.annotate(load, statement.access(*access).array, origin)?;
+                let array = statement.access(*access).array;
+                self.annotate(load, array, self.scope.innermost(array), origin)?;
                 load.value()
             }
             OpKind::Store(access, value) => {
                 let (pointer, alignment) = self.address(statement, *access, op, origin)?;
                 let store = self.builder.store(operand(values, *value)?, pointer, alignment)?;
-                self.annotate(store, statement.access(*access).array, origin)?;
+                let array = statement.access(*access).array;
+                self.annotate(store, array, self.scope.innermost(array), origin)?;
                 if statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
                     let what = "an atomic store of which the original is not known";
                     let ordering = origin.ok_or(EmitError::Unsupported { what })?.ordering();

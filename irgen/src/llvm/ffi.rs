@@ -73,6 +73,9 @@ unsafe extern "C" {
     pub fn lt_usable_in(value: LLVMValueRef, function: LLVMValueRef) -> bool;
     pub fn lt_effects(inst: LLVMValueRef) -> u32;
     pub fn lt_is_library_call(value: LLVMValueRef) -> bool;
+    pub fn lt_malloc(caller: LLVMValueRef) -> LLVMValueRef;
+    pub fn lt_free(caller: LLVMValueRef) -> LLVMValueRef;
+    pub fn lt_may_allocate(function: LLVMValueRef);
     pub fn lt_memory_effects(value: LLVMValueRef) -> u32;
     pub fn lt_has_attribute(value: LLVMValueRef, name: *const c_char, len: usize, param: i64) -> bool;
     pub fn lt_dereferenceable(function: LLVMValueRef, param: u32) -> u64;

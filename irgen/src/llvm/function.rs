@@ -172,6 +172,21 @@ impl<'m> Function<'m> {
         }
     }
 
+    /// `malloc` and `free` of the target's library, for calls from this function, whose attributes then allow them. `None` where
+    /// the target has none, the function may not call them by their meaning (`-ffreestanding`, `-fno-builtin`), or they are
+    /// defined in this module.
+    pub fn allocator(self) -> Option<(Function<'m>, Function<'m>)> {
+        // SAFETY: a function; functions of its module, or null.
+        unsafe {
+            let (malloc, free) = (ffi::lt_malloc(self.raw()), ffi::lt_free(self.raw()));
+            if malloc.is_null() || free.is_null() {
+                return None;
+            }
+            ffi::lt_may_allocate(self.raw());
+            Some((Function::from_raw(malloc), Function::from_raw(free)))
+        }
+    }
+
     /// What its attributes say of memory.
     pub fn memory_effects(self) -> MemoryEffects {
         // SAFETY: a function.

@@ -20,9 +20,10 @@ const APART: usize = 1 << 20;
 /// What lies between arrays.
 const CANARY: u8 = 0xa5;
 
-/// Runs a tree both ways and compares what anybody may see.
+/// Runs one order in the interpreter, and one as machine code, and compares what anybody may see.
 pub fn agree(
     kernel: &Kernel,
+    interpreted: &Green,
     root: &Green,
     params: &[i64],
     seed: u64,
@@ -37,7 +38,7 @@ pub fn agree(
     ids().for_each(|a| bytes[place(a)].copy_from_slice(memory.array_bytes(a)));
     let places: Vec<_> = ids().map(place).collect();
     let mut buffers = [Buffer::new(&bytes)];
-    run(kernel, root, &mut memory, &RunOptions::default()).map_err(|e| e.to_string())?;
+    run(kernel, interpreted, &mut memory, &RunOptions::default()).map_err(|e| e.to_string())?;
     let compiled = Compiled::of(kernel, root, &[], &BTreeSet::new(), passes);
     let starts: Vec<_> = places.iter().map(|p| (0, p.start)).collect();
     if !compiled.call_at(params, &mut buffers, &starts) {
@@ -116,7 +117,7 @@ proptest! {
         let kernel = determined(kernel(&mut choices));
         let other = rightly_marked(&kernel, &same_order(&kernel, &mut choices));
         for (root, passes) in [(&kernel.original, None), (&kernel.original, Some("default<O3>")), (&other, Some("default<O3>"))] {
-            let result = agree(&kernel, root, &[n, m], seed, passes);
+            let result = agree(&kernel, root, root, &[n, m], seed, passes);
             prop_assert_eq!(result.map_err(TestCaseError::fail)?, true);
         }
     }
@@ -140,7 +141,7 @@ fn ranges_that_are_too_wide_do_not_keep_arrays_far_apart_from_the_new_code() {
     )
     .unwrap();
     let kernel = &program.kernel;
-    assert_eq!(agree(kernel, &kernel.original, &[6, 6], 1, Some("default<O3>")), Ok(true));
+    assert_eq!(agree(kernel, &kernel.original, &kernel.original, &[6, 6], 1, Some("default<O3>")), Ok(true));
     // The end of A is the beginning of B here.
     let compiled = Compiled::of(kernel, &kernel.original, &[], &BTreeSet::new(), None);
     assert!(!compiled.call_at(&[6, 6], &mut [Buffer::zeroed(APART)], &[(0, 0), (0, 14 * 4)]));
@@ -167,7 +168,7 @@ fn marks_that_are_not_proved_go() {
         let vector = &text::parse(&text("vector", read)).unwrap().kernel.original;
         let root = rightly_marked(&original, vector);
         assert_eq!(root, if holds { vector.clone() } else { original.original.clone() });
-        assert_eq!(agree(&original, &root, &[5, 6], 1, Some("default<O3>")), Ok(true));
+        assert_eq!(agree(&original, &root, &root, &[5, 6], 1, Some("default<O3>")), Ok(true));
     }
 }
 
@@ -192,7 +193,11 @@ fn what_llvm_leaves_open_is_not_compared() {
         );
         let kernel = determined((*text::parse(&text).unwrap().kernel).clone());
         for passes in [None, Some("default<O3>")] {
-            assert_eq!(agree(&kernel, &kernel.original, &[6, 6], 1, passes), Ok(true), "{text}");
+            assert_eq!(
+                agree(&kernel, &kernel.original, &kernel.original, &[6, 6], 1, passes),
+                Ok(true),
+                "{text}"
+            );
         }
     }
 }
@@ -212,6 +217,9 @@ fn maxnum_of_what_is_not_two_zeros() {
     )
     .unwrap();
     for passes in [None, Some("default<O3>")] {
-        assert_eq!(agree(&program.kernel, &program.kernel.original, &[30, 1], 1, passes), Ok(true));
+        assert_eq!(
+            agree(&program.kernel, &program.kernel.original, &program.kernel.original, &[30, 1], 1, passes),
+            Ok(true)
+        );
     }
 }

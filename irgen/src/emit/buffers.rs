@@ -1,0 +1,339 @@
+//! Buffers: their memory, and what is copied into and out of them.
+//!
+//! One of constant extent is an `alloca` in the entry block, where LLVM promotes it to registers if all its places are constant.
+//! One on the heap is allocated behind the run-time check, once for all executions, and freed where the new code ends; where
+//! there is not enough memory the original code runs.
+
+use super::ranges::MOST_UNROLLED;
+use super::{EmitError, Emitter};
+use crate::llvm::{Block, Function, IntPredicate, Opcode, PoisonFlags, TypeKind, Value};
+use loop_tree::{
+    Affine, ArrayId, Buffer, Green, Home, LoopKind, Node, Path, ScalarType, Window, WindowRange,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A buffer's node in the tree.
+pub(super) struct Found {
+    pub(super) path: Path,
+    pub(super) buffer: Arc<Buffer>,
+    in_parallel: bool,
+}
+
+/// All buffers of a tree, in order.
+pub(super) fn find(root: &Green) -> Vec<Found> {
+    fn walk(node: &Green, path: &mut Path, in_parallel: bool, found: &mut Vec<Found>) {
+        if !node.summary().has_storage_or_versions {
+            return;
+        }
+        let mut inside = in_parallel;
+        match node.node() {
+            Node::Alloc(buffer, _) => {
+                found.push(Found { path: path.clone(), buffer: buffer.clone(), in_parallel });
+            }
+            Node::Loop(header, _) => inside |= header.kind == LoopKind::Parallel,
+            _ => {}
+        }
+        for (index, child) in node.children().enumerate() {
+            path.0.push(index as u32);
+            walk(child, path, inside, found);
+            path.0.pop();
+        }
+    }
+    let mut found = Vec::new();
+    walk(root, &mut Path::root(), false, &mut found);
+    found
+}
+
+/// What is known of a buffer in effect.
+pub(super) struct Store<'m> {
+    /// Its first element.
+    pub(super) pointer: Value<'m>,
+    /// Its node.
+    pub(super) path: Path,
+    /// Parallel loops around it, whose iterations share it.
+    pub(super) groups: usize,
+}
+
+/// Memory of the buffers, by path.
+#[derive(Default)]
+pub(super) struct Memory<'m> {
+    pointers: BTreeMap<Path, Value<'m>>,
+    /// What is to be freed.
+    blocks: Vec<Value<'m>>,
+    free: Option<Function<'m>>,
+}
+
+/// Bytes on the stack for one region: a small share of the stacks that threads have.
+const MOST_ON_STACK: i64 = 1 << 18;
+
+/// What every allocation is aligned to, in bytes.
+const ALLOCATED: u32 = 8;
+
+impl<'m> Emitter<'m, '_> {
+    /// Makes room on the stack, at the builder's place in the entry block.
+    pub(super) fn make_buffers(&mut self, buffers: &[Found]) -> Result<(), EmitError> {
+        let mut sum = 0_i64;
+        for Found { path, buffer, .. } in buffers.iter().filter(|f| f.buffer.home != Home::Heap) {
+            let array = self.kernel.array(buffer.array);
+            let size = i64::from(array.element.size());
+            let len = buffer.constant_len().filter(|len| *len > 0);
+            let bytes = len.and_then(|len| sum.checked_add(len.checked_mul(size)?));
+            let (Some(len), Some(bytes)) = (len, bytes.filter(|b| *b <= MOST_ON_STACK)) else {
+                return Err(EmitError::Unsupported { what: "so large a buffer on the stack" });
+            };
+            sum = bytes;
+            let ty = self.ty(array.element)?;
+            let ty = if buffer.dims.is_empty() { ty } else { ty.array(len as u64)? };
+            let slot = self.builder.alloca(ty, None, &format!("{}.buffer", array.name))?;
+            slot.set_alignment(buffer.alignment.max(array.element.size()))?;
+            self.memory.pointers.insert(path.clone(), slot.value());
+        }
+        Ok(())
+    }
+
+    /// Goes to `start` where `holds` is true and there is memory for the buffers on the heap, else to `otherwise`.
+    pub(super) fn enter_if(
+        &mut self,
+        function: Function<'m>,
+        mut holds: Value<'m>,
+        buffers: &[Found],
+        [start, otherwise]: [Block<'m>; 2],
+    ) -> Result<(), EmitError> {
+        let heap: Vec<&Found> = buffers.iter().filter(|f| f.buffer.home == Home::Heap).collect();
+        if heap.is_empty() {
+            self.builder.cond_br(holds, start, otherwise)?;
+            return Ok(());
+        }
+        if heap.iter().any(|f| f.in_parallel) {
+            return Err(EmitError::Unsupported { what: "a buffer on the heap inside of a parallel loop" });
+        }
+        let allocator = function.allocator();
+        let what = "a buffer on the heap, where the function may call no allocator,";
+        let (malloc, free) = allocator.ok_or(EmitError::Unsupported { what })?;
+        let signature = malloc.function_type().signature();
+        let Some(TypeKind::Integer(width)) = signature.map(|(_, arguments)| arguments[0].kind()) else {
+            return Err(EmitError::Unsupported { what });
+        };
+        let none = PoisonFlags::empty();
+        let (context, wide) = (self.module.context(), self.module.context().int(128)?);
+        // No object is larger than half of the address space. What no parameters within the limits reach may wrap here.
+        let most = wide.const_int((1 << (width - 1)) - 1)?;
+        let mut sizes = Vec::with_capacity(heap.len());
+        for Found { buffer, .. } in &heap {
+            let b = &self.builder;
+            let mut bytes = wide.const_int(self.kernel.array(buffer.array).element.size().into())?;
+            for dim in &buffer.dims {
+                let extent =
+                    b.intrinsic("llvm.smax", wide, &[self.wide(&dim.extent)?, wide.const_int(0)?], "")?;
+                bytes = b.binary(Opcode::Mul, bytes, extent.value(), none, "")?;
+            }
+            // An allocation of nothing may look like one that failed.
+            let bytes = b.intrinsic("llvm.umax", wide, &[bytes, wide.const_int(1)?], "")?.value();
+            let bytes = b.binary(Opcode::Add, bytes, wide.const_int(slack(buffer).into())?, none, "")?;
+            let fits = b.icmp(IntPredicate::Ule, bytes, most, "")?;
+            holds = b.binary(Opcode::And, holds, fits, none, "")?;
+            sizes.push(b.cast(Opcode::Trunc, bytes, context.int(width)?, none, "")?);
+        }
+        let allocate = function.append_block("looptree.allocate");
+        let failed = function.append_block("looptree.no.memory");
+        self.builder.cond_br(holds, allocate, otherwise)?;
+        self.builder.position_at_end(allocate)?;
+        let mut all = context.i1().const_int(1)?;
+        for (Found { path, buffer, .. }, size) in heap.iter().zip(sizes) {
+            let b = &self.builder;
+            let name = format!("{}.buffer", self.kernel.array(buffer.array).name);
+            let block = b.call(malloc, &[size], &name)?.value();
+            let there = b.icmp(IntPredicate::Ne, block, context.ptr().zero()?, "")?;
+            all = b.binary(Opcode::And, all, there, none, "")?;
+            let mut pointer = block;
+            if slack(buffer) > 0 {
+                let end = context.int(width)?.const_int(slack(buffer).into())?;
+                pointer = b.gep(context.i8(), block, &[end], Default::default(), "")?;
+                let mask = context.int(width)?.const_int(-i128::from(buffer.alignment))?;
+                pointer = b.intrinsic("llvm.ptrmask", context.ptr(), &[pointer, mask], "")?.value();
+            }
+            self.memory.blocks.push(block);
+            self.memory.pointers.insert(path.clone(), pointer);
+        }
+        self.memory.free = Some(free);
+        self.builder.cond_br(all, start, failed)?;
+        self.builder.position_at_end(failed)?;
+        self.release()?;
+        self.builder.br(otherwise)?;
+        Ok(())
+    }
+
+    /// Frees what is on the heap.
+    pub(super) fn release(&self) -> Result<(), EmitError> {
+        let Some(free) = self.memory.free else { return Ok(()) };
+        for block in &self.memory.blocks {
+            self.builder.call(free, &[*block], "")?;
+        }
+        Ok(())
+    }
+
+    /// Emits the child of a buffer's node.
+    pub(super) fn buffer(&mut self, buffer: &Arc<Buffer>, body: &Green) -> Result<(), EmitError> {
+        let pointer = self.memory.pointers.get(&self.path).copied();
+        let pointer = pointer.ok_or(EmitError::Unsupported { what: "a buffer without memory" })?;
+        let lives = |e: &Self, name| -> Result<(), EmitError> {
+            if buffer.home != Home::Heap {
+                e.builder.intrinsic(name, e.module.context().void(), &[pointer], "")?;
+            }
+            Ok(())
+        };
+        lives(self, "llvm.lifetime.start")?;
+        let frame = self.scope.frames().len();
+        let store = Store { pointer, path: self.path.clone(), groups: self.groups.len() };
+        self.scope.enter_buffer(buffer, store);
+        let result = self.filled(frame, buffer, body);
+        self.scope.leave_buffer();
+        result?;
+        lives(self, "llvm.lifetime.end")
+    }
+
+    fn filled(&mut self, frame: usize, buffer: &Buffer, body: &Green) -> Result<(), EmitError> {
+        let named = match buffer.windows().next() {
+            None => Vec::new(),
+            Some(_) => self.named(frame, buffer, body)?,
+        };
+        if let Some(window) = &buffer.fill {
+            self.copy(frame, window, &named, Direction::In, 0)?;
+        }
+        self.below(0, |e| e.tree(body))?;
+        if let Some(window) = &buffer.write_back {
+            self.copy(frame, window, &named, Direction::Out, 0)?;
+        }
+        Ok(())
+    }
+
+    /// For each subscript of the array, whether all accesses inside find constant places in the dimensions that it decides: then
+    /// so should copies, for LLVM to make registers of them.
+    fn named(&self, frame: usize, buffer: &Buffer, body: &Green) -> Result<Vec<bool>, EmitError> {
+        let rank = self.kernel.array(buffer.array).rank();
+        if buffer.home != Home::Registers || buffer.constant_len().is_none_or(|len| len > MOST_UNROLLED) {
+            return Ok(vec![false; rank]);
+        }
+        let reached = self.reached(body, None)?;
+        let constant = |dimension: usize| {
+            reached
+                .iter()
+                .filter(|r| r.frame == Some(frame))
+                .all(|r| r.subscripts.as_ref().is_some_and(|s| s[dimension].as_constant().is_some()))
+        };
+        let decides = |k: usize, dimension: usize| buffer.dims[dimension].subscript.uses(Buffer::index(k));
+        Ok((0..rank).map(|k| (0..buffer.dims.len()).all(|d| !decides(k, d) || constant(d))).collect())
+    }
+
+    /// Copies a window from its subscript number `k` on, in the order of the array.
+    fn copy(
+        &mut self,
+        frame: usize,
+        window: &Window,
+        named: &[bool],
+        direction: Direction,
+        k: usize,
+    ) -> Result<(), EmitError> {
+        let Some(range) = window.0.get(k) else { return self.copy_element(frame, direction, k) };
+        match self.constant_range(range).filter(|_| named[k]) {
+            Some((first, count)) => {
+                for n in 0..count {
+                    let here = first.offset(n);
+                    let known = self.known(&here)?;
+                    self.scope.enter_let(Buffer::index(k), &here, known);
+                    let result = self.copy_where(range, frame, window, named, direction, k);
+                    self.scope.leave();
+                    result?;
+                }
+                Ok(())
+            }
+            None => self.count(Buffer::index(k), [&range.lower, &range.upper], 1, |e, _| {
+                e.copy(frame, window, named, direction, k + 1)?;
+                Ok(Vec::new())
+            }),
+        }
+    }
+
+    /// The widest form of a range of constant length: where it begins, and how long it is.
+    fn constant_range(&self, range: &WindowRange) -> Option<(Affine, i64)> {
+        let pairs = range.lower.iter().flat_map(|l| range.upper.iter().map(move |u| (l, u)));
+        let lengths = pairs.filter_map(|(l, u)| {
+            let length = (&self.scope.resolved(u) - &self.scope.resolved(l)).as_constant()?;
+            Some((l.clone(), length.max(0)))
+        });
+        lengths.min_by_key(|(_, length)| *length).filter(|(_, length)| *length <= MOST_UNROLLED)
+    }
+
+    /// The rest of a copy, where the subscript that is bound now lies between all bounds.
+    fn copy_where(
+        &mut self,
+        range: &WindowRange,
+        frame: usize,
+        window: &Window,
+        named: &[bool],
+        direction: Direction,
+        k: usize,
+    ) -> Result<(), EmitError> {
+        let x = Affine::var(Buffer::index(k));
+        let above = range.lower.iter().map(|l| &x - l);
+        let below = range.upper.iter().map(|u| (u - &x).offset(-1));
+        let mut holds: Option<Value<'m>> = None;
+        for e in above.chain(below) {
+            match self.scope.resolved(&e).as_constant() {
+                Some(0..) => {}
+                _ => {
+                    let test = self.builder.icmp(IntPredicate::Sge, self.affine(&e)?, self.int(0)?, "")?;
+                    holds = Some(match holds {
+                        None => test,
+                        Some(h) => self.builder.binary(Opcode::And, h, test, PoisonFlags::empty(), "")?,
+                    });
+                }
+            }
+        }
+        let Some(holds) = holds else { return self.copy(frame, window, named, direction, k + 1) };
+        let (inside, after) = (self.builder.append_block("copy")?, self.builder.append_block("copy.end")?);
+        self.builder.cond_br(holds, inside, after)?;
+        self.builder.position_at_end(inside)?;
+        self.copy(frame, window, named, direction, k + 1)?;
+        self.builder.br(after)?;
+        Ok(self.builder.position_at_end(after)?)
+    }
+
+    fn copy_element(&mut self, frame: usize, direction: Direction, rank: usize) -> Result<(), EmitError> {
+        let array: ArrayId = self.scope.frames()[frame].buffer.array;
+        let element: ScalarType = self.kernel.array(array).element;
+        let index: Vec<Affine> = (0..rank).map(|k| Affine::var(Buffer::index(k))).collect();
+        let outer = self.scope.buffer_of(array, frame);
+        let around = match outer {
+            Some(outer) => self.element_of(outer, &index)?,
+            None => self.in_array(array, &index, None)?,
+        };
+        let place = self.element_of(frame, &index)?;
+        let ((from, source), (to, target)) = match direction {
+            Direction::In => ((around, outer), (place, Some(frame))),
+            Direction::Out => ((place, Some(frame)), (around, outer)),
+        };
+        let load = self.builder.load(self.ty(element)?, from.0, from.1, "")?;
+        self.annotate(load, array, source, None)?;
+        let store = self.builder.store(load.value(), to.0, to.1)?;
+        self.annotate(store, array, target, None)
+    }
+
+    fn element_of(&self, frame: usize, index: &[Affine]) -> Result<(Value<'m>, u32), EmitError> {
+        let what = "a copy of elements that are told apart by instances";
+        let place = self.scope.element(frame, index, &[]).ok_or(EmitError::Unsupported { what })?;
+        self.in_buffer(frame, &place)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    In,
+    Out,
+}
+
+/// Bytes to allocate beside those needed, so that the alignment can be kept.
+fn slack(buffer: &Buffer) -> u32 {
+    if buffer.alignment > ALLOCATED { buffer.alignment - 1 } else { 0 }
+}

@@ -1,0 +1,87 @@
+//! What LLVM may be told of a loop.
+
+use super::{EmitError, Emitter};
+use loop_tree::{AccessKind, Affine, ArrayId, Green, VarId};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Emitter<'_, '_> {
+    /// Whether an innermost body sets a scalar more than once, as unrolling makes it.
+    ///
+    /// What the first ones load is dead then, and leaves gaps in groups of interleaved accesses. LLVM 22's vectoriser takes the
+    /// last value of a scalar from a wrong element where groups have gaps.
+    pub(super) fn sets_a_scalar_again(&self, body: &Green) -> Result<bool, EmitError> {
+        if body.summary().loop_depth > 0 {
+            return Ok(false);
+        }
+        let reached = self.reached(body, None)?;
+        let mut set = BTreeSet::new();
+        Ok(reached.iter().filter(|w| w.kind != AccessKind::Read).any(|write| {
+            // The value in a buffer inside of the body is nobody's last.
+            let lasts = match write.frame {
+                None => self.kernel.array(write.array).is_scalar(),
+                Some(frame) => {
+                    let constant = |e: &Affine| e.as_constant().is_some();
+                    frame < self.scope.frames().len()
+                        && write.subscripts.as_ref().is_some_and(|s| s.iter().all(constant))
+                }
+            };
+            let element = (write.array, write.frame, write.subscripts.clone());
+            // What is read is an accumulator, and none of its values is dead.
+            let read = reached.iter().any(|r| {
+                r.kind == AccessKind::Read
+                    && r.instance == write.instance
+                    && (r.array, r.frame) == (write.array, write.frame)
+            });
+            lasts && !read && !set.insert(element)
+        }))
+    }
+
+    /// Whether LLVM's vectoriser may be told that iterations are independent, as far as one iteration is concerned.
+    ///
+    /// For loops so annotated LLVM 22 computes no dependences at all, and then moves members of interleaved groups (accesses
+    /// with a constant stride other than one) across accesses of the same element in the same iteration. Accesses of unit
+    /// stride, and reads of one element by all iterations, are never grouped. So an array that is written, and accessed more
+    /// than once in the body, must be accessed in these two ways throughout. Buffers inside of the body, which all iterations
+    /// share, are not annotated.
+    pub(super) fn keeps_order_within_iterations(&self, var: VarId, body: &Green) -> Result<bool, EmitError> {
+        /// Accesses of one array or buffer.
+        #[derive(Default)]
+        struct Seen {
+            count: usize,
+            written: bool,
+            grouped: bool,
+        }
+        let mut places: BTreeMap<(ArrayId, Option<usize>), Seen> = BTreeMap::new();
+        for access in self.reached(body, Some(var))? {
+            if access.frame.is_some_and(|f| f >= self.scope.frames().len()) {
+                continue;
+            }
+            // By how much a subscript moves from one iteration to the next; inside of a floor division that is no constant.
+            // Counters of inner loops that begin elsewhere in each iteration: with the inner loop unrolled, they are strides.
+            let coefficient = |e: &Affine| {
+                let direct = e.coefficient(var);
+                let rest = e - &Affine::var(var).scale(direct);
+                let moves = rest.uses(var) || access.moving.iter().any(|v| rest.uses(*v));
+                (!moves).then_some(direct)
+            };
+            let coefficients: Option<Vec<i64>> = access
+                .subscripts
+                .as_ref()
+                .and_then(|subscripts| subscripts.iter().map(coefficient).collect());
+            let grouped = match coefficients.as_deref() {
+                None => true,
+                Some([]) => false,
+                Some([outer @ .., last]) => {
+                    let still = access.kind == AccessKind::Read && *last == 0;
+                    !(still || last.abs() == 1) || outer.iter().any(|c| *c != 0)
+                }
+            };
+            let seen = places.entry((access.array, access.frame)).or_default();
+            // A copy touches many elements.
+            seen.count += if access.subscripts.is_none() { 2 } else { 1 };
+            seen.written |= access.kind != AccessKind::Read;
+            seen.grouped |= grouped;
+        }
+        Ok(places.values().all(|a| !a.written || a.count < 2 || !a.grouped))
+    }
+}

@@ -1,0 +1,114 @@
+//! What is in scope: variables, by the names that the tree gives them and by place, and buffers.
+//!
+//! Names may be bound again further in; places, which loops have, may not. So an expression that was made at one node can be
+//! used at another one below it once it speaks of places only: a buffer's speak of the scope around the buffer, those of the
+//! accesses that go to it of theirs.
+
+use loop_tree::{Affine, ArrayId, Buffer, VarId};
+use std::sync::Arc;
+
+/// Binders and buffers around a node, outermost first; `V` is what is known of a variable, `B` of a buffer.
+pub(super) struct Scope<V, B> {
+    binders: Vec<Binder<V>>,
+    frames: Vec<Frame<B>>,
+}
+
+struct Binder<V> {
+    var: VarId,
+    value: V,
+    /// Over places.
+    meaning: Affine,
+}
+
+/// A buffer in effect.
+pub(super) struct Frame<B> {
+    pub(super) buffer: Arc<Buffer>,
+    pub(super) store: B,
+    /// Binders around it.
+    depth: usize,
+}
+
+/// Variables from here on, up to those that stand for subscripts of buffers, are places.
+const FIRST_PLACE: u32 = 1 << 30;
+
+impl<V: Copy, B> Scope<V, B> {
+    pub(super) fn new() -> Self {
+        Scope { binders: Vec::new(), frames: Vec::new() }
+    }
+
+    /// The same around, nothing known.
+    pub(super) fn bare(&self) -> Scope<(), ()> {
+        let binder = |b: &Binder<V>| Binder { var: b.var, value: (), meaning: b.meaning.clone() };
+        let frame = |f: &Frame<B>| Frame { buffer: f.buffer.clone(), store: (), depth: f.depth };
+        Scope {
+            binders: self.binders.iter().map(binder).collect(),
+            frames: self.frames.iter().map(frame).collect(),
+        }
+    }
+
+    /// A loop's variable; the result is its place.
+    pub(super) fn enter_loop(&mut self, var: VarId, value: V) -> VarId {
+        let place = VarId(FIRST_PLACE + self.binders.len() as u32);
+        self.binders.push(Binder { var, value, meaning: Affine::var(place) });
+        place
+    }
+
+    pub(super) fn enter_let(&mut self, var: VarId, expression: &Affine, value: V) {
+        let meaning = self.resolved(expression);
+        self.binders.push(Binder { var, value, meaning });
+    }
+
+    /// The variable bound last is so no more.
+    pub(super) fn leave(&mut self) {
+        self.binders.pop();
+    }
+
+    /// What is known of a variable or place.
+    pub(super) fn value(&self, var: VarId) -> Option<V> {
+        match var.0.checked_sub(FIRST_PLACE).filter(|_| Buffer::index_of(var).is_none()) {
+            Some(place) => self.binders.get(place as usize).map(|b| b.value),
+            None => self.binders.iter().rev().find(|b| b.var == var).map(|b| b.value),
+        }
+    }
+
+    /// The expression over places.
+    pub(super) fn resolved(&self, e: &Affine) -> Affine {
+        self.resolved_at(e, self.binders.len())
+    }
+
+    fn resolved_at(&self, e: &Affine, depth: usize) -> Affine {
+        let around = &self.binders[..depth];
+        e.substitute(&|v| around.iter().rev().find(|b| b.var == v).map(|b| b.meaning.clone()))
+    }
+
+    pub(super) fn enter_buffer(&mut self, buffer: &Arc<Buffer>, store: B) {
+        self.frames.push(Frame { buffer: buffer.clone(), store, depth: self.binders.len() });
+    }
+
+    /// The buffer entered last is over.
+    pub(super) fn leave_buffer(&mut self) {
+        self.frames.pop();
+    }
+
+    pub(super) fn frames(&self) -> &[Frame<B>] {
+        &self.frames
+    }
+
+    /// The innermost buffer of the array, of the first so many.
+    pub(super) fn buffer_of(&self, array: ArrayId, among: usize) -> Option<usize> {
+        self.frames[..among].iter().rposition(|f| f.buffer.array == array)
+    }
+
+    /// The buffer that accesses of the array go to.
+    pub(super) fn innermost(&self, array: ArrayId) -> Option<usize> {
+        self.buffer_of(array, self.frames.len())
+    }
+
+    /// Where an instance with these dims finds its element in a buffer, over places; `None` if it lacks some dim.
+    pub(super) fn element(&self, frame: usize, subscripts: &[Affine], dims: &[VarId]) -> Option<Vec<Affine>> {
+        let Frame { buffer, depth, .. } = &self.frames[frame];
+        let dims = dims.get(..buffer.instance_dims)?.iter().map(|v| self.resolved(&Affine::var(*v)));
+        let index: Vec<Affine> = subscripts.iter().map(|e| self.resolved(e)).chain(dims).collect();
+        Some(buffer.place_of(&index).iter().map(|e| self.resolved_at(e, *depth)).collect())
+    }
+}
