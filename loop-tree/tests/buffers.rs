@@ -94,6 +94,19 @@ fn temporaries_contracted_and_expanded() {
 
 #[test]
 fn what_a_buffer_does_not_hold_is_an_error_or_garbage() {
+    let unfilled = program(
+        GEMM,
+        "alloc B[x, y] in [x : N, y : N] on heap { for i in 0..N { for j in 0..N { for k in 0..N { S } } } }",
+    );
+    let layout = Layout::disjoint(&unfilled.kernel, &[3], &|_| 0).expect("it fits");
+    let execute = |tree| {
+        let mut memory = Memory::new(layout.clone());
+        memory.fill(7);
+        run(&unfilled.kernel, tree, &mut memory, &RunOptions::default()).expect("it runs");
+        memory.bits()
+    };
+    assert_ne!(execute(&unfilled.kernel.original), execute(unfilled.tree()));
+
     let outside = "alloc B[x, y] in [x : 4, y : 9] on stack fill [0..4, 0..N] {
                      for i in 0..N { for k in 0..N { for j in 0..N { S } } } }";
     let p = program(GEMM, outside);

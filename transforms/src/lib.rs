@@ -28,6 +28,7 @@
 mod arguments;
 mod context;
 mod expression;
+mod footprint;
 mod forwarding;
 mod loop_ref;
 mod nest;
@@ -37,6 +38,7 @@ mod properties;
 mod recipe;
 mod refusal;
 mod registry;
+mod storage;
 #[cfg(test)]
 mod testing;
 mod transform;
@@ -52,6 +54,7 @@ pub use refusal::Refusal;
 pub use registry::{MoveOptions, Registration, Registry, moves};
 pub use transform::{Rewrite, Step, Transform};
 pub use transformations::{
-    Distribute, End, Factor, Fuse, IndexSetSplit, Interchange, Mark, Move, Peel, Permute, Remainder, Reorder,
-    Reverse, Sink, Skew, StripMine, Tile, Unroll, UnrollAndJam, Version,
+    Contract, Distribute, End, Expand, Factor, Fuse, IndexSetSplit, Interchange, Mark, Move, Pack, Peel,
+    Permute, Remainder, Reorder, Replace, Reverse, Sink, Skew, StripMine, Tile, Unroll, UnrollAndJam,
+    Version,
 };

@@ -1,8 +1,9 @@
 //! The transformations known by name, and the enumeration of moves.
 
 use crate::{
-    Arguments, Context, Distribute, Fuse, IndexSetSplit, Interchange, Mark, Move, Peel, Permute, RecipeError,
-    Reorder, Reverse, Sink, Skew, Step, StripMine, Tile, Unroll, UnrollAndJam, Version,
+    Arguments, Context, Contract, Distribute, Expand, Fuse, IndexSetSplit, Interchange, Mark, Move, Pack,
+    Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step, StripMine, Tile, Unroll,
+    UnrollAndJam, Version,
 };
 use std::sync::Arc;
 
@@ -134,6 +135,10 @@ impl Registry {
             "move": Move,
             "reorder": Reorder,
             "sink": Sink,
+            "contract": Contract,
+            "expand": Expand,
+            "pack": Pack,
+            "replace": Replace,
             "mark": Mark,
             "version": Version,
         );

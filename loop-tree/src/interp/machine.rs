@@ -233,7 +233,8 @@ impl<O: Observer> Execution<'_, O> {
         slots: &[i64],
         into: bool,
     ) -> Result<(), InterpErrorKind> {
-        let (Some(window), Some(mut frame)) = (window, self.frames.pop()) else { return Ok(()) };
+        let Some(window) = window else { return Ok(()) };
+        let Some(mut frame) = self.frames.pop() else { return Ok(()) };
         let size = self.layout.arrays[buffer.array.index()].element.size() as usize;
         let result = window.for_each(slots, &mut |element| {
             self.fuel = self.fuel.checked_sub(1).ok_or(InterpErrorKind::Fuel(self.options.fuel))?;

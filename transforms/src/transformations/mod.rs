@@ -1,13 +1,17 @@
 //! The transformations, one file each.
 
+mod contract;
 mod distribute;
+mod expand;
 mod fuse;
 mod index_set_split;
 mod interchange;
 mod mark;
+mod pack;
 mod peel;
 mod permute;
 mod reorder;
+mod replace;
 mod reverse;
 mod sink;
 mod skew;
@@ -17,14 +21,18 @@ mod unroll;
 mod unroll_and_jam;
 mod version;
 
+pub use contract::Contract;
 pub use distribute::Distribute;
+pub use expand::Expand;
 pub use fuse::{Fuse, Remainder};
 pub use index_set_split::IndexSetSplit;
 pub use interchange::Interchange;
 pub use mark::Mark;
+pub use pack::Pack;
 pub use peel::{End, Peel};
 pub use permute::Permute;
 pub use reorder::{Move, Reorder};
+pub use replace::Replace;
 pub use reverse::Reverse;
 pub use sink::Sink;
 pub use skew::Skew;

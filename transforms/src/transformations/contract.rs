@@ -1,0 +1,121 @@
+//! Contract: a temporary array keeps only what is alive at a time.
+//! Elsewhere: array contraction, `store_at` (Halide), storage folding.
+//!
+//! ```lt before
+//! for t0 in 0..N { let i = t0 { S: T[i] = A[i] } let j = t0 { R: B[j] = T[j] } }
+//! ```
+//! ```lt after
+//! for t0 in 0..N { alloc T { let i = t0 { S } let j = t0 { R } } }
+//! ```
+//! Keeps the statement instances and their order; the array's own memory is not touched any more.
+//! Applies to arrays of which nothing is alive outside of the node. With a window, the first dimension whose size is not a
+//! constant is folded modulo it.
+
+use crate::footprint::Footprint;
+use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
+use loop_tree::{Affine, Buffer, BufferDim, Green, Home, Path, Storage};
+use std::fmt;
+use std::sync::Arc;
+
+/// Puts all that the node touches of a temporary `array` into a buffer as small as can be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Contract {
+    /// The node.
+    pub target: LoopRef,
+    /// Name of the array.
+    pub array: Arc<str>,
+    /// Number of places in which a dimension is folded.
+    pub window: Option<i64>,
+}
+
+/// Places of a window at most.
+const MOST: i64 = 1 << 16;
+
+impl Transform for Contract {
+    fn name(&self) -> &'static str {
+        "contract"
+    }
+
+    fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
+        let at = self.target.resolve(cx)?;
+        let array = storage::array(cx, &self.array, &at)?;
+        let footprint = Footprint::of(cx, &at, array, 0)?;
+        let mut dims = footprint.dims(&at, &cx.kernel.array(array).extents)?;
+        if let Some(window) = self.window {
+            if !(1..=MOST).contains(&window) {
+                let message = format!("a window of {window} is not between 1 and {MOST}");
+                return Err(Refusal::new("window", &at, message));
+            }
+            let open = dims.iter().position(|d| d.extent.as_constant().is_none_or(|extent| extent > window));
+            let Some(open) = open else {
+                return Err(Refusal::new("window", &at, "no dimension is larger than the window"));
+            };
+            let subscript = Affine::var(Buffer::index(open)).modulo(window);
+            dims[open] = BufferDim { subscript, extent: Affine::constant(window) };
+        }
+        dims.retain(|d| d.extent.as_constant() != Some(1));
+        let home = storage::home(cx, array, &dims);
+        let alignment = if home == Home::Registers { 1 } else { 64 };
+        storage::around(
+            cx,
+            &at,
+            Buffer { array, instance_dims: 0, dims, fill: None, write_back: None, home, alignment },
+        )
+    }
+}
+
+impl Contract {
+    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+        let (target, array) = storage::parse(&mut arguments)?;
+        let window = match arguments.next_argument() {
+            None => None,
+            Some(a) => Some(a.value.parse().map_err(|_| a.error("a window is a number of places"))?),
+        };
+        arguments.finish()?;
+        Ok(Contract { target, array, window })
+    }
+
+    /// The innermost node below a loop that holds all that touches a temporary.
+    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+        let mut result = Vec::new();
+        for array in cx.kernel.arrays.iter().filter(|a| a.storage == Storage::Local && !a.is_scalar()) {
+            let Some(id) = cx.kernel.find_array(&array.name) else { continue };
+            let touches = |s| cx.kernel.statement(s).accesses.iter().any(|a| a.array == id);
+            let mut common: Option<Path> = None;
+            let mut contracted = false;
+            let mut walk = cx.root.walk();
+            while let Some(node) = walk.next() {
+                match node.node() {
+                    loop_tree::Node::Alloc(buffer, _) => contracted |= buffer.array == id,
+                    loop_tree::Node::Stmt(s, _) if touches(*s) => {
+                        let path = walk.path();
+                        let parent = Path(path.0[..path.0.len().saturating_sub(1)].into());
+                        common = Some(match common {
+                            None => parent,
+                            Some(other) => {
+                                let shared = other.0.iter().zip(&path.0).take_while(|(a, b)| a == b).count();
+                                Path(path.0[..shared].into())
+                            }
+                        });
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(common) = common.filter(|c| !c.0.is_empty() && !contracted) {
+                let target = LoopRef::Path(common);
+                result.push(Contract { target, array: array.name.clone(), window: None });
+            }
+        }
+        result
+    }
+}
+
+impl fmt::Display for Contract {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "contract({}; {}", self.target, self.array)?;
+        match self.window {
+            Some(window) => write!(f, "; {window})"),
+            None => f.write_str(")"),
+        }
+    }
+}
