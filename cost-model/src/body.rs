@@ -37,6 +37,8 @@ pub(crate) struct Body {
     pub accumulators: usize,
     /// Cycles from one iteration to the next, through the longest chain of dependent operations.
     pub chain: f64,
+    /// Cycles of the longest path of dependent operations within an iteration.
+    pub path: f64,
     /// Whether the compiler can execute iterations as lanes.
     pub vectorisable: bool,
     /// A number of lanes that dependences allow.
@@ -337,13 +339,11 @@ impl Scan<'_> {
         let mut result = Value::default();
         for operand in kind.operands().iter().filter_map(|o| values.get(o.index())) {
             result.varies |= operand.varies || !operand.waits.is_empty();
-            result.wait_for(&operand.waits);
+            result.wait_for(operand);
         }
         if let Some(class) = class {
-            if !result.waits.is_empty() {
-                result.delay(self.target.op(class, ty, 1).latency, reassociates(kind, op.flags));
-            }
             if result.varies {
+                result.delay(self.target.op(class, ty, 1).latency, reassociates(kind, op.flags));
                 self.count(class, ty, weight);
                 if class == OpClass::Library {
                     self.result.vectorisable = false;
@@ -427,7 +427,7 @@ impl Scan<'_> {
         let location = &mut self.locations[at];
         location.loaded = true;
         location.epoch = epoch;
-        let value = Value { varies: !invariant, waits };
+        let value = Value { varies: !invariant, waits, path: 0.0 };
         location.value = Some(value.clone());
         value
     }
@@ -449,6 +449,7 @@ impl Scan<'_> {
         let at = self.location(family, address.constant, touch.bytes);
         self.in_turn |= self.taken_over.iter().any(|from| *from != at);
         self.chains.stored(family, address.constant, &value.waits);
+        self.result.path = self.result.path.max(value.path);
         if self.families[family].stride == 0.0 && value.waits.iter().any(|w| !w.free) {
             self.result.max_lanes = 1.0;
         }

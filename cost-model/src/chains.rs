@@ -12,6 +12,8 @@ pub(crate) struct Value {
     /// Whether it differs from one iteration to the next.
     pub varies: bool,
     pub waits: Waits,
+    /// Cycles of the longest path to it in the same iteration, from what is there at its start.
+    pub path: f64,
 }
 
 /// A carried value that another one is computed from.
@@ -29,9 +31,10 @@ pub(crate) type Waits = SmallVec<[Wait; 2]>;
 const WAITS: usize = 12;
 
 impl Value {
-    /// Waits also for what an operand waits for.
-    pub fn wait_for(&mut self, operand: &Waits) {
-        for wait in operand {
+    /// Waits also for an operand, and for what that waits for.
+    pub fn wait_for(&mut self, operand: &Value) {
+        self.path = self.path.max(operand.path);
+        for wait in &operand.waits {
             if let Some(known) = self.waits.iter_mut().find(|w| w.carried == wait.carried) {
                 known.latency = known.latency.max(wait.latency);
                 known.free &= wait.free;
@@ -48,6 +51,7 @@ impl Value {
 
     /// An operation on it.
     pub fn delay(&mut self, latency: f64, reassociates: bool) {
+        self.path += latency;
         for wait in &mut self.waits {
             wait.latency += latency;
             wait.free &= reassociates;
@@ -162,8 +166,8 @@ mod tests {
     use super::*;
 
     fn value(waits: &[Wait], latency: f64) -> Value {
-        let mut value = Value { varies: true, waits: Waits::new() };
-        value.wait_for(&waits.iter().copied().collect());
+        let mut value = Value { varies: true, ..Value::default() };
+        value.wait_for(&Value { waits: waits.iter().copied().collect(), ..Value::default() });
         value.delay(latency, false);
         value
     }

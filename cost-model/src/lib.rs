@@ -50,7 +50,7 @@ mod unseen;
 pub use explain::{Cost, Explanation, Term};
 pub use instruction_count::InstructionCount;
 pub use model::AnalyticModel;
-pub use target::{CacheLevel, ControlCosts, LevelName, OpClass, OpCost, Prefetch, Target, TlbLevel};
+pub use target::{CacheLevel, ControlCosts, LevelName, OpClass, OpCost, Prefetch, Target, TlbLevel, Window};
 pub use targets::{StaticTarget, TargetFileError, detect_host};
 
 use loop_tree::{Green, Kernel};

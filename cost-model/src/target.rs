@@ -106,6 +106,16 @@ pub struct Prefetch {
     pub outstanding_stores: f64,
 }
 
+/// Operations that wait in the schedulers at most; what comes behind them has to wait outside, ready or not.
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// Of floating point and vectors.
+    pub float: f64,
+    /// Of scalar integers.
+    pub integer: f64,
+}
+
 /// A machine.
 pub trait Target: Send + Sync {
     /// Name by which it is looked up.
@@ -137,6 +147,10 @@ pub trait Target: Send + Sync {
     /// Cycles from a store to the value of a load of the same bytes.
     fn store_forward(&self) -> f64 {
         5.0
+    }
+    /// Operations that wait while later ones are executed.
+    fn window(&self) -> Window {
+        Window { float: 60.0, integer: 40.0 }
     }
     /// Whether lines move between all levels at the same time, and while the core computes.
     fn transfers_overlap(&self) -> bool {

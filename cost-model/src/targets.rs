@@ -13,7 +13,7 @@ pub use host::{detect_host, processor, processors};
 pub use x86_64::{x86_64_avx2, x86_64_avx512};
 pub use zen::{znver4, znver5};
 
-use crate::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, Target, TlbLevel};
+use crate::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, Target, TlbLevel, Window};
 use loop_tree::ScalarType;
 
 /// Names that [`by_name`] knows, besides `host`.
@@ -49,6 +49,7 @@ pub struct StaticTarget {
     pub lane_access: f64,
     pub gathered_lane: f64,
     pub store_forward: f64,
+    pub window: Window,
     pub transfers_overlap: bool,
     pub caches: Vec<CacheLevel>,
     pub tlbs: Vec<TlbLevel>,
@@ -151,6 +152,9 @@ impl Target for StaticTarget {
     }
     fn store_forward(&self) -> f64 {
         self.store_forward
+    }
+    fn window(&self) -> Window {
+        self.window
     }
     fn transfers_overlap(&self) -> bool {
         self.transfers_overlap

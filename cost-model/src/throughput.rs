@@ -35,6 +35,8 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         _ => 1.0,
     };
     let (mut float, mut integer, mut divide, mut library, mut instructions) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    // Iterations that the schedulers hold.
+    let (window, mut held) = (target.window(), 0.0);
     // Summed in a fixed order, so that the result does not depend on the hash map.
     let mut ops: Vec<_> = body.ops.iter().map(|(k, n)| (*k, *n)).collect();
     ops.sort_by_key(|((class, ty), _)| (*class as u32, *ty));
@@ -50,6 +52,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
             _ => float += cycles,
         }
         instructions += n;
+        held += n / if ty.is_float() || lanes > 1 { window.float } else { window.integer }.max(1.0);
     }
     let (mut loads, mut stores, mut shuffles) = (0.0, 0.0, 0.0);
     let widest = body.widest.unwrap_or(ScalarType::F64);
@@ -130,10 +133,23 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     // Branches that go both ways are mispredicted now and then.
     let branches = if lanes > 1 { 0.0 } else { 0.15 * body.branches * 2.0 * target.control().mispredict };
     let (cycles, bound) = (cycles + branches, if branches > cycles { "branches" } else { bound });
-    if lanes == 1 && body.chain > cycles {
-        return Iteration { cycles: body.chain, bound: "latency of a dependence chain", waits: true };
+    let path = body.path * share_of_path(held);
+    let chain = if lanes == 1 { body.chain } else { 0.0 };
+    if chain.max(path) > cycles {
+        let bound =
+            if chain >= path { "latency of a dependence chain" } else { "latency within an iteration" };
+        return Iteration { cycles: chain.max(path), bound, waits: true };
     }
     Iteration { cycles, bound, waits: false }
+}
+
+/// Of a path of dependent operations through an iteration, what each iteration takes at least, if it fills the schedulers so
+/// many times. What stands behind the end of the path by more than they hold waits for that end: it is in the iteration
+/// after the next one where they hold more than one, and further along a path of its own the more they hold.
+fn share_of_path(filled: f64) -> f64 {
+    let iterations = 1.0 / filled.max(1e-3);
+    let whole = iterations.floor();
+    ((1.0 - iterations.fract()) / (1.0 + whole)).max(1.0 / (2.0 + whole))
 }
 
 /// Registers for so many lanes of a type.

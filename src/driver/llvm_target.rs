@@ -1,6 +1,8 @@
 //! A machine as LLVM's TargetTransformInfo sees it.
 
-use cost_model::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, StaticTarget, Target, TlbLevel};
+use cost_model::{
+    CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, StaticTarget, Target, TlbLevel, Window,
+};
 use irgen::llvm::{
     Analyses, CodeModel, Context, CostKind, LlvmError, MaskedAccess, OptLevel, RegisterKind, TargetMachine,
 };
@@ -263,6 +265,9 @@ impl Target for LlvmTarget {
     }
     fn store_forward(&self) -> f64 {
         self.table.store_forward
+    }
+    fn window(&self) -> Window {
+        self.table.window
     }
     fn transfers_overlap(&self) -> bool {
         self.table.transfers_overlap

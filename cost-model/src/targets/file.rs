@@ -112,6 +112,8 @@ fn implausible(target: &StaticTarget) -> Option<Complaint> {
         (vec!["lane_access"], target.lane_access, 0.05, 100.0),
         (vec!["gathered_lane"], target.gathered_lane, 0.05, 100.0),
         (vec!["store_forward"], target.store_forward, 0.0, 1e3),
+        (vec!["window", "float"], target.window.float, 1.0, 1e4),
+        (vec!["window", "integer"], target.window.integer, 1.0, 1e4),
         (vec!["page_bytes"], f64::from(target.page_bytes), 512.0, 2e9),
         (vec!["run_bytes"], target.prefetch.run_bytes, 1.0, 1e9),
         (vec!["outstanding"], target.prefetch.outstanding, 0.5, 1e4),

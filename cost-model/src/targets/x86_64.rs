@@ -1,7 +1,7 @@
 //! Recent x86-64 processors.
 
 use super::{OpTable, StaticTarget};
-use crate::{CacheLevel, ControlCosts, OpCost, Prefetch, TlbLevel};
+use crate::{CacheLevel, ControlCosts, OpCost, Prefetch, TlbLevel, Window};
 
 pub(super) const fn op(latency: f64, reciprocal: f64) -> OpCost {
     OpCost { latency, reciprocal }
@@ -38,6 +38,7 @@ pub fn x86_64_avx2() -> StaticTarget {
         lane_access: 1.25,
         gathered_lane: 1.25,
         store_forward: 5.0,
+        window: Window { float: 60.0, integer: 60.0 },
         transfers_overlap: false,
         caches: vec![
             cache("L1", 32 << 10, 8, true, 2.5, 14.0),
@@ -67,6 +68,7 @@ pub fn x86_64_avx512() -> StaticTarget {
     target.vector_registers = 32;
     target.issue_width = 6.0;
     target.stores_per_cycle = 1.5;
+    target.window = Window { float: 97.0, integer: 97.0 };
     target.lane_access = 1.0;
     target.gathered_lane = 1.0;
     target.caches = vec![

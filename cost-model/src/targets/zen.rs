@@ -2,7 +2,7 @@
 
 use super::StaticTarget;
 use super::x86_64::{cache, op, x86_64_avx512};
-use crate::{Prefetch, TlbLevel};
+use crate::{Prefetch, TlbLevel, Window};
 
 /// Zen 4: vectors of 512 bits, in halves.
 pub fn znver4() -> StaticTarget {
@@ -16,6 +16,7 @@ pub fn znver4() -> StaticTarget {
     target.vector_bits = 512;
     target.gathered_lane = 3.2;
     target.store_forward = 8.0;
+    target.window = Window { float: 60.0, integer: 25.0 };
     target.transfers_overlap = true;
     target.stores_per_cycle = 1.0;
     target.caches = vec![
