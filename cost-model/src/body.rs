@@ -4,9 +4,9 @@
 use crate::chains::{Chains, Value, Waits};
 use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::operations::{class_of, reassociates};
-use crate::overlap::{References, overlap};
+use crate::overlap::{References, gcd, overlap};
 use crate::{OpClass, Target};
-use loop_tree::{Affine, LoopHeader, Op, OpKind, ScalarType, Statement};
+use loop_tree::{Affine, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -14,7 +14,8 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Stride {
     Invariant,
-    Unit,
+    /// One element to the next; where an iteration of the loops around starts is a multiple of so many bytes.
+    Unit(f64),
     Reverse,
     /// A few elements, with gaps: vectors are loaded and permuted.
     Near(f64),
@@ -115,6 +116,8 @@ pub(crate) fn body(
         index: FxHashMap::default(),
         result: Body { vectorisable: depth.is_some(), max_lanes: f64::MAX, ..Body::default() },
         chains: Chains::default(),
+        computed: FxHashMap::default(),
+        values: 0,
         taken_over: SmallVec::new(),
         in_turn: false,
         target,
@@ -137,6 +140,12 @@ pub(crate) fn body(
     scan.finish()
 }
 
+/// Statement, operation, and numbers of its operands.
+type Computed = (StmtId, usize, SmallVec<[u32; 3]>);
+
+/// The number of a constant: which one it is, the operation says whose operand it is.
+const CONSTANT: u32 = 0;
+
 struct Scan<'a> {
     depth: Option<usize>,
     families: Vec<Family>,
@@ -144,6 +153,10 @@ struct Scan<'a> {
     index: FxHashMap<(usize, u64), usize>,
     result: Body,
     chains: Chains,
+    /// What copies of a statement have computed, by operation and operands: what is equal is computed once.
+    computed: FxHashMap<Computed, Value>,
+    /// Numbers of values given out.
+    values: u32,
     /// Where values come from that the statement at hand takes over from those before it in the same iteration.
     taken_over: SmallVec<[usize; 4]>,
     /// Whether such a value goes into another element: then neighbours wait for each other.
@@ -276,11 +289,20 @@ impl Scan<'_> {
         at
     }
 
-    fn stride(&self, stride: f64, bytes: f64) -> Stride {
+    /// Bytes of which the first address of the loop is a multiple, as far as a line; arrays are taken to start with one.
+    fn aligned(&self, family: usize, offset: f64, bytes: f64) -> f64 {
+        let line = self.target.caches().first().map_or(64.0, |c| f64::from(c.line));
+        let outer = self.families[family].terms.iter().filter(|t| Some(usize::from(t.0)) != self.depth);
+        let whole = |a: f64, b: f64| if b.fract() == 0.0 { gcd(a, b.abs()) } else { bytes };
+        outer.fold(whole(line, offset), |g, t| whole(g, t.1)).max(bytes)
+    }
+
+    fn stride(&self, family: usize, offset: f64, bytes: f64) -> Stride {
+        let stride = self.families[family].stride;
         if stride == 0.0 {
             Stride::Invariant
         } else if stride == bytes {
-            Stride::Unit
+            Stride::Unit(self.aligned(family, offset, bytes))
         } else if stride == -bytes {
             Stride::Reverse
         } else if stride.abs() <= 4.0 * bytes {
@@ -301,11 +323,11 @@ impl Scan<'_> {
             self.result.branches += leaf.probability.min(1.0 - leaf.probability).max(0.05);
         }
         let mut values: SmallVec<[Value; 8]> = SmallVec::with_capacity(statement.ops.len());
-        for op in &statement.ops {
+        for (index, op) in statement.ops.iter().enumerate() {
             let masked = op.mask.is_some() || leaf.varying_guard;
             let weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
             let value = match &op.kind {
-                OpKind::Const(_) => Value::default(),
+                OpKind::Const(_) => Value { number: Some(CONSTANT), ..Value::default() },
                 OpKind::Affine(e) => Value { varies: !e.is_invariant(), ..Value::default() },
                 OpKind::Test(_) => {
                     self.count(OpClass::Integer, ScalarType::I64, weight);
@@ -317,10 +339,39 @@ impl Scan<'_> {
                     self.store(&leaf.touches[a.index()], value, op.ty, masked);
                     Value::default()
                 }
-                kind => self.compute(kind, op, statement, &values, weight),
+                kind => match self.known(leaf.id, index, kind, &values) {
+                    Some((_, Some(equal))) => equal,
+                    Some((key, None)) => {
+                        let number = Some(self.number());
+                        let value = Value { number, ..self.compute(kind, op, statement, &values, weight) };
+                        self.computed.insert(key, value.clone());
+                        value
+                    }
+                    None => self.compute(kind, op, statement, &values, weight),
+                },
             };
             values.push(value);
         }
+    }
+
+    /// The key of an operation, and its value where a copy of the statement has computed it of the same operands.
+    fn known(
+        &self,
+        id: StmtId,
+        index: usize,
+        kind: &OpKind,
+        values: &[Value],
+    ) -> Option<(Computed, Option<Value>)> {
+        let number = |o: OpId| values.get(o.index()).and_then(|v| v.number);
+        let operands = kind.operands().into_iter().map(number).collect::<Option<_>>()?;
+        let key = (id, index, operands);
+        let value = self.computed.get(&key).cloned();
+        Some((key, value))
+    }
+
+    fn number(&mut self) -> u32 {
+        self.values += 1;
+        self.values
     }
 
     fn compute(
@@ -414,7 +465,7 @@ impl Scan<'_> {
         // Loaded before the loop; later values are those stored.
         let promoted = f.stride == 0.0 && !f.clobbered;
         let epoch = f.epoch;
-        let stride = self.stride(f.stride, touch.bytes);
+        let stride = self.stride(family, offset, touch.bytes);
         let first = !self.locations[at].loaded;
         if touch.private && !promoted {
             // Set by another loop for each iteration of this one, or not at all.
@@ -424,10 +475,11 @@ impl Scan<'_> {
             self.result.loads.push(stride);
             self.result.masked += f64::from(u8::from(masked));
         }
+        let number = Some(self.number());
         let location = &mut self.locations[at];
         location.loaded = true;
         location.epoch = epoch;
-        let value = Value { varies: !invariant, waits, path: 0.0 };
+        let value = Value { varies: !invariant, waits, path: 0.0, number };
         location.value = Some(value.clone());
         value
     }
@@ -460,9 +512,7 @@ impl Scan<'_> {
             if f.promoted() {
                 self.result.accumulators += 1;
             } else if !touch.private {
-                let stride = f.stride;
-                let bytes = touch.bytes;
-                let s = self.stride(stride, bytes);
+                let s = self.stride(family, address.constant, touch.bytes);
                 if s == Stride::Invariant {
                     // Stored in every iteration, in order.
                     self.result.max_lanes = 1.0;

@@ -14,6 +14,8 @@ pub(crate) struct Value {
     pub waits: Waits,
     /// Cycles of the longest path to it in the same iteration, from what is there at its start.
     pub path: f64,
+    /// Equal numbers are equal values; none: like no other.
+    pub number: Option<u32>,
 }
 
 /// A carried value that another one is computed from.

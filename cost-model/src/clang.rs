@@ -1,9 +1,9 @@
 //! The model of what clang makes of a loop, at `-O3`: decided once, as a [`Plan`], which is all that pricing reads of it.
 
 use crate::Target;
-use crate::body::{Body, Stride};
+use crate::body::{Body, Stride, body};
 use crate::lower::Lowered;
-use crate::throughput::price;
+use crate::throughput::{TEMPORARIES, price};
 use loop_tree::{ArrayId, Kernel, ScalarType};
 
 /// How a body is executed.
@@ -84,6 +84,22 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     let work = body.ops.values().sum::<f64>() + (body.loads.len() + body.stores.len()) as f64;
     best.unrolled = around.constant.is_some_and(|t| t / best.lanes() * work.max(1.0) <= FULL_UNROLL);
     best
+}
+
+/// A loop that is unrolled completely leaves the loop around it as the innermost one: what is stored to the same places in all
+/// iterations of that one stays in registers (LLVM moves loads and stores out of loops once more after it has unrolled).
+pub(crate) fn keep(b: &mut Body, program: &Lowered<'_>, index: usize, plan: &Plan, target: &dyn Target) {
+    let l = &program.loops[index];
+    let Some(around) = l.parent.map(|p| &program.loops[p]).filter(|_| plan.unrolled) else { return };
+    if around.inner.len() > 1 || !around.leaves.is_empty() || b.stores.is_empty() {
+        return;
+    }
+    let kept = body(program, &l.leaves, Some(around.depth), true, target).accumulators;
+    let registers = kept as f64 * (l.trip / plan.lanes()).ceil();
+    if registers <= f64::from(target.vector_registers()) - TEMPORARIES as f64 {
+        b.loads.truncate(b.loads.len().saturating_sub(kept));
+        b.stores.truncate(b.stores.len().saturating_sub(kept));
+    }
 }
 
 /// Pointers that may overlap keep values out of registers, and are compared before a vectorised loop.

@@ -43,6 +43,12 @@ impl Term {
     pub fn new(name: impl Into<String>, cycles: f64, detail: impl Into<String>) -> Self {
         Term { name: name.into(), cycles: finite(cycles), detail: detail.into(), parts: vec![] }
     }
+
+    /// As many times the cycles, of its parts too.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        self.cycles *= factor;
+        self.parts.iter_mut().for_each(|part| part.scale(factor));
+    }
 }
 
 /// Not a number and overflow become the largest cost.

@@ -34,7 +34,7 @@ impl Prepared for Counts<'_> {
     fn cost(&self, root: &Green) -> Cost {
         let program = lower(&self.facts, root);
         let mut terms = terms(&program);
-        terms.extend(self.whole.unseen(root, &program, &terms));
+        self.whole.equalise(root, &program, &mut terms);
         Cost::of(terms)
     }
 

@@ -1,7 +1,7 @@
 //! The analytic model: computation on the ports, traffic between caches, and how they overlap.
 
 use crate::body::body;
-use crate::clang::{Circumstances, Packing, Plan, plan, weaken};
+use crate::clang::{Circumstances, Packing, Plan, keep, plan, weaken};
 use crate::explain::{Cost, Term};
 use crate::facts::Facts;
 use crate::lower::{Lowered, lower};
@@ -112,6 +112,9 @@ impl AnalyticModel {
             original: may_alias,
         };
         let plan = plan(&b, target, &circumstances);
+        if !may_alias && !outer_lanes {
+            keep(&mut b, program, index, &plan, target);
+        }
         let once = price(&b, target, &plan);
         let iterations = l.runs * l.trip;
         let scalar = price(&b, target, &Plan::SCALAR);
@@ -284,7 +287,7 @@ impl Prepared for PreparedModel<'_> {
     fn cost(&self, root: &Green) -> Cost {
         let program = lower(&self.facts, &unroll_short(self.facts.kernel, root));
         let mut terms = self.model.terms(&program, false);
-        terms.extend(self.whole.unseen(root, &program, &terms));
+        self.whole.equalise(root, &program, &mut terms);
         Cost::of(terms)
     }
 

@@ -131,7 +131,8 @@ fn apart(program: &Lowered<'_>, innermost: usize, a: Range<'_>, b: Range<'_>) ->
     before(&a, &b) || before(&b, &a)
 }
 
-fn gcd(mut a: f64, mut b: f64) -> f64 {
+/// The greatest common divisor of whole numbers.
+pub(crate) fn gcd(mut a: f64, mut b: f64) -> f64 {
     while a > 0.5 {
         (a, b) = (b % a, a);
     }

@@ -17,7 +17,7 @@ pub(crate) struct Iteration {
 /// Instructions of the loop itself, per iteration and per vector iteration: both are unrolled some more.
 const CONTROL_INSTRUCTIONS: f64 = 1.0;
 /// Registers that hold neither invariants nor accumulators.
-const TEMPORARIES: usize = 4;
+pub(crate) const TEMPORARIES: usize = 4;
 /// Fraction of the ideal speed-up that packing neighbours reaches: broadcasts and permutations remain.
 const ADJACENT_EFFICIENCY: f64 = 0.6;
 
@@ -68,7 +68,9 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let mut access = |stride: &Stride, count: &mut f64| match (lanes, stride) {
         (1, _) => *count += 1.0 / pack,
         (_, Stride::Invariant) => *count += 1.0,
-        (_, Stride::Unit) => *count += per_access,
+        (_, Stride::Unit(aligned)) => {
+            *count += per_access * (1.0 + across_lines(target, widest, lanes, *aligned))
+        }
         (_, Stride::Reverse) => {
             *count += per_access;
             shuffles += per_access;
@@ -141,6 +143,13 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         return Iteration { cycles: chain.max(path), bound, waits: true };
     }
     Iteration { cycles, bound, waits: false }
+}
+
+/// How often a vector at a multiple of so many bytes lies in two cache lines: each is an access of its own.
+fn across_lines(target: &dyn Target, ty: ScalarType, lanes: u32, aligned: f64) -> f64 {
+    let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
+    let bytes = f64::from(lanes.saturating_mul(ty.size() * 8).min(target.vector_bits()) / 8);
+    ((bytes - aligned) / line).clamp(0.0, 1.0)
 }
 
 /// Of a path of dependent operations through an iteration, what each iteration takes at least, if it fills the schedulers so

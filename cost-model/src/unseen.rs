@@ -27,13 +27,20 @@ impl Whole {
         Whole { work: work(&original), cycles: predict(&original) }
     }
 
-    /// The term for what the samples of a tree miss, if that is worth mentioning; `terms` are those of what they see.
-    /// Counts of triangles and the like are not exact.
-    pub fn unseen(&self, root: &Green, program: &Lowered<'_>, terms: &[Term]) -> Option<Term> {
+    /// Makes the terms those of as much work as the original's: counts of triangles and the like are not exact, and differ with
+    /// the order of loops. What the samples of a tree miss is a term of its own.
+    pub fn equalise(&self, root: &Green, program: &Lowered<'_>, terms: &mut Vec<Term>) {
         if root.summary().leaves == 0 || *root == program.facts.kernel.original || self.work == 0.0 {
-            return None;
+            return;
         }
         let seen = work(program) / self.work;
+        if seen > 1.0 {
+            terms.iter_mut().for_each(|t| t.scale(1.0 / seen));
+        }
+        terms.extend(self.unseen(seen, terms));
+    }
+
+    fn unseen(&self, seen: f64, terms: &[Term]) -> Option<Term> {
         let missed = 1.0 - seen;
         let cycles = if seen < SEEN {
             // It costs what it costs in the original: nothing is gained by what is not understood.
