@@ -2,7 +2,9 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use loop_tree::text::{parse, print, print_tree};
-use loop_tree::{Affine, Bounds, Green, Kernel, LoopHeader, ParamId, Path, Red, StmtId, VarId, canonical};
+use loop_tree::{
+    Affine, Bounds, Green, Kernel, LoopHeader, ParamId, Path, Red, StmtId, VarId, canonical, canonical_from,
+};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +57,29 @@ fn trees(c: &mut Criterion) {
     }
 }
 
+/// One loop of a sequence of many.
+fn wide(c: &mut Criterion) {
+    let kernel = parse(MATMUL).expect("matmul.lt").kernel;
+    for count in [64, 4096, 65536] {
+        let leaf = |n: i64| {
+            Green::for_loop(LoopHeader::range(VarId(0), n, n + 9), Green::stmt(StmtId(1), [VarId(0)].into()))
+        };
+        let root = canonical(&kernel, &Green::seq((0..count).map(leaf)));
+        let path = Path(smallvec::smallvec![count as u32 / 2]);
+        let replace =
+            |other: &Green| Red::at(&root, &path).map(|at| at.replace_with(other.clone())).expect("a child");
+        let other = leaf(-5);
+        c.bench_function(&format!("replace_with/one of {count}"), |b| b.iter(|| replace(black_box(&other))));
+        c.bench_function(&format!("canonical/one of {count} replaced"), |b| {
+            b.iter(|| canonical_from(&kernel, &root, &replace(black_box(&other))));
+        });
+        let two = Green::seq([leaf(-5), leaf(-6)]);
+        c.bench_function(&format!("canonical/one of {count} by two"), |b| {
+            b.iter(|| canonical_from(&kernel, &root, &replace(black_box(&two))));
+        });
+    }
+}
+
 fn text(c: &mut Criterion) {
     c.bench_function("parse/matmul.lt", |b| b.iter(|| parse(black_box(MATMUL))));
     c.bench_function("parse/gemm.lt", |b| b.iter(|| parse(black_box(SYNTAX))));
@@ -70,6 +95,6 @@ criterion_group! {
         .sample_size(20)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(600));
-    targets = trees, text
+    targets = trees, wide, text
 }
 criterion_main!(benches);

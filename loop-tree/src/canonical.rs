@@ -8,8 +8,8 @@
 //! - Bounds and conditions are sorted and without duplicates. What is known where they stand ([`Known`]) leaves out the bounds
 //!   that others imply and conditions that always hold, and shows loops that never run.
 //!
-//! Work is proportional to the tree; subtrees that are canonical already are shared, not copied. What a subtree becomes depends
-//! on where it stands.
+//! Work is proportional to the tree, or to what a change made of it ([`canonical_from`]); subtrees that are canonical already are
+//! shared, not copied. What a subtree becomes depends on where it stands.
 
 use crate::known::Known;
 use crate::{
@@ -20,11 +20,20 @@ use std::sync::Arc;
 
 /// The canonical form of a tree of this kernel.
 pub fn canonical(kernel: &Kernel, root: &Green) -> Green {
+    passes(kernel, None, root)
+}
+
+/// The same of a tree that shares parts with a canonical one: looks only at what differs, and at what is around that.
+pub fn canonical_from(kernel: &Kernel, before: &Green, root: &Green) -> Green {
+    passes(kernel, Some(before), root)
+}
+
+fn passes(kernel: &Kernel, before: Option<&Green>, root: &Green) -> Green {
     let mut state = Canonical { originals: kernel.var_count(), known: Known::of(kernel) };
-    let mut pass = |tree: &Green| state.rebuild(tree, &Env::default(), 0);
+    let mut pass = |tree: &Green| state.rebuild(tree, &Env::default(), 0, before);
     // What one pass substitutes may show the next that a loop is an alias or runs once. The last pass only shares.
-    let mut tree = pass(root);
-    for _ in 0..MOST_PASSES {
+    let mut tree = root.clone();
+    for _ in 0..=MOST_PASSES {
         let next = pass(&tree);
         if next == tree {
             break;
@@ -32,6 +41,18 @@ pub fn canonical(kernel: &Kernel, root: &Green) -> Green {
         tree = next;
     }
     tree
+}
+
+/// What stood inside of a node of a canonical tree, where a node at its place has the same head, so that the insides stand in the
+/// same surroundings.
+fn inside<'o>(old: Option<&'o Green>, node: &Node) -> Option<&'o Green> {
+    match (old?.node(), node) {
+        (Node::Loop(a, body), Node::Loop(b, _)) if a == b => Some(body),
+        (Node::Let(v, e, body), Node::Let(w, f, _)) if v == w && e == f => Some(body),
+        (Node::Guard(a, body), Node::Guard(b, _)) if a == b => Some(body),
+        (Node::Alloc(a, body), Node::Alloc(b, _)) if a == b => Some(body),
+        _ => None,
+    }
 }
 
 /// Bounds the work on a tree of any depth; two or three are usual.
@@ -111,8 +132,11 @@ struct Canonical {
 }
 
 impl Canonical {
-    /// `level`: number of loops over fresh variables around.
-    fn rebuild(&mut self, node: &Green, env: &Env, level: u32) -> Green {
+    /// `level`: number of loops over fresh variables around. `old`: what was canonical with the same around it.
+    fn rebuild(&mut self, node: &Green, env: &Env, level: u32, old: Option<&Green>) -> Green {
+        if old == Some(node) {
+            return node.clone();
+        }
         match node.node() {
             Node::Stmt(_, dims) => {
                 // Loops bind original variables under their own names, so a changed dim needs a binding.
@@ -122,10 +146,19 @@ impl Canonical {
                 })
             }
             Node::Seq(children) => {
-                let mut list = Vec::with_capacity(children.len());
+                let before = match old.map(Green::node) {
+                    Some(Node::Seq(before)) => Some(before),
+                    _ => None,
+                };
+                let (front, back) = before.map_or((0, 0), |before| children.common_ends(before));
+                let middle = front..children.len() - back;
+                let mut list = Vec::with_capacity(middle.len());
                 let mut changed = children.len() < 2;
-                for child in children.iter() {
-                    let new = self.rebuild(child, env, level);
+                for index in middle.clone() {
+                    let Some(child) = children.get(index) else { break };
+                    // Alone in the sequence's place, it would stand in the same surroundings.
+                    let old = before.map_or(old, |before| before.get(index));
+                    let new = self.rebuild(child, env, level, old);
                     match new.node() {
                         Node::Seq(inner) => {
                             changed = true;
@@ -137,24 +170,27 @@ impl Canonical {
                         }
                     }
                 }
-                match list.len() {
-                    1 => list.swap_remove(0),
-                    _ if !changed => node.clone(),
-                    _ => Green::seq(list),
+                if !changed {
+                    return node.clone();
+                }
+                let children = children.splice(middle, list);
+                match (children.len(), children.get(0)) {
+                    (1, Some(only)) => only.clone(),
+                    _ => Green::seq_of(children),
                 }
             }
             Node::Let(var, value, body) => {
                 if !body.has_free(*var) {
-                    return self.rebuild(body, env, level);
+                    return self.rebuild(body, env, level, old);
                 }
                 let value_new = env.apply(value);
                 if var.0 >= self.originals {
-                    return self.rebuild(body, &env.with(*var, value_new), level);
+                    return self.rebuild(body, &env.with(*var, value_new), level, None);
                 }
                 let env = &env.with(*var, Affine::var(*var));
                 let depth = self.known.depth();
                 self.known.enter_let(*var, &value_new);
-                let new = self.rebuild(body, env, level);
+                let new = self.rebuild(body, env, level, inside(old, node.node()));
                 self.known.leave(depth);
                 if new.is_empty() {
                     return new;
@@ -172,7 +208,7 @@ impl Canonical {
                             return Green::empty();
                         }
                         if c.is_always() {
-                            return self.rebuild(body, env, level);
+                            return self.rebuild(body, env, level, old);
                         }
                         GuardCondition::Affine(c)
                     }
@@ -182,7 +218,7 @@ impl Canonical {
                 if let GuardCondition::Affine(c) = &condition_new {
                     self.known.enter_guard(c);
                 }
-                let new = self.rebuild(body, env, level);
+                let new = self.rebuild(body, env, level, inside(old, node.node()));
                 self.known.leave(depth);
                 if new.is_empty() {
                     return new;
@@ -201,7 +237,7 @@ impl Canonical {
                 }
                 Green::guarded(Arc::new(condition_new), new)
             }
-            Node::Loop(header, body) => self.rebuild_loop(node, header, body, env, level),
+            Node::Loop(header, body) => self.rebuild_loop(node, header, body, env, level, old),
             Node::Alloc(buffer, body) => {
                 let mut buffer_new = buffer.map(&|e| env.apply(e));
                 for window in buffer_new.fill.iter_mut().chain(&mut buffer_new.write_back) {
@@ -211,7 +247,7 @@ impl Canonical {
                         self.shorten(&mut range.lower, &mut range.upper);
                     }
                 }
-                let new = self.rebuild(body, env, level);
+                let new = self.rebuild(body, env, level, inside(old, node.node()));
                 if new.is_empty() {
                     return new;
                 }
@@ -225,7 +261,7 @@ impl Canonical {
                     .iter()
                     .map(|a| Alternative {
                         conditions: a.conditions.clone(),
-                        body: self.rebuild(&a.body, env, level),
+                        body: self.rebuild(&a.body, env, level, None),
                     })
                     .collect::<Vec<_>>(),
             ),
@@ -239,12 +275,13 @@ impl Canonical {
         body: &Green,
         env: &Env,
         level: u32,
+        old: Option<&Green>,
     ) -> Green {
         match header.constant_trip_count() {
             Some(0) => return Green::empty(),
             Some(1) => {
                 let value = header.lower()[0].clone();
-                return self.rebuild(&Green::bind(header.var, value, body.clone()), env, level);
+                return self.rebuild(&Green::bind(header.var, value, body.clone()), env, level, old);
             }
             _ => {}
         }
@@ -252,7 +289,7 @@ impl Canonical {
         // `for t { let i = t {B} }` with no other use of t in B is `for i {B}`.
         if fresh && let Some((original, inner)) = sole_alias(header.var, body, self.originals) {
             let renamed = map_header(header, original, &|e| e.clone());
-            return self.rebuild_loop(node, &Arc::new(renamed), &inner, env, level);
+            return self.rebuild_loop(node, &Arc::new(renamed), &inner, env, level, None);
         }
         let (var, inner_level) =
             if fresh { (VarId(self.originals + level), level + 1) } else { (header.var, level) };
@@ -261,7 +298,12 @@ impl Canonical {
         };
         let depth = self.known.depth();
         self.known.enter_loop(&header_new);
-        let new = self.rebuild(body, &env.with(header.var, Affine::var(var)), inner_level);
+        let new = self.rebuild(
+            body,
+            &env.with(header.var, Affine::var(var)),
+            inner_level,
+            inside(old, node.node()),
+        );
         self.known.leave(depth);
         if new.is_empty() {
             return new;

@@ -167,9 +167,7 @@ impl Green {
 
     pub(crate) fn seq_of(children: Children) -> Green {
         let mut summary = Summary { nodes: 1, ..Summary::default() };
-        for child in children.iter() {
-            summary.include(child);
-        }
+        children.include_in(&mut summary);
         Green::new(Node::Seq(children), summary)
     }
 
@@ -177,7 +175,7 @@ impl Green {
     pub fn for_loop(header: impl Into<Arc<LoopHeader>>, body: Green) -> Green {
         let header = header.into();
         let mut summary = Summary { nodes: 1, ..Summary::default() };
-        summary.include(&body);
+        summary.include(body.summary());
         summary.loop_depth = summary.loop_depth.saturating_add(1);
         summary.bind(header.var);
         for bound in header.lower().iter().chain(header.upper()) {
@@ -190,7 +188,7 @@ impl Green {
     pub fn bind(var: VarId, value: impl Into<Affine>, body: Green) -> Green {
         let value = value.into();
         let mut summary = Summary { nodes: 1, ..Summary::default() };
-        summary.include(&body);
+        summary.include(body.summary());
         summary.bind(var);
         summary.use_affine(&value);
         Green::new(Node::Let(var, value, body), summary)
@@ -204,7 +202,7 @@ impl Green {
     /// Runs the body where the condition holds.
     pub fn guarded(condition: Arc<GuardCondition>, body: Green) -> Green {
         let mut summary = Summary { nodes: 1, ..Summary::default() };
-        summary.include(&body);
+        summary.include(body.summary());
         if let GuardCondition::Affine(c) = &*condition {
             for constraint in c.constraints() {
                 summary.use_affine(&constraint.expression);
@@ -226,7 +224,7 @@ impl Green {
     pub fn alloc(buffer: impl Into<Arc<Buffer>>, body: Green) -> Green {
         let buffer = buffer.into();
         let mut summary = Summary { nodes: 1, ..Summary::default() };
-        summary.include(&body);
+        summary.include(body.summary());
         summary.has_storage_or_versions = true;
         for e in buffer.expressions() {
             e.for_each_var(&mut |v| {
@@ -243,9 +241,19 @@ impl Green {
         let alternatives = alternatives.into();
         let mut summary = Summary { nodes: 1, has_storage_or_versions: true, ..Summary::default() };
         for a in alternatives.iter() {
-            summary.include(&a.body);
+            summary.include(a.body.summary());
         }
         Green::new(Node::Version(alternatives), summary)
+    }
+
+    /// The sequence with the children of a range replaced by others; `self` if it is none, or has no such children.
+    pub fn splice(&self, range: std::ops::Range<usize>, nodes: Vec<Green>) -> Green {
+        match self.node() {
+            Node::Seq(c) if range.start <= range.end && range.end <= c.len() => {
+                Self::seq_of(c.splice(range, nodes))
+            }
+            _ => self.clone(),
+        }
     }
 
     /// The empty sequence: does nothing.
@@ -318,7 +326,7 @@ impl Green {
         (0..self.child_count()).filter_map(|i| self.child(i))
     }
 
-    /// The same node with one child replaced; `self` if there is no such child. O(children) for narrow nodes.
+    /// The same node with one child replaced; `self` if there is no such child. A sequence of n costs O(log n).
     pub fn with_child(&self, index: usize, child: Green) -> Green {
         match self.node() {
             Node::Seq(c) => match c.with(index, child) {
@@ -340,8 +348,7 @@ impl Green {
 }
 
 impl Summary {
-    fn include(&mut self, child: &Green) {
-        let s = child.summary();
+    fn include(&mut self, s: &Summary) {
         self.nodes = self.nodes.saturating_add(s.nodes);
         self.leaves = self.leaves.saturating_add(s.leaves);
         self.loop_depth = self.loop_depth.max(s.loop_depth);

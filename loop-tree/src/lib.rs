@@ -45,7 +45,7 @@ mod validate;
 
 pub use affine::{Affine, Atom, FloorDiv};
 pub use buffer::{Buffer, BufferDim, Home, Window, WindowRange};
-pub use canonical::{canonical, fresh_variable, substitute};
+pub use canonical::{canonical, canonical_from, fresh_variable, substitute};
 pub use condition::{Condition, Constraint, GuardCondition, Relation, RuntimeCondition};
 pub use green::{Alternative, Bounds, Children, Green, LoopHeader, LoopKind, Node, Summary};
 pub use ids::{AccessId, ArrayId, OpId, ParamId, StmtId, VarId};

@@ -1,7 +1,7 @@
 //! Applying each transformation once: microseconds, and nodes that are not shared with the tree it was applied to.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use loop_tree::{Green, canonical, text};
+use loop_tree::{Affine, Green, LoopHeader, ParamId, StmtId, VarId, canonical, text};
 use std::collections::HashSet;
 use std::hint::black_box;
 use std::time::Duration;
@@ -59,12 +59,35 @@ fn apply(c: &mut Criterion) {
     });
 }
 
+/// One loop of many in a sequence.
+fn wide(c: &mut Criterion) {
+    let kernel = text::parse("nest @wide[N] { array A: f64[N] for i in 0..N { S: A[i] = 0.0 } }")
+        .expect("it parses")
+        .kernel;
+    for count in [64, 4096, 65536] {
+        let nest = |n: i64| {
+            let leaf = kernel.leaf(StmtId(0));
+            Green::for_loop(LoopHeader::range(VarId(0), n, Affine::param(ParamId(0)).offset(n)), leaf)
+        };
+        let root = canonical(&kernel, &Green::seq((0..count).map(nest)));
+        let context = Context { kernel: &kernel, root: &root };
+        for step in ["strip_mine({}; 8)", "peel({}; first=1)", "fuse({})"] {
+            let text = step.replace("{}", &format!("@{}", count / 2));
+            let step = &Recipe::parse(&text, &Registry::standard()).expect("it is read").0[0];
+            step.apply(&context).unwrap_or_else(|e| panic!("{text}: {e}"));
+            c.bench_function(&format!("apply/{text} of {count}"), |b| {
+                b.iter(|| step.apply(black_box(&context)))
+            });
+        }
+    }
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(20)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(500));
-    targets = apply
+    targets = apply, wide
 }
 criterion_main!(benches);

@@ -130,6 +130,8 @@ fn laws(kernel: &Kernel, root: &Green, step: &Step) -> Result<Option<Green>, Tes
         }
     };
     prop_assert_eq!(&canonical(kernel, &rewrite), &rewrite, "{} is not canonical", step);
+    let whole = step.rewrite(&cx).map(|new| canonical(kernel, &new));
+    prop_assert_eq!(whole.as_ref().ok(), Some(&rewrite), "{}: what was taken over is not canonical", step);
     let text = step.to_string();
     let read = Recipe::parse(&text, &Registry::standard());
     prop_assert!(read.is_ok(), "{text}: {read:?}");

@@ -1,7 +1,7 @@
 //! One change of a tree, as a value.
 
 use crate::{Context, Forwarding, Refusal};
-use loop_tree::{Green, canonical};
+use loop_tree::{Green, canonical_from};
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ pub trait Transform: fmt::Display + fmt::Debug + Send + Sync {
     /// which every leaf is a statement of its own.
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal>;
 
-    /// The new tree in canonical form.
+    /// The new tree in canonical form. Work on a tree is that on what the change touches, and on what is around it.
     fn apply(&self, cx: &Context<'_>) -> Result<Rewrite, Refusal> {
-        Ok(Rewrite { root: canonical(cx.kernel, &self.rewrite(cx)?) })
+        Ok(Rewrite { root: canonical_from(cx.kernel, cx.root, &self.rewrite(cx)?) })
     }
 
     /// Where the parts of the tree are after [`apply`](Self::apply). Applies the change once more, to a labelled

@@ -81,10 +81,10 @@ impl Transform for Fuse {
             Remainder::Split => split(cx, &first, &second)?,
             Remainder::Guard => vec![guarded(cx, &first, &second)?],
         };
-        let children: Vec<Green> = cx.node(&sequence)?.children().cloned().collect();
-        let (before, after) = around(cx.kernel, &children[index], &children[index + 1..other]);
-        let list = [&children[..index], &before, &fused, &after, &children[other + 1..]].concat();
-        cx.replace(&sequence, Green::seq(list))
+        let node = cx.node(&sequence)?;
+        let children: Vec<Green> = (index..other).filter_map(|n| node.child(n)).cloned().collect();
+        let (before, after) = around(cx.kernel, &children[0], &children[1..]);
+        cx.replace(&sequence, node.splice(index..other + 1, [before, fused, after].concat()))
     }
 }
 
@@ -95,14 +95,14 @@ impl Fuse {
         let second = match &self.second {
             Some(reference) => cx.site(reference)?,
             None => {
-                let next =
-                    cx.node(&sequence)?.children().enumerate().skip(index + 1).find_map(|(n, child)| {
-                        let (links, inner) = nest::links(child);
-                        inner.as_loop()?;
-                        let mut path = sequence.child(n);
-                        path.0.extend(std::iter::repeat_n(0, links.len()));
-                        Some(path)
-                    });
+                let node = cx.node(&sequence)?;
+                let next = (index + 1..node.child_count()).find_map(|n| {
+                    let (links, inner) = nest::links(node.child(n)?);
+                    inner.as_loop()?;
+                    let mut path = sequence.child(n);
+                    path.0.extend(std::iter::repeat_n(0, links.len()));
+                    Some(path)
+                });
                 let none = || Refusal::new("not-adjacent", &first.path, "no loop follows in its sequence");
                 cx.site_at(&next.ok_or_else(none)?)?
             }

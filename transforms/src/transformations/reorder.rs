@@ -37,7 +37,7 @@ pub struct Move {
 fn permuted(cx: &Context<'_>, sequence: &Path, order: &[usize]) -> Result<Green, Refusal> {
     let node = cx.node(sequence)?;
     let Node::Seq(children) = node.node() else {
-        return Err(Refusal::new("not-a-sequence", sequence, "there is no sequence at this path"));
+        return Err(not_a_sequence(sequence));
     };
     let mut sorted = order.to_vec();
     sorted.sort_unstable();
@@ -46,6 +46,10 @@ fn permuted(cx: &Context<'_>, sequence: &Path, order: &[usize]) -> Result<Green,
         return Err(Refusal::new("position", sequence, message));
     }
     cx.replace(sequence, Green::seq(order.iter().filter_map(|n| children.get(*n).cloned())))
+}
+
+fn not_a_sequence(path: &Path) -> Refusal {
+    Refusal::new("not-a-sequence", path, "there is no sequence at this path")
 }
 
 impl Transform for Reorder {
@@ -71,14 +75,23 @@ impl Transform for Move {
         let Some((sequence, from)) = path.split_last() else {
             return Err(Refusal::new("not-a-sequence", &path, "the root is no part of a sequence"));
         };
-        let mut order: Vec<usize> = (0..cx.node(&sequence)?.child_count()).collect();
-        if self.to >= order.len() || from >= order.len() {
-            let message = format!("there is no position {} among {}", self.to, order.len());
+        let node = cx.node(&sequence)?;
+        if !matches!(node.node(), Node::Seq(_)) {
+            return Err(not_a_sequence(&sequence));
+        }
+        let count = node.child_count();
+        if self.to >= count || from >= count {
+            let message = format!("there is no position {} among {count}", self.to);
             return Err(Refusal::new("position", &path, message));
         }
-        let part = order.remove(from);
-        order.insert(self.to, part);
-        permuted(cx, &sequence, &order)
+        let range = from.min(self.to)..from.max(self.to) + 1;
+        let mut parts: Vec<Green> = range.clone().filter_map(|n| node.child(n)).cloned().collect();
+        if from < self.to {
+            parts.rotate_left(1)
+        } else {
+            parts.rotate_right(1)
+        }
+        cx.replace(&sequence, node.splice(range, parts))
     }
 }
 

@@ -44,9 +44,8 @@ impl Transform for Sink {
             _ => return Err(none()),
         };
         let sunk = sink(node, &sequence, part, target, first)?;
-        let children = node.children().enumerate().filter(|(n, _)| *n != index);
-        let list = children.map(|(n, child)| if n == target { sunk.clone() } else { child.clone() });
-        cx.replace(&sequence, Green::seq(list))
+        let both = index.min(target);
+        cx.replace(&sequence, node.splice(both..both + 2, vec![sunk]))
     }
 }
 
