@@ -14,19 +14,21 @@
 //!
 //! These are sufficient. Guards around an `Alloc` are not looked at, which refuses a little more than necessary.
 
+mod cover;
+mod scene;
+
 use super::order::{self, Check, Orders, Question};
 use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
 use super::{Fault, Oracle};
 use crate::dependences::{DependenceKind, DependenceSet, by_position};
-use crate::isl::{DimType, Set};
 use crate::mutation::{self, Rule};
 use crate::places::{Place, PlacedBuffer, Unsupported};
-use crate::system::{Inexact, Row, System, isl_set};
+use crate::system::Row;
 use loop_tree::{
     AccessKind, Affine, Buffer, LoopKind, OpKind, Path, RuntimeCondition, Statement, StmtFlags, StmtId,
     Storage, VarId, Window,
 };
-use std::cmp::Ordering;
+use scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -224,11 +226,11 @@ impl<'p> Judge<'_, 'p> {
         nonnegative: &Affine,
         problem: StorageProblem,
     ) -> Result<Option<Witness>, Fault> {
-        let mut scene = self.scene(&[touch.place])?;
+        let mut scene = Scene::new(self.oracle, &[touch.place])?;
         let row = scene.system.row(nonnegative, &scene.times[0])?;
         scene.system.require_nonnegative(row);
         let element = scene.rows(0, &touch.element)?;
-        let point = self.find(&scene)?;
+        let point = scene.find(&self.oracle.solver)?;
         Ok(point.map(|p| self.broken(problem, touch.place.statement, None, &element, &p)))
     }
 
@@ -309,100 +311,6 @@ impl<'p> Judge<'_, 'p> {
         Ok(())
     }
 
-    /// Whether, in each execution, all elements of the window are surely touched by such touches.
-    fn is_touched(&self, window: &Window, by: impl Fn(&Touch) -> bool) -> Result<bool, Fault> {
-        let loops = self.buffer.loops;
-        let touching = self.touches.iter().filter(|t| t.surely && by(t));
-        let images: Result<Vec<Vec<System>>, Inexact> = touching.map(|t| self.image(t, loops)).collect();
-        // The window, over the same columns.
-        let params = self.oracle.kernel.params.len();
-        let scope: Vec<Row> = (params..params + loops).map(Row::column).collect();
-        let mut system = System::new(params + loops + window.0.len());
-        self.require_scope(&mut system, &scope)?;
-        for (k, range) in window.0.iter().enumerate() {
-            let x = Row::column(params + loops + k);
-            for l in &range.lower {
-                let row = x.clone().minus(&system.row(l, &scope)?)?;
-                system.require_nonnegative(row);
-            }
-            for u in &range.upper {
-                let row = system.row(u, &scope)?.minus(&x)?.offset(-1)?;
-                system.require_nonnegative(row);
-            }
-        }
-        self.is_within(&[system], &images?.concat(), params + loops + window.0.len())
-    }
-
-    /// Whether an earlier write of the same execution surely writes whatever the touch reads.
-    fn is_written_before(&self, read: &Touch) -> Result<bool, Fault> {
-        let mut by_shared: BTreeMap<usize, Vec<System>> = BTreeMap::new();
-        for write in self.touches.iter().filter(|t| !t.reads && t.surely) {
-            let (shared, order) = write.place.shared(read.place);
-            if order == Ordering::Less {
-                by_shared.entry(shared).or_default().extend(self.image(write, shared)?);
-            }
-        }
-        for (shared, images) in by_shared {
-            let columns = self.oracle.kernel.params.len() + shared + self.rank();
-            if self.is_within(&self.image(read, shared)?, &images, columns)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// The elements that a touch touches: over parameters, the outermost `loops`, and subscripts; then columns that are not
-    /// known.
-    fn image(&self, touch: &Touch, loops: usize) -> Result<Vec<System>, Inexact> {
-        let params = self.oracle.kernel.params.len();
-        let rank = self.rank();
-        let inner = touch.place.loops.len() - loops;
-        let mut system = System::new(params + loops + rank + inner);
-        let columns: Vec<Row> = (0..params).map(Row::column).collect();
-        system.include(&self.oracle.context, &columns)?;
-        let outer = (params..params + loops).chain(params + loops + rank..params + loops + rank + inner);
-        let time: Vec<Row> = outer.map(Row::column).collect();
-        for (k, subscript) in touch.element.iter().take(rank).enumerate() {
-            let row = system.row(subscript, &time)?.minus(&Row::column(params + loops + k))?;
-            system.require_zero(row);
-        }
-        touch.place.domains(&system, &time)
-    }
-
-    /// Whether a union of sets lies within another one; of columns beyond the first ones any value will do.
-    fn is_within(&self, inner: &[System], outer: &[System], columns: usize) -> Result<bool, Fault> {
-        let answer = self.oracle.solver.within_quota(|ctx| {
-            let union = |systems: &[System]| {
-                let mut result: Option<Set> = None;
-                for system in systems {
-                    let set = isl_set(ctx, system)?;
-                    let set = set.project_out(DimType::Out, columns, system.columns() - columns)?;
-                    result = Some(match result {
-                        None => set,
-                        Some(others) => others.union(set)?,
-                    });
-                }
-                Ok(result)
-            };
-            match (union(inner)?, union(outer)?) {
-                (None, _) => Ok(true),
-                (Some(inner), None) => inner.is_empty(),
-                (Some(inner), Some(outer)) => inner.is_subset(&outer),
-            }
-        });
-        Ok(answer?)
-    }
-
-    /// What is known wherever the buffer is entered.
-    fn require_scope(&self, system: &mut System, scope: &[Row]) -> Result<(), Inexact> {
-        let columns: Vec<Row> = (0..self.oracle.kernel.params.len()).map(Row::column).collect();
-        system.include(&self.oracle.context, &columns)?;
-        for c in self.inside[0].bounds_of(self.buffer.loops) {
-            system.require(&c, scope)?;
-        }
-        Ok(())
-    }
-
     /// Flow into the buffer's executions (`into`), or out of them, does not cross their borders.
     fn check_flow(&self, memo: &mut order::Memo, all: &[Place], into: bool) -> Result<(), Witness> {
         if mutation::off(Rule::BufferFlow) {
@@ -462,7 +370,7 @@ impl<'p> Judge<'_, 'p> {
             for write in self.touches.iter().filter(|t| !t.reads && t.place.statement == check.source) {
                 for read in self.touches.iter().filter(|t| t.reads && t.place.statement == check.target) {
                     let places: Vec<&Place> = [write.place, read.place].into_iter().chain(other).collect();
-                    let mut scene = self.scene(&places)?;
+                    let mut scene = Scene::new(self.oracle, &places)?;
                     let mut columns: Vec<Row> = (0..params).map(Row::column).collect();
                     columns.extend(scene.rows(0, &write.place.dims)?);
                     columns.extend(scene.rows(1, &read.place.dims)?);
@@ -483,7 +391,7 @@ impl<'p> Judge<'_, 'p> {
         for Flow { mut scene, write, read, .. } in self.flows_inside(None)? {
             let (from, to) = (scene.rows(0, &write.at)?, scene.rows(1, &read.at)?);
             let element = scene.rows(1, &read.element)?;
-            if let Some(point) = self.find_apart(&scene, &from, &to)? {
+            if let Some(point) = scene.find_apart(&self.oracle.solver, &from, &to)? {
                 let (first, second) = (write.place.statement, read.place.statement);
                 return Err(self.broken(StorageProblem::Crosses, first, Some(second), &element, &point));
             }
@@ -501,12 +409,12 @@ impl<'p> Judge<'_, 'p> {
                 if !windows && a.reads && b.reads {
                     continue;
                 }
-                let mut scene = self.scene(&[a.place, b.place])?;
+                let mut scene = Scene::new(self.oracle, &[a.place, b.place])?;
                 scene.same_execution(self.buffer.loops)?;
                 let (at_a, at_b) = (scene.rows(0, &a.at)?, scene.rows(1, &b.at)?);
                 scene.equate(&at_a, &at_b)?;
                 let (x, y) = (scene.rows(0, &a.element)?, scene.rows(1, &b.element)?);
-                if let Some(point) = self.find_apart(&scene, &x, &y)? {
+                if let Some(point) = scene.find_apart(&self.oracle.solver, &x, &y)? {
                     let (first, second) = (a.place.statement, b.place.statement);
                     return Ok(Some(self.broken(StorageProblem::Shared, first, Some(second), &x, &point)));
                 }
@@ -531,7 +439,7 @@ impl<'p> Judge<'_, 'p> {
                 for &(first, last) in ends {
                     for early in scene.before(&places, first, 2).map_err(Fault::from)? {
                         for between in early.before(&places, 2, last).map_err(Fault::from)? {
-                            if let Some(point) = self.find_apart(&between, &x, &z)? {
+                            if let Some(point) = between.find_apart(&self.oracle.solver, &x, &z)? {
                                 let (first, second) = (write.place.statement, other.place.statement);
                                 let problem = StorageProblem::Overwritten;
                                 return Err(self.broken(problem, first, Some(second), &x, &point));
@@ -572,64 +480,6 @@ impl<'p> Judge<'_, 'p> {
             .collect()
     }
 
-    fn scene(&self, places: &[&Place]) -> Result<Scene, Fault> {
-        let params = self.oracle.kernel.params.len();
-        let loops: usize = places.iter().map(|p| p.loops.len()).sum();
-        self.oracle.solver.charge(BUILDING)?;
-        let mut system = System::new(params + loops);
-        let columns: Vec<Row> = (0..params).map(Row::column).collect();
-        system.include(&self.oracle.context, &columns)?;
-        let mut next = params;
-        let mut times = Vec::with_capacity(places.len());
-        let mut domains = vec![Vec::new()];
-        for place in places {
-            let time: Vec<Row> = (next..next + place.loops.len()).map(Row::column).collect();
-            next += place.loops.len();
-            for c in place.bound_constraints() {
-                system.require(&c, &time)?;
-            }
-            let mut product = Vec::with_capacity(domains.len() * place.conditions.len());
-            for so_far in &domains {
-                for conjunction in &place.conditions {
-                    let mut both: Vec<(usize, loop_tree::Constraint)> = so_far.clone();
-                    both.extend(conjunction.iter().map(|c| (times.len(), c.clone())));
-                    product.push(both);
-                }
-            }
-            domains = product;
-            times.push(time);
-        }
-        Ok(Scene { system, times, alternatives: Arc::new(domains) })
-    }
-
-    /// A point of the scene in which the two lists of rows differ.
-    fn find_apart(&self, scene: &Scene, a: &[Row], b: &[Row]) -> Result<Option<Vec<i64>>, Fault> {
-        for (x, y) in a.iter().zip(b) {
-            for (low, high) in [(x, y), (y, x)] {
-                let mut scene = scene.clone();
-                scene.system.require_nonnegative(high.clone().minus(low)?.offset(-1)?);
-                if let Some(point) = self.find(&scene)? {
-                    return Ok(Some(point));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// A point of the scene.
-    fn find(&self, scene: &Scene) -> Result<Option<Vec<i64>>, Fault> {
-        for conjunction in scene.alternatives.iter() {
-            let mut system = scene.system.clone();
-            for (place, c) in conjunction {
-                system.require(c, &scene.times[*place])?;
-            }
-            if let Some(point) = self.oracle.solver.find_point(&system)? {
-                return Ok(Some(point));
-            }
-        }
-        Ok(None)
-    }
-
     fn broken(
         &self,
         problem: StorageProblem,
@@ -654,64 +504,12 @@ impl<'p> Judge<'_, 'p> {
     }
 }
 
-/// Work of building the system of one question.
-const BUILDING: u64 = 20;
-
-/// Executions of several places, in one system. Columns: parameters, the loops of each place, floors.
-#[derive(Clone)]
-struct Scene {
-    system: System,
-    times: Vec<Vec<Row>>,
-    /// Conditions around the places: one conjunction of each, with the number of its place.
-    alternatives: Arc<Vec<Vec<(usize, loop_tree::Constraint)>>>,
-}
-
 /// A write and a read that may see it, in places 0 and 1 of a scene.
 struct Flow<'j, 'p> {
     scene: Scene,
     write: &'j Touch<'p>,
     read: &'j Touch<'p>,
     reduction: bool,
-}
-
-impl Scene {
-    fn rows(&mut self, place: usize, list: &[Affine]) -> Result<Vec<Row>, Fault> {
-        Ok(list.iter().map(|e| self.system.row(e, &self.times[place])).collect::<Result<_, _>>()?)
-    }
-
-    fn equate(&mut self, a: &[Row], b: &[Row]) -> Result<(), Inexact> {
-        for (x, y) in a.iter().zip(b) {
-            self.system.require_zero(x.clone().minus(y)?);
-        }
-        Ok(())
-    }
-
-    /// The outermost `loops` of all places are in the same iteration.
-    fn same_execution(&mut self, loops: usize) -> Result<(), Inexact> {
-        for k in 1..self.times.len() {
-            let (first, other) = (self.times[0][..loops].to_vec(), self.times[k][..loops].to_vec());
-            self.equate(&first, &other)?;
-        }
-        Ok(())
-    }
-
-    /// The cases in which place number `a` is executed before number `b`.
-    fn before(&self, places: &[&Place], a: usize, b: usize) -> Result<Vec<Scene>, Inexact> {
-        let (shared, order) = places[a].shared(places[b]);
-        let mut cases = Vec::new();
-        let mut equal = self.clone();
-        for k in 0..shared {
-            let difference = self.times[b][k].clone().minus(&self.times[a][k])?;
-            let mut case = equal.clone();
-            case.system.require_nonnegative(difference.clone().offset(-1)?);
-            cases.push(case);
-            equal.system.require_zero(difference);
-        }
-        if order == Ordering::Less {
-            cases.push(equal);
-        }
-        Ok(cases)
-    }
 }
 
 /// An expression over the dims of a statement, over the loops around a place of it.

@@ -1,11 +1,11 @@
-//! Passes over the same data become one: every nest in the order in which it walks memory, then neighbours fused. Chains of
-//! loops over vectors; products of a matrix and its transpose with vectors.
+//! Passes over the same data become one: every nest in the order in which it walks memory, then neighbours fused, and what they
+//! hand on kept in registers where nobody else reads it. Chains of loops over vectors; products of a matrix and its transpose with vectors.
 
 use super::{Desk, Draft, Sketch, Stage};
 use crate::explore::region::{Region, loops_below};
 use crate::explore::variant::Variant;
 use loop_tree::{Green, Kernel, Path, occurrences};
-use transforms::{Fuse, Interchange, Remainder};
+use transforms::{Context, Fuse, Interchange, MoveOptions, Registry, Remainder};
 
 /// Interchanges where columns are walked, then fuses neighbours as far as dependences allow.
 pub struct Passes;
@@ -38,6 +38,9 @@ impl Sketch for Passes {
                     inner = fuse_neighbours(desk, inner, &below);
                 }
             }
+            let together = [inner, fused];
+            result.extend(together.iter().filter_map(|variant| contracted(desk, variant)));
+            let [inner, fused] = together;
             if inner.root != fused.root {
                 result.push(inner);
             }
@@ -126,6 +129,25 @@ pub(super) fn fuse_all(desk: &mut Desk<'_, '_, '_>, mut current: Variant, outer:
             }
         }
     }
+}
+
+/// With each temporary array that one loop fills and uses kept to what is alive at a time; `None` if there is none.
+fn contracted(desk: &mut Desk<'_, '_, '_>, from: &Variant) -> Option<Variant> {
+    let options = MoveOptions { only: vec!["contract".into()], ..MoveOptions::default() };
+    let registry = Registry::standard();
+    let mut current = from.clone();
+    let kernel = desk.kernel();
+    // Those that were refused stay first in the list.
+    let mut refused = 0;
+    loop {
+        let steps = transforms::moves(&Context { kernel: &kernel, root: &current.root }, &registry, &options);
+        let Some(step) = steps.into_iter().nth(refused) else { break };
+        match desk.try_step(&current, step) {
+            Some(next) => current = next,
+            None => refused += 1,
+        }
+    }
+    (current.root != from.root).then_some(current)
 }
 
 /// Paths of the parts of a loop's body.
