@@ -1,17 +1,23 @@
 //! Legality by enumeration, for given values of the parameters and given places of the arrays. No sets, no isl, nothing
 //! shared with the oracle but the description of the kernel.
 //!
-//! [`enumerate`] lists the statement instances of a tree in order; [`violation`] says whether another tree runs the same
-//! ones and keeps the order of those that touch the same byte. What is under a predicate is taken to run.
+//! [`enumerate`] lists what a tree does in order: statement instances, with the places in buffers that they touch, and the
+//! copies of buffers that are filled and written back. [`violation`] says whether another tree does the same: without
+//! buffers whether it keeps the order of the instances that touch the same byte (what is under a predicate is taken to
+//! run), with buffers whether each read gets the value of the same producer.
 
-use loop_tree::{
-    AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind,
-    Node, Path, PrivateElement, Privates, RuntimeCondition, StmtFlags, StmtId, VarId, occurrences,
-};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod order;
+mod values;
+mod walk;
+
+pub use order::{carried, condition_holds, order_violation};
+pub use values::value_violation;
+pub use walk::{Copy, Execution, Instance, Route, Step, Test, enumerate};
+
+use loop_tree::{ArrayId, Kernel, Path, StmtId};
 use std::hash::{Hash, Hasher};
 
-/// Instances listed, at most.
+/// Instances and copied elements listed, at most.
 pub const MAX_INSTANCES: usize = 20_000;
 
 /// What cannot be enumerated.
@@ -31,196 +37,12 @@ pub enum Beyond {
     Outside,
 }
 
-/// One execution of a statement.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Instance {
-    /// The statement.
-    pub statement: StmtId,
-    /// Values of its dims.
-    pub dims: Vec<i64>,
-    /// Which leaf of the tree, and the value of the loop variable (or position) at each element of its path.
-    pub leaf: usize,
-    /// See `leaf`.
-    pub time: Vec<i64>,
-}
-
-/// What a tree executes.
-#[derive(Clone, Debug)]
-pub struct Execution {
-    /// In order.
-    pub instances: Vec<Instance>,
-    /// Paths of the leaves, by [`Instance::leaf`].
-    pub leaves: Vec<Path>,
-    /// Scalars that decide about each leaf.
-    pub predicates: Vec<Vec<ArrayId>>,
-    /// Loops marked parallel or vector.
-    pub marked: BTreeSet<Path>,
-    /// Scalars of which iterations have their own.
-    pub privates: Privates,
-    /// Slots of those that each leaf touches.
-    pub slots: Vec<Vec<PrivateElement>>,
-}
-
-/// Lists the instances of a tree for given parameters.
-pub fn enumerate(kernel: &Kernel, root: &Green, params: &[i64]) -> Result<Execution, Beyond> {
-    let mut walk = Walk {
-        params,
-        scope: Vec::new(),
-        path: Path::root(),
-        time: Vec::new(),
-        predicates: Vec::new(),
-        known: BTreeMap::new(),
-        result: Execution {
-            instances: vec![],
-            leaves: vec![],
-            predicates: vec![],
-            marked: BTreeSet::new(),
-            privates: Privates::of(kernel),
-            slots: vec![],
-        },
-    };
-    walk.node(root)?;
-    let mut result = walk.result;
-    if !result.privates.is_empty() {
-        let mut slots = HashMap::new();
-        for leaf in occurrences(root) {
-            let touched = result.privates.touched(kernel, &leaf).unwrap_or_default();
-            slots.insert(leaf.path, touched.into_iter().map(|(_, slot)| slot).collect::<Vec<_>>());
-        }
-        result.slots = result.leaves.iter().map(|l| slots.get(l).cloned().unwrap_or_default()).collect();
-    }
-    Ok(result)
-}
-
-struct Walk<'a> {
-    params: &'a [i64],
-    scope: Vec<(VarId, i64)>,
-    path: Path,
-    time: Vec<i64>,
-    predicates: Vec<ArrayId>,
-    known: BTreeMap<Path, usize>,
-    result: Execution,
-}
-
-impl Walk<'_> {
-    fn eval(&self, e: &Affine) -> Result<i64, Beyond> {
-        let var = |v| self.scope.iter().rev().find(|(w, _)| *w == v).map(|(_, value)| *value);
-        e.eval(&var, &|p| self.params.get(p.index()).copied()).ok_or(Beyond::NoValue)
-    }
-
-    fn holds(&self, constraint: &Constraint) -> Result<bool, Beyond> {
-        Ok(constraint.accepts(self.eval(&constraint.expression)?))
-    }
-
-    fn condition(&self, condition: &Condition) -> Result<bool, Beyond> {
-        for conjunction in &condition.disjuncts {
-            let mut all = true;
-            for c in conjunction {
-                all &= self.holds(c)?;
-            }
-            if all {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn child(&mut self, index: usize, time: i64, node: &Green) -> Result<(), Beyond> {
-        self.path.0.push(index as u32);
-        self.time.push(time);
-        let result = self.node(node);
-        self.path.0.pop();
-        self.time.pop();
-        result
-    }
-
-    fn node(&mut self, node: &Green) -> Result<(), Beyond> {
-        match node.node() {
-            Node::Seq(children) => {
-                children.iter().enumerate().try_for_each(|(i, c)| self.child(i, i as i64, c))
-            }
-            Node::Loop(header, body) => {
-                let Bounds::Affine { lower, upper } = &header.bounds else { return Err(Beyond::Unbounded) };
-                let (mut from, mut to) = (i64::MIN, i64::MAX);
-                for e in lower {
-                    from = from.max(self.eval(e)?);
-                }
-                for e in upper {
-                    to = to.min(self.eval(e)?);
-                }
-                if header.kind != LoopKind::Sequential {
-                    self.result.marked.insert(self.path.clone());
-                }
-                let mut value = from;
-                let mut rounds = 0;
-                while value < to {
-                    rounds += 1;
-                    if rounds > MAX_INSTANCES {
-                        return Err(Beyond::TooMany);
-                    }
-                    self.scope.push((header.var, value));
-                    self.child(0, value, body)?;
-                    self.scope.pop();
-                    value = value.checked_add(header.step.max(1)).ok_or(Beyond::NoValue)?;
-                }
-                Ok(())
-            }
-            Node::Let(var, value, body) => {
-                let value = self.eval(value)?;
-                self.scope.push((*var, value));
-                self.child(0, 0, body)?;
-                self.scope.pop();
-                Ok(())
-            }
-            Node::Guard(condition, body) => match &**condition {
-                GuardCondition::Affine(c) => {
-                    if self.condition(c)? {
-                        self.child(0, 0, body)
-                    } else {
-                        Ok(())
-                    }
-                }
-                GuardCondition::Predicate { array, .. } => {
-                    self.predicates.push(*array);
-                    self.child(0, 0, body)?;
-                    self.predicates.pop();
-                    Ok(())
-                }
-            },
-            Node::Stmt(statement, dims) => {
-                if self.result.instances.len() >= MAX_INSTANCES {
-                    return Err(Beyond::TooMany);
-                }
-                let dims = dims.iter().map(|v| self.eval(&Affine::var(*v))).collect::<Result<_, _>>()?;
-                let next = self.result.leaves.len();
-                let leaf = *self.known.entry(self.path.clone()).or_insert(next);
-                if leaf == next {
-                    self.result.leaves.push(self.path.clone());
-                    self.result.predicates.push(self.predicates.clone());
-                }
-                let time = self.time.clone();
-                self.result.instances.push(Instance { statement: *statement, dims, leaf, time });
-                Ok(())
-            }
-            Node::Alloc(_, body) => self.child(0, 0, body),
-            Node::Version(_) => Err(Beyond::Unbounded),
-        }
-    }
-}
-
 /// Where arrays lie: the address of the element with all subscripts zero. Scalars are apart from all memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Places(pub Vec<i64>);
 
 /// Bytes that lie between arrays of different [`Places::apart`].
 const DISTANCE: i64 = 1 << 32;
-
-/// Address of a value of a private scalar: one for each iteration of the loops that it belongs to.
-fn private_address(array: ArrayId, element: &[i64]) -> i64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    (array, element).hash(&mut hasher);
-    (1 << 61) | (hasher.finish() >> 4) as i64
-}
 
 impl Places {
     /// All arrays apart.
@@ -240,22 +62,41 @@ impl Places {
     }
 }
 
-/// A byte that an instance touches.
-#[derive(Clone, Copy)]
-struct Touch {
-    address: i64,
-    writes: bool,
-    /// On the accumulator of a reduction: reordering among its instances is allowed.
-    reduction: Option<StmtId>,
+/// Address of a value of a private scalar: one for each iteration of the loops that it belongs to.
+fn private_address(array: ArrayId, element: &[i64]) -> i64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    (array, element).hash(&mut hasher);
+    (1 << 61) | (hasher.finish() >> 4) as i64
 }
 
-const BARRIER: i64 = i64::MIN;
-const OBSERVED: i64 = i64::MIN + 1;
-/// Far beyond all places of arrays.
-const COHERENCE: i64 = 1 << 62;
+/// First byte and length of an element.
+fn element_bytes(
+    kernel: &Kernel,
+    array: ArrayId,
+    subscripts: &[i64],
+    params: &[i64],
+    places: &Places,
+) -> Result<(i64, i64), Beyond> {
+    let declared = kernel.array(array);
+    let param = |p: loop_tree::ParamId| params.get(p.index()).copied();
+    let mut linear = 0i64;
+    for (dim, value) in subscripts.iter().enumerate() {
+        if dim > 0 {
+            let extent = declared.extents[dim].as_ref().ok_or(Beyond::Unbounded)?;
+            let extent = extent.eval(&|_| None, &param).ok_or(Beyond::NoValue)?;
+            if !(0..extent).contains(value) {
+                return Err(Beyond::Outside);
+            }
+            linear = linear.checked_mul(extent).ok_or(Beyond::NoValue)?;
+        }
+        linear = linear.checked_add(*value).ok_or(Beyond::NoValue)?;
+    }
+    let size = i64::from(declared.element.size());
+    Ok((places.0[array.index()] + linear * size, size))
+}
 
-/// Bytes of an access: first address and length.
-fn bytes(
+/// First byte and length of what an access touches in memory.
+fn access_bytes(
     kernel: &Kernel,
     instance: &Instance,
     access: &loop_tree::Access,
@@ -263,74 +104,11 @@ fn bytes(
     places: &Places,
 ) -> Result<(i64, i64), Beyond> {
     let statement = kernel.statement(instance.statement);
-    let array = kernel.array(access.array);
-    let subscripts = access.subscripts.as_ref().ok_or(Beyond::Unbounded)?;
     let var = |v| statement.dims.iter().position(|d| *d == v).map(|at| instance.dims[at]);
     let param = |p: loop_tree::ParamId| params.get(p.index()).copied();
-    let mut linear = 0i64;
-    for (dim, subscript) in subscripts.iter().enumerate() {
-        let value = subscript.eval(&var, &param).ok_or(Beyond::NoValue)?;
-        if dim > 0 {
-            let extent = array.extents[dim].as_ref().ok_or(Beyond::Unbounded)?;
-            let extent = extent.eval(&|_| None, &param).ok_or(Beyond::NoValue)?;
-            if !(0..extent).contains(&value) {
-                return Err(Beyond::Outside);
-            }
-            linear = linear.checked_mul(extent).ok_or(Beyond::NoValue)?;
-        }
-        linear = linear.checked_add(value).ok_or(Beyond::NoValue)?;
-    }
-    let size = i64::from(array.element.size());
-    Ok((places.0[access.array.index()] + linear * size, size))
-}
-
-fn touches(
-    kernel: &Kernel,
-    execution: &Execution,
-    instance: &Instance,
-    params: &[i64],
-    places: &Places,
-) -> Result<Vec<Touch>, Beyond> {
-    let statement = kernel.statement(instance.statement);
-    let private = |array| {
-        let variables = execution.privates.variables(array)?;
-        Some(private_address(array, &instance.dims[..variables.len()]))
-    };
-    let mut result = Vec::new();
-    for (id, access) in statement.accesses() {
-        let (start, length) = match private(access.array) {
-            Some(address) => (address, 1),
-            None => bytes(kernel, instance, access, params, places)?,
-        };
-        let on_accumulator = statement.reduction.as_ref().is_some_and(|r| r.read == id || r.write == id)
-            && !statement.flags.contains(StmtFlags::ATOMIC_RELAXED);
-        let reduction = on_accumulator.then_some(instance.statement);
-        let writes = access.kind != AccessKind::Read;
-        result.extend((start..start + length).map(|address| Touch { address, writes, reduction }));
-    }
-    let accesses = result.len();
-    for array in &execution.predicates[instance.leaf] {
-        let address = private(*array).unwrap_or(places.0[array.index()]);
-        result.push(Touch { address, writes: false, reduction: None });
-    }
-    let barrier = StmtFlags::OPAQUE
-        | StmtFlags::SIDE_EFFECTS
-        | StmtFlags::ATOMIC_ORDERED
-        | StmtFlags::MAY_THROW
-        | StmtFlags::MAY_NOT_RETURN;
-    let order = |address, writes| Touch { address, writes, reduction: None };
-    result.push(order(BARRIER, statement.flags.intersects(barrier)));
-    let volatile = statement.flags.contains(StmtFlags::VOLATILE);
-    if volatile || statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
-        result.push(order(OBSERVED, volatile));
-    }
-    if statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
-        // Atomic reads of one place keep their order: as writes to a place beside it.
-        let beside = |t: &Touch| order(t.address ^ COHERENCE, true);
-        let reads: Vec<Touch> = result[..accesses].iter().map(beside).collect();
-        result.extend(reads);
-    }
-    Ok(result)
+    let subscripts = access.subscripts.as_ref().ok_or(Beyond::Unbounded)?;
+    let values: Option<Vec<i64>> = subscripts.iter().map(|s| s.eval(&var, &param)).collect();
+    element_bytes(kernel, access.array, &values.ok_or(Beyond::NoValue)?, params, places)
 }
 
 /// What a variant does wrong.
@@ -361,10 +139,43 @@ pub enum Violation {
     Parallel {
         /// The loop.
         path: Path,
-        /// One instance.
-        first: (StmtId, Vec<i64>),
+        /// One instance, or a copy of a buffer.
+        first: Option<(StmtId, Vec<i64>)>,
         /// The other one.
-        second: (StmtId, Vec<i64>),
+        second: Option<(StmtId, Vec<i64>)>,
+    },
+    /// A read gets the value of another producer.
+    Value {
+        /// Who reads.
+        reader: (StmtId, Vec<i64>),
+        /// Through which of its accesses; behind them come the predicates around it.
+        access: usize,
+    },
+    /// At the end memory holds the value of another producer.
+    Live {
+        /// Where.
+        address: i64,
+    },
+    /// A buffer has no place for an element.
+    Place {
+        /// The array that it stands for.
+        array: ArrayId,
+        /// Who needs it; `None`: a copy.
+        instance: Option<(StmtId, Vec<i64>)>,
+    },
+    /// A copy touches an element that the original does not touch so.
+    Window {
+        /// The array.
+        array: ArrayId,
+        /// The element.
+        element: Vec<i64>,
+        /// Whether it is filled; else it is written back.
+        fill: bool,
+    },
+    /// What others observe happens in another order, or with another memory.
+    Observed {
+        /// Which instance.
+        instance: (StmtId, Vec<i64>),
     },
 }
 
@@ -372,7 +183,7 @@ fn name(instance: &Instance) -> (StmtId, Vec<i64>) {
     (instance.statement, instance.dims.clone())
 }
 
-/// Whether the variant keeps what the original does, with arrays at these places.
+/// Whether the variant does what the original does, with arrays at these places.
 pub fn violation(
     kernel: &Kernel,
     original: &Execution,
@@ -380,146 +191,135 @@ pub fn violation(
     params: &[i64],
     places: &Places,
 ) -> Result<Option<Violation>, Beyond> {
-    // Position of each instance in the variant.
-    let mut position: HashMap<(StmtId, &[i64]), usize> = HashMap::new();
-    for (at, i) in variant.instances.iter().enumerate() {
-        if position.insert((i.statement, &i.dims), at).is_some() {
-            return Ok(Some(Violation::Coverage { statement: i.statement, dims: i.dims.clone() }));
-        }
+    if !variant.buffered && !original.buffered {
+        return order_violation(kernel, original, variant, params, places);
     }
-    let missing = original.instances.iter().find(|i| !position.contains_key(&(i.statement, &i.dims[..])));
-    if let Some(i) = missing {
-        return Ok(Some(Violation::Coverage { statement: i.statement, dims: i.dims.clone() }));
-    }
-    if variant.instances.len() != original.instances.len() {
-        let known: BTreeSet<(StmtId, &[i64])> =
-            original.instances.iter().map(|i| (i.statement, &i.dims[..])).collect();
-        let extra = variant.instances.iter().find(|i| !known.contains(&(i.statement, &i.dims[..])));
-        return Ok(extra.map(|i| Violation::Coverage { statement: i.statement, dims: i.dims.clone() }));
-    }
-
-    // Latest position of earlier accesses to each byte, apart by reduction, which commutes with itself.
-    #[derive(Default)]
-    struct Latest(Vec<(Option<StmtId>, bool, usize, usize)>); // class, writes, position, index in the original
-    let mut bytes: HashMap<i64, Latest> = HashMap::new();
-    for (index, instance) in original.instances.iter().enumerate() {
-        let at = position[&(instance.statement, &instance.dims[..])];
-        let touched = touches(kernel, original, instance, params, places)?;
-        for t in &touched {
-            let Some(latest) = bytes.get(&t.address) else { continue };
-            for (class, writes, before, source) in &latest.0 {
-                let conflict = (t.writes || *writes) && (class.is_none() || *class != t.reduction);
-                if conflict && *before > at {
-                    let first = name(&original.instances[*source]);
-                    return Ok(Some(Violation::Order { first, second: name(instance) }));
-                }
-            }
-        }
-        for t in touched {
-            let latest = bytes.entry(t.address).or_default();
-            match latest.0.iter_mut().find(|(c, w, ..)| *c == t.reduction && *w == t.writes) {
-                Some(entry) if entry.2 < at => (entry.2, entry.3) = (at, index),
-                Some(_) => {}
-                None => latest.0.push((t.reduction, t.writes, at, index)),
-            }
-        }
-    }
-    if let Some(v) = apart(variant) {
+    if let Some(v) = order::marks(kernel, variant, params, places)? {
         return Ok(Some(v));
     }
-    for path in &variant.marked {
-        if let Some(v) = carried(kernel, variant, path, params, places)? {
-            return Ok(Some(v));
-        }
-    }
-    Ok(None)
+    value_violation(kernel, original, variant, params, places)
 }
 
-/// An iteration whose private scalar does not stay in one slot from its first use to its last.
-fn apart(execution: &Execution) -> Option<Violation> {
-    type Element<'a> = (ArrayId, &'a [i64]);
-    let mut in_slot: HashMap<&PrivateElement, Element<'_>> = HashMap::new();
-    let mut known: HashMap<Element<'_>, &PrivateElement> = HashMap::new();
-    for instance in &execution.instances {
-        for slot in execution.slots.get(instance.leaf).into_iter().flatten() {
-            let count = execution.privates.variables(slot.array).map_or(0, <[_]>::len);
-            let element = (slot.array, &instance.dims[..count]);
-            if in_slot.get(slot) == Some(&element) {
-                continue;
-            }
-            // It begins here, so that it may not have been before.
-            if known.insert(element, slot).is_some() {
-                return Some(Violation::Storage { array: element.0, element: element.1.to_vec() });
-            }
-            in_slot.insert(slot, element);
-        }
-    }
-    None
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loop_tree::text;
 
-/// A dependence that a loop of a tree carries. Reductions count.
-pub fn carried(
-    kernel: &Kernel,
-    execution: &Execution,
-    path: &Path,
-    params: &[i64],
-    places: &Places,
-) -> Result<Option<Violation>, Beyond> {
-    let depth = path.0.len();
-    // Per execution of the loop and byte: two different iterations that write, and two that read, with an instance.
-    type Seen = [Option<(i64, usize)>; 2];
-    let mut seen: HashMap<(&[i64], i64), (Seen, Seen)> = HashMap::new();
-    for (index, instance) in execution.instances.iter().enumerate() {
-        if !path.contains(&execution.leaves[instance.leaf]) || instance.time.len() <= depth {
-            continue;
-        }
-        let (outer, iteration) = (&instance.time[..depth], instance.time[depth]);
-        for t in touches(kernel, execution, instance, params, places)? {
-            let (writes, reads) = seen.entry((outer, t.address)).or_default();
-            let others = writes.iter().chain(reads.iter().filter(|_| t.writes)).flatten();
-            if let Some((_, first)) = others.into_iter().find(|(at, _)| *at != iteration) {
-                let first = name(&execution.instances[*first]);
-                return Ok(Some(Violation::Parallel { path: path.clone(), first, second: name(instance) }));
-            }
-            let list = if t.writes { writes } else { reads };
-            match list {
-                [Some((at, _)), _] | [_, Some((at, _))] if *at == iteration => {}
-                [Some(_), second @ None] => *second = Some((iteration, index)),
-                [first @ None, _] => *first = Some((iteration, index)),
-                _ => {}
-            }
-        }
+    /// What the variant does wrong for these parameters.
+    fn wrong(nest: &str, params: &[i64], variant: &str) -> Option<Violation> {
+        let program = text::parse(&nest.replace("VARIANT", &format!("variant {{ {variant} }}")));
+        let program = program.unwrap_or_else(|e| panic!("{variant}: {e}"));
+        let kernel = &program.kernel;
+        let original = enumerate(kernel, &kernel.original, params).expect("the original is small");
+        let changed = enumerate(kernel, program.tree(), params).expect("the variant is small");
+        violation(kernel, &original, &changed, params, &Places::apart(kernel)).expect("it can be followed")
     }
-    Ok(None)
-}
 
-/// Whether a run-time condition holds.
-pub fn condition_holds(
-    kernel: &Kernel,
-    original: &Execution,
-    condition: &RuntimeCondition,
-    params: &[i64],
-    places: &Places,
-) -> Result<bool, Beyond> {
-    match condition {
-        RuntimeCondition::Parameter(c) => {
-            let value = c.expression.eval(&|_| None, &|p| params.get(p.index()).copied());
-            Ok(c.accepts(value.ok_or(Beyond::NoValue)?))
-        }
-        RuntimeCondition::NoOverlap(a, b) => {
-            let touched = |array: &ArrayId| -> Result<BTreeSet<i64>, Beyond> {
-                let mut result = BTreeSet::new();
-                for i in &original.instances {
-                    for access in &kernel.statement(i.statement).accesses {
-                        if access.array == *array {
-                            let (start, length) = bytes(kernel, i, access, params, places)?;
-                            result.extend(start..start + length);
-                        }
-                    }
-                }
-                Ok(result)
-            };
-            Ok(touched(a)?.is_disjoint(&touched(b)?))
-        }
+    const CHAIN: &str = "nest @chain[N] {
+        array A: f64[N]
+        array T: f64[N] local
+        array B: f64[N]
+        for i in 0..N { S: T[i] = A[i] * 2.0 }
+        for j in 0..N { R: B[j] = T[j] + 1.0 }
+        VARIANT
+    }";
+
+    #[test]
+    fn temporaries() {
+        let fused = "for t0 in 0..N { alloc T[x] in [] on registers { let i = t0 { S } let j = t0 { R } } }";
+        assert_eq!(wrong(CHAIN, &[5], fused), None);
+        let window = |places: usize| {
+            format!(
+                "alloc T[x] in [x mod {places} : {places}] on stack {{
+                   for t0 in 0..N + 3 {{
+                     if t0 < N {{ let i = t0 {{ S }} }}
+                     if t0 >= 3 {{ let j = t0 - 3 {{ R }} }}
+                   }}
+                 }}"
+            )
+        };
+        assert_eq!(wrong(CHAIN, &[9], &window(4)), None);
+        assert!(matches!(wrong(CHAIN, &[9], &window(3)), Some(Violation::Value { .. })));
+        let apart = "alloc T[x] in [x : N] on heap { for i in 0..N { S } } for j in 0..N { R }";
+        assert!(matches!(wrong(CHAIN, &[2], apart), Some(Violation::Value { .. })));
+        let again = "for j in 0..N { alloc T[x] in [] on registers { let i = j { S } R } }
+                     for i in 0..N { alloc T[x] in [] on registers { S } }";
+        assert_eq!(wrong(CHAIN, &[4], again), None);
+        let twice = "for i in 0..N { S } for j in 0..N { R } for j in 0..N { R }";
+        assert!(matches!(wrong(CHAIN, &[4], twice), Some(Violation::Coverage { .. })));
+    }
+
+    const GEMM: &str = "nest @gemm[N] {
+        array A: f64[N, N]
+        array B: f64[N, N]
+        array C: f64[N, N]
+        for i in 0..N { for j in 0..N { for k in 0..N { S: C[i, j] = C[i, j] + A[i, k] * B[k, j] } } }
+        VARIANT
+    }";
+
+    #[test]
+    fn panels_and_tiles() {
+        let panel = |extent: usize, fill: &str| {
+            format!(
+                "for t0 in 0..(N + 3)/4 {{
+                   alloc B[x, y] in [x : N, y - 4*t0 : {extent}] on heap {fill} {{
+                     for i in 0..N {{ for k in 0..N {{ for j in 4*t0..min(N, 4*t0 + 4) {{ S }} }} }}
+                   }}
+                 }}"
+            )
+        };
+        let fill = "fill [0..N, 4*t0..min(N, 4*t0 + 4)]";
+        assert_eq!(wrong(GEMM, &[5], &panel(4, fill)), None);
+        assert!(matches!(wrong(GEMM, &[5], &panel(3, fill)), Some(Violation::Place { .. })));
+        assert!(matches!(wrong(GEMM, &[5], &panel(4, "")), Some(Violation::Value { .. })));
+        let beyond = panel(4, "fill [0..N, 4*t0..4*t0 + 4]");
+        assert!(matches!(wrong(GEMM, &[5], &beyond), Some(Violation::Window { fill: true, .. })));
+        let tile = |fill: &str, write: &str| {
+            format!(
+                "for i in 0..N {{
+                   for j in 0..N {{ alloc C[x, y] in [] on registers {fill} {write} {{ for k in 0..N {{ S }} }} }}
+                 }}"
+            )
+        };
+        let (fill, write) = ("fill [i..i + 1, j..j + 1]", "write [i..i + 1, j..j + 1]");
+        assert_eq!(wrong(GEMM, &[3], &tile(fill, write)), None);
+        assert!(matches!(wrong(GEMM, &[3], &tile(fill, "")), Some(Violation::Live { .. })));
+        assert!(matches!(wrong(GEMM, &[3], &tile("", write)), Some(Violation::Value { .. })));
+        // A is not written by the original.
+        let foreign = "alloc A[x, y] in [x : N, y : N] on heap fill [0..N, 0..N] write [0..N, 0..N] {
+                         for i in 0..N { for j in 0..N { for k in 0..N { S } } } }";
+        assert!(matches!(wrong(GEMM, &[3], foreign), Some(Violation::Window { fill: false, .. })));
+    }
+
+    #[test]
+    fn iterations_share_what_is_bound_around_them() {
+        let inside =
+            "parallel for t0 in 0..N { alloc T[x] in [] on registers { let i = t0 { S } let j = t0 { R } } }";
+        assert_eq!(wrong(CHAIN, &[5], inside), None);
+        let outside =
+            "alloc T[x] in [] on registers { parallel for t0 in 0..N { let i = t0 { S } let j = t0 { R } } }";
+        assert!(matches!(wrong(CHAIN, &[5], outside), Some(Violation::Parallel { .. })));
+    }
+
+    #[test]
+    fn overlap_and_predicates() {
+        let nest = "nest @f[N] {
+            array A: f64[N] alias 1
+            array B: f64[N] alias 1
+            scalar p: i1 local
+            for i in 0..N {
+              P: p = A[i] > 0.0
+              if p { S: B[i] = A[i] }
+            }
+            VARIANT
+        }";
+        let own = "for i in 0..N { alloc p { P if p { S } } }";
+        assert_eq!(wrong(nest, &[4], own), None);
+        let all = "for i in 0..N {
+            P alloc B[x] in [] on registers write [i..i + 1] { if p { S } } }";
+        // Where the predicate is false, nothing was written.
+        assert!(matches!(wrong(nest, &[6], all), Some(Violation::Window { .. } | Violation::Live { .. })));
+        let inside = "for i in 0..N { P if p { alloc B[x] in [] on registers write [i..i + 1] { S } } }";
+        assert_eq!(wrong(nest, &[6], inside), None);
     }
 }

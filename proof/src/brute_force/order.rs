@@ -1,0 +1,273 @@
+//! Legality by order: each pair of instances that touch the same byte.
+
+use super::{
+    Beyond, Copy, Execution, Instance, Places, Route, Step, Violation, access_bytes, element_bytes, name,
+    private_address,
+};
+use loop_tree::{AccessKind, ArrayId, Kernel, Path, PrivateElement, RuntimeCondition, StmtFlags, StmtId};
+use std::collections::{BTreeSet, HashMap};
+
+/// A byte that an instance touches.
+#[derive(Clone, Copy)]
+struct Touch {
+    address: i64,
+    writes: bool,
+    /// On the accumulator of a reduction: reordering among its instances is allowed.
+    reduction: Option<StmtId>,
+}
+
+/// What keeps its place among all others.
+pub(super) const BARRIERS: StmtFlags = StmtFlags::OPAQUE
+    .union(StmtFlags::SIDE_EFFECTS)
+    .union(StmtFlags::ATOMIC_ORDERED)
+    .union(StmtFlags::MAY_THROW)
+    .union(StmtFlags::MAY_NOT_RETURN);
+
+const BARRIER: i64 = i64::MIN;
+const OBSERVED: i64 = i64::MIN + 1;
+/// Far beyond all places of arrays.
+const COHERENCE: i64 = 1 << 62;
+
+/// Address of a place in a buffer, which is apart from all others. What has no place is wrong by itself.
+fn buffer_address(route: Route) -> Option<i64> {
+    match route {
+        Route::Memory => None,
+        Route::Buffer(number, place) => Some((1 << 60) + (i64::from(number) << 32) + place),
+        Route::Outside => Some((1 << 60) - 1),
+    }
+}
+
+fn touches(
+    kernel: &Kernel,
+    execution: &Execution,
+    instance: &Instance,
+    params: &[i64],
+    places: &Places,
+) -> Result<Vec<Touch>, Beyond> {
+    let statement = kernel.statement(instance.statement);
+    let private = |array| {
+        let variables = execution.privates.variables(array)?;
+        Some(private_address(array, &instance.dims[..variables.len()]))
+    };
+    let mut result = Vec::new();
+    for (id, access) in statement.accesses() {
+        let route = instance.routes.get(id.index()).copied().unwrap_or(Route::Memory);
+        let (start, length) = match (buffer_address(route), private(access.array)) {
+            (Some(address), _) | (None, Some(address)) => (address, 1),
+            (None, None) => access_bytes(kernel, instance, access, params, places)?,
+        };
+        let on_accumulator = statement.reduction.as_ref().is_some_and(|r| r.read == id || r.write == id)
+            && !statement.flags.contains(StmtFlags::ATOMIC_RELAXED);
+        let reduction = on_accumulator.then_some(instance.statement);
+        let writes = access.kind != AccessKind::Read;
+        result.extend((start..start + length).map(|address| Touch { address, writes, reduction }));
+    }
+    let accesses = result.len();
+    for (array, route) in &instance.tests {
+        let address = buffer_address(*route).or(private(*array)).unwrap_or(places.0[array.index()]);
+        result.push(Touch { address, writes: false, reduction: None });
+    }
+    let order = |address, writes| Touch { address, writes, reduction: None };
+    result.push(order(BARRIER, statement.flags.intersects(BARRIERS)));
+    let volatile = statement.flags.contains(StmtFlags::VOLATILE);
+    if volatile || statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
+        result.push(order(OBSERVED, volatile));
+    }
+    if statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
+        // Atomic reads of one place keep their order: as writes to a place beside it.
+        let beside = |t: &Touch| order(t.address ^ COHERENCE, true);
+        let reads: Vec<Touch> = result[..accesses].iter().map(beside).collect();
+        result.extend(reads);
+    }
+    Ok(result)
+}
+
+/// Whether a variant without buffers runs the same instances and keeps the order of those that touch the same byte.
+pub fn order_violation(
+    kernel: &Kernel,
+    original: &Execution,
+    variant: &Execution,
+    params: &[i64],
+    places: &Places,
+) -> Result<Option<Violation>, Beyond> {
+    // Position of each instance in the variant.
+    let mut position: HashMap<(StmtId, &[i64]), usize> = HashMap::new();
+    for (at, i) in variant.instances.iter().enumerate() {
+        if position.insert((i.statement, &i.dims), at).is_some() {
+            return Ok(Some(Violation::Coverage { statement: i.statement, dims: i.dims.clone() }));
+        }
+    }
+    let missing = original.instances.iter().find(|i| !position.contains_key(&(i.statement, &i.dims[..])));
+    if let Some(i) = missing {
+        return Ok(Some(Violation::Coverage { statement: i.statement, dims: i.dims.clone() }));
+    }
+    if variant.instances.len() != original.instances.len() {
+        let known: BTreeSet<(StmtId, &[i64])> =
+            original.instances.iter().map(|i| (i.statement, &i.dims[..])).collect();
+        let extra = variant.instances.iter().find(|i| !known.contains(&(i.statement, &i.dims[..])));
+        return Ok(extra.map(|i| Violation::Coverage { statement: i.statement, dims: i.dims.clone() }));
+    }
+
+    // Latest position of earlier accesses to each byte, apart by reduction, which commutes with itself.
+    #[derive(Default)]
+    struct Latest(Vec<(Option<StmtId>, bool, usize, usize)>); // class, writes, position, index in the original
+    let mut bytes: HashMap<i64, Latest> = HashMap::new();
+    for (index, instance) in original.instances.iter().enumerate() {
+        let at = position[&(instance.statement, &instance.dims[..])];
+        let touched = touches(kernel, original, instance, params, places)?;
+        for t in &touched {
+            let Some(latest) = bytes.get(&t.address) else { continue };
+            for (class, writes, before, source) in &latest.0 {
+                let conflict = (t.writes || *writes) && (class.is_none() || *class != t.reduction);
+                if conflict && *before > at {
+                    let first = name(&original.instances[*source]);
+                    return Ok(Some(Violation::Order { first, second: name(instance) }));
+                }
+            }
+        }
+        for t in touched {
+            let latest = bytes.entry(t.address).or_default();
+            match latest.0.iter_mut().find(|(c, w, ..)| *c == t.reduction && *w == t.writes) {
+                Some(entry) if entry.2 < at => (entry.2, entry.3) = (at, index),
+                Some(_) => {}
+                None => latest.0.push((t.reduction, t.writes, at, index)),
+            }
+        }
+    }
+    if let Some(v) = apart(variant) {
+        return Ok(Some(v));
+    }
+    marks(kernel, variant, params, places)
+}
+
+/// What a marked loop carries.
+pub(super) fn marks(
+    kernel: &Kernel,
+    variant: &Execution,
+    params: &[i64],
+    places: &Places,
+) -> Result<Option<Violation>, Beyond> {
+    for path in &variant.marked {
+        if let Some(v) = carried(kernel, variant, path, params, places)? {
+            return Ok(Some(v));
+        }
+    }
+    Ok(None)
+}
+
+/// An iteration whose private scalar does not stay in one slot from its first use to its last.
+pub(super) fn apart(execution: &Execution) -> Option<Violation> {
+    type Element<'a> = (ArrayId, &'a [i64]);
+    let mut in_slot: HashMap<&PrivateElement, Element<'_>> = HashMap::new();
+    let mut known: HashMap<Element<'_>, &PrivateElement> = HashMap::new();
+    for instance in &execution.instances {
+        for slot in execution.slots.get(instance.leaf).into_iter().flatten() {
+            let count = execution.privates.variables(slot.array).map_or(0, <[_]>::len);
+            let element = (slot.array, &instance.dims[..count]);
+            if in_slot.get(slot) == Some(&element) {
+                continue;
+            }
+            // It begins here, so that it may not have been before.
+            if known.insert(element, slot).is_some() {
+                return Some(Violation::Storage { array: element.0, element: element.1.to_vec() });
+            }
+            in_slot.insert(slot, element);
+        }
+    }
+    None
+}
+
+/// A dependence that a loop of a tree carries. Reductions count.
+pub fn carried(
+    kernel: &Kernel,
+    execution: &Execution,
+    path: &Path,
+    params: &[i64],
+    places: &Places,
+) -> Result<Option<Violation>, Beyond> {
+    let depth = path.0.len();
+    // Per execution of the loop and byte: two different iterations that write, and two that read, with an instance.
+    type Seen = [Option<(i64, usize)>; 2];
+    let mut seen: HashMap<(&[i64], i64), (Seen, Seen)> = HashMap::new();
+    for (index, step) in execution.steps.iter().enumerate() {
+        let (leaf, time) = match step {
+            Step::Run(i) => (execution.instances[*i].leaf, &execution.instances[*i].time),
+            Step::Copy(copy) => (copy.leaf, &copy.time),
+            // As of the instances under it.
+            Step::Test(_) => continue,
+        };
+        if !path.contains(&execution.leaves[leaf]) || time.len() <= depth {
+            continue;
+        }
+        let (outer, iteration) = (&time[..depth], time[depth]);
+        let touched = match step {
+            Step::Run(i) => touches(kernel, execution, &execution.instances[*i], params, places)?,
+            Step::Copy(copy) => copied(kernel, copy, params, places)?,
+            Step::Test(_) => continue,
+        };
+        for t in touched {
+            let (writes, reads) = seen.entry((outer, t.address)).or_default();
+            let others = writes.iter().chain(reads.iter().filter(|_| t.writes)).flatten();
+            if let Some((_, first)) = others.into_iter().find(|(at, _)| *at != iteration) {
+                let name = |at: usize| match &execution.steps[at] {
+                    Step::Run(i) => Some(name(&execution.instances[*i])),
+                    _ => None,
+                };
+                let (first, second) = (name(*first), name(index));
+                return Ok(Some(Violation::Parallel { path: path.clone(), first, second }));
+            }
+            let list = if t.writes { writes } else { reads };
+            match list {
+                [Some((at, _)), _] | [_, Some((at, _))] if *at == iteration => {}
+                [Some(_), second @ None] => *second = Some((iteration, index)),
+                [first @ None, _] => *first = Some((iteration, index)),
+                _ => {}
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// What a copy reads and writes.
+fn copied(kernel: &Kernel, copy: &Copy, params: &[i64], places: &Places) -> Result<Vec<Touch>, Beyond> {
+    let mut result = Vec::new();
+    for (route, writes) in [(copy.from, false), (copy.to, true)] {
+        let (start, length) = match buffer_address(route) {
+            Some(address) => (address, 1),
+            None => element_bytes(kernel, copy.array, &copy.element, params, places)?,
+        };
+        result.extend((start..start + length).map(|address| Touch { address, writes, reduction: None }));
+    }
+    Ok(result)
+}
+
+/// Whether a run-time condition holds.
+pub fn condition_holds(
+    kernel: &Kernel,
+    original: &Execution,
+    condition: &RuntimeCondition,
+    params: &[i64],
+    places: &Places,
+) -> Result<bool, Beyond> {
+    match condition {
+        RuntimeCondition::Parameter(c) => {
+            let value = c.expression.eval(&|_| None, &|p| params.get(p.index()).copied());
+            Ok(c.accepts(value.ok_or(Beyond::NoValue)?))
+        }
+        RuntimeCondition::NoOverlap(a, b) => {
+            let touched = |array: &ArrayId| -> Result<BTreeSet<i64>, Beyond> {
+                let mut result = BTreeSet::new();
+                for i in &original.instances {
+                    for access in &kernel.statement(i.statement).accesses {
+                        if access.array == *array {
+                            let (start, length) = access_bytes(kernel, i, access, params, places)?;
+                            result.extend(start..start + length);
+                        }
+                    }
+                }
+                Ok(result)
+            };
+            Ok(touched(a)?.is_disjoint(&touched(b)?))
+        }
+    }
+}
