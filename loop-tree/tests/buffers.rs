@@ -116,6 +116,22 @@ fn what_a_buffer_does_not_hold_is_an_error_or_garbage() {
     assert!(matches!(error.kind, InterpErrorKind::OutOfBounds { subscript: 4, extent: 4, .. }), "{error}");
 }
 
+/// A buffer that is not filled holds nothing, whatever the array holds, and stays until its end.
+#[test]
+fn what_is_not_filled_is_written_all_the_same() {
+    let tile = "alloc A[x, y] in [x : 9, y : 9] on stack fill [0..N, 0..N] {
+                  alloc C[x, y] in [x : 9, y : 9] on stack WRITE {
+                    for i in 0..N { for j in 0..N { for k in 0..N { S } } } } }";
+    let nest = GEMM.replace("C[i, j] + A", "A");
+    agree(&nest, &[9], &tile.replace("WRITE", "write [0..N, 0..N]"));
+    let p = program(&nest, &tile.replace("WRITE", ""));
+    let mut memory = Memory::new(Layout::disjoint(&p.kernel, &[9], &|_| 0).expect("it fits"));
+    memory.fill(7);
+    let before = memory.bits();
+    run(&p.kernel, p.tree(), &mut memory, &RunOptions::default()).expect("it runs");
+    assert_eq!(memory.bits(), before);
+}
+
 #[test]
 fn impossible_buffers_are_named() {
     let broken = |head: &str, what: &str| {
