@@ -38,7 +38,7 @@ pub struct Buffer {
 pub struct BufferDim {
     /// Where an element lies, from 0: over [`Buffer::index`], variables in scope around the buffer, and parameters.
     pub subscript: Affine,
-    /// Number of places, over parameters; more than are used is padding.
+    /// Number of places, over parameters; more than are used is padding, and less than one is none.
     pub extent: Affine,
 }
 

@@ -11,7 +11,7 @@ mod values;
 mod walk;
 
 pub use order::{carried, condition_holds, order_violation};
-pub use values::value_violation;
+pub use values::{reads_unset, value_violation};
 pub use walk::{Copy, Execution, Instance, Route, Step, Test, enumerate};
 
 use loop_tree::{ArrayId, Kernel, Path, StmtId};

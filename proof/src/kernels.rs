@@ -1,4 +1,6 @@
-//! Random kernels as `.lt` text, which shrink.
+//! Random kernels as `.lt` text, which shrink. [`generate`]: anything; [`storage`]: where buffers may be worth having.
+
+pub mod storage;
 
 use fastrand::Rng;
 use std::fmt::Write;
@@ -76,6 +78,8 @@ pub struct Array {
     pub rank: usize,
     /// May overlap the other arrays of the class.
     pub alias: usize,
+    /// A temporary of the kernel.
+    pub local: bool,
 }
 
 /// Part of the tree.
@@ -103,12 +107,18 @@ pub struct Source {
     pub body: Vec<Item>,
     /// What is assumed of the parameters.
     pub assume: Option<i64>,
+    /// Extent of inner dimensions.
+    pub inner: i64,
 }
 
 /// Added to inner subscripts, so that they are in their extents for small parameters.
 const INNER_OFFSET: i64 = 128;
 /// Extent of inner dimensions.
 const INNER: i64 = 1024;
+/// The same where all subscripts have an offset, and all extents are the same, so that kernels can be executed.
+const OFFSET: i64 = 16;
+/// See [`OFFSET`].
+pub const SMALL: i64 = 48;
 
 /// The kernel of a seed, with `depth` nested loops at most.
 pub fn generate(seed: u64, depth: usize) -> Source {
@@ -120,10 +130,10 @@ pub fn generate(seed: u64, depth: usize) -> Source {
         let other = ["f64", "i32", "i8"][rng.usize(0..3)];
         let element = if rng.u32(0..100) < 85 { element } else { other };
         let alias = if aliased && rng.bool() { 0 } else { a + 1 };
-        arrays.push(Array { element, rank: rng.usize(1..=2), alias });
+        arrays.push(Array { element, rank: rng.usize(1..=2), alias, local: false });
     }
     if rng.u32(0..100) < 35 {
-        arrays.push(Array { element, rank: 0, alias: 90 });
+        arrays.push(Array { element, rank: 0, alias: 90, local: false });
     }
     let mut g = Generator { rng, arrays: &arrays, vars: 0, scope: vec![], left: 0 };
     g.left = g.rng.usize(1..=4);
@@ -135,7 +145,7 @@ pub fn generate(seed: u64, depth: usize) -> Source {
         }
     }
     let assume = if rng.u32(0..3) == 0 { Some(rng.i64(0..=2)) } else { None };
-    Source { arrays, body, assume }
+    Source { arrays, body, assume, inner: INNER }
 }
 
 struct Generator<'a> {
@@ -306,6 +316,11 @@ impl Generator<'_> {
 }
 
 impl Source {
+    /// Whether it is one of [`storage`].
+    pub fn has_storage(&self) -> bool {
+        self.inner == SMALL
+    }
+
     /// The kernel as text.
     pub fn text(&self) -> String {
         let mut out = String::from("nest @random[N, M] {\n");
@@ -316,13 +331,15 @@ impl Source {
             let shape = match array.rank {
                 0 => String::new(),
                 1 => "[?]".to_owned(),
-                _ => format!("[?, {INNER}]"),
+                _ => format!("[?, {}]", self.inner),
             };
-            let _ = if array.rank == 0 {
-                writeln!(out, "  scalar A{a}: {} out", array.element)
-            } else {
-                writeln!(out, "  array A{a}: {}{shape} alias {}", array.element, array.alias + 1)
+            let kind = if array.rank == 0 { "scalar" } else { "array" };
+            let storage = match (array.rank, array.local) {
+                (_, true) => "local".to_owned(),
+                (0, false) => "out".to_owned(),
+                (_, false) => format!("alias {}", array.alias + 1),
             };
+            let _ = writeln!(out, "  {kind} A{a}: {}{shape} {storage}", array.element);
         }
         let mut writer = Writer { source: self, statements: 0, predicates: 0, out: String::new() };
         writer.items(&self.body, 1);
@@ -380,7 +397,11 @@ impl Writer<'_> {
                     let p = self.predicates;
                     self.predicates += 1;
                     let zero = if self.source.arrays[0].element.starts_with('f') { "0.0" } else { "0" };
-                    let inner = if self.source.arrays[0].rank == 2 { ", 128" } else { "" };
+                    let inner = if self.source.arrays[0].rank == 2 {
+                        format!(", {}", INNER_OFFSET.min(self.source.inner / 2))
+                    } else {
+                        String::new()
+                    };
                     let _ = writeln!(self.out, "{pad}P{p}: p{p} = A0[{}{inner}] > {zero}", place.text());
                     let _ = writeln!(self.out, "{pad}if p{p} {{");
                     self.items(yes, depth + 1);

@@ -1,14 +1,16 @@
 //! The oracle against enumeration: random kernels, random sequences of transformations, all small sizes.
 
 use crate::brute_force::{
-    Beyond, Execution, Places, Violation, carried, condition_holds, enumerate, violation,
+    Beyond, Execution, Places, carried, condition_holds, enumerate, order_violation, reads_unset, violation,
 };
-use crate::kernels::Source;
+use crate::buffers::with_random_buffer;
+use crate::kernels::{SMALL, Source};
 use crate::soak::add_counts;
 use analyses::dependences::Polyhedral;
-use analyses::{Oracle, OracleOptions, Verdict, Witness};
+use analyses::{Oracle, OracleOptions, Unsupported, Verdict, Witness};
 use fastrand::Rng;
-use loop_tree::{ArrayId, Green, Kernel, Path, text};
+use loop_tree::interp::{Layout, Memory, RunOptions, run};
+use loop_tree::{ArrayId, Green, Kernel, Node, Path, text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,6 +35,10 @@ pub struct Tally {
     pub false_refusals: BTreeMap<String, u64>,
     /// Examples of these, one per cause.
     pub examples: BTreeMap<String, String>,
+    /// Of the variants judged: those with buffers, and how many of them are allowed.
+    pub buffered: (u64, u64),
+    /// Executions of variants with buffers of which enumeration finds nothing wrong, with the result of the original.
+    pub executed: u64,
     /// Loops that are said to be parallel, and are.
     pub parallel: u64,
     /// Loops that are not said to be parallel, though nothing is carried at any size.
@@ -47,6 +53,9 @@ impl Tally {
         self.always += other.always;
         self.under += other.under;
         self.never += other.never;
+        self.buffered.0 += other.buffered.0;
+        self.buffered.1 += other.buffered.1;
+        self.executed += other.executed;
         self.parallel += other.parallel;
         self.false_sequential += other.false_sequential;
         add_counts(&mut self.beyond, &other.beyond);
@@ -71,18 +80,14 @@ pub struct Unsound {
     /// Where the arrays lie.
     pub places: Places,
     /// What is wrong.
-    pub violation: Violation,
+    pub wrong: String,
 }
 
 impl std::fmt::Display for Unsound {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "; recipe: {}", self.recipe)?;
         writeln!(f, "; the oracle says {}", self.verdict)?;
-        writeln!(
-            f,
-            "; with parameters {:?} and arrays at {:?}: {:?}",
-            self.params, self.places.0, self.violation
-        )?;
+        writeln!(f, "; with parameters {:?} and arrays at {:?}: {}", self.params, self.places.0, self.wrong)?;
         f.write_str(&self.text)
     }
 }
@@ -108,6 +113,8 @@ struct Setting {
     params: Vec<i64>,
     original: Execution,
     places: Vec<Places>,
+    /// The original reads what was not set: its result is not determined.
+    unset: bool,
 }
 
 /// A kernel ready to be checked.
@@ -116,11 +123,13 @@ pub struct Subject {
     kernel: Arc<Kernel>,
     oracle: Oracle,
     settings: Vec<Setting>,
+    /// Variants have buffers; those allowed are executed.
+    storage: bool,
 }
 
 impl Subject {
-    /// Reads a kernel and enumerates it. The error says why it is not a test.
-    pub fn new(text: String) -> Result<Subject, String> {
+    /// Reads a kernel and enumerates it. The error says why it is not a test. `storage`: variants have buffers.
+    pub fn new(text: String, storage: bool) -> Result<Subject, String> {
         let kernel = text::parse(&text).map_err(|e| format!("text: {e}"))?.kernel;
         let oracle = Oracle::new(kernel.clone(), &Polyhedral::default(), OracleOptions::default());
         let oracle = oracle.map_err(|e| format!("oracle: {e}"))?;
@@ -143,7 +152,10 @@ impl Subject {
             };
             let places = all_places(&kernel);
             match violation(&kernel, &original, &original, &params, &places[0]) {
-                Ok(None) => settings.push(Setting { params, original, places }),
+                Ok(None) => {
+                    let unset = storage && reads_unset(&kernel, &original, &params, &places[0]) != Ok(false);
+                    settings.push(Setting { params, original, places, unset });
+                }
                 Ok(Some(_)) => return Err("enumeration: an instance runs twice".to_owned()),
                 Err(Beyond::Outside) => {}
                 Err(error) => return Err(format!("enumeration: {error}")),
@@ -152,7 +164,7 @@ impl Subject {
         if settings.iter().all(|s| s.original.instances.len() < 2) {
             return Err("enumeration: nothing runs".to_owned());
         }
-        Ok(Subject { text, kernel, oracle, settings })
+        Ok(Subject { text, kernel, oracle, settings, storage })
     }
 
     /// The kernel.
@@ -169,10 +181,21 @@ impl Subject {
             Verdict::Under(_) => tally.under += 1,
             Verdict::Never(_) => tally.never += 1,
         }
-        let unsound = |setting: &Setting, places: &Places, violation, verdict: String| {
-            let (text, recipe) = (self.text.clone(), recipe.to_string());
+        let buffered = has_buffers(root);
+        if buffered {
+            tally.buffered.0 += 1;
+            tally.buffered.1 += u64::from(verdict.is_legal());
+        }
+        let described = if buffered {
+            format!("{recipe}\nvariant {{\n{}}}\n", text::print_tree(&self.kernel, root))
+                .replace('\n', "\n; ")
+        } else {
+            recipe.to_string()
+        };
+        let unsound = |setting: &Setting, places: &Places, wrong: String, verdict: String| {
+            let (text, recipe) = (self.text.clone(), described.clone());
             let (params, places) = (setting.params.clone(), places.clone());
-            Box::new(Unsound { text, recipe, verdict, params, places, violation })
+            Box::new(Unsound { text, recipe, verdict, params, places, wrong })
         };
         let facts = if verdict.is_legal() { self.oracle.loop_facts(root) } else { BTreeMap::new() };
         let mut carries: BTreeMap<&Path, bool> = BTreeMap::new();
@@ -188,6 +211,13 @@ impl Subject {
                     if number == 0 {
                         let v = violation(&self.kernel, &setting.original, &variant, &setting.params, places);
                         wrong |= !matches!(v, Ok(None));
+                        if buffered
+                            && v == Ok(None)
+                            && let Some(wrong) = self.executes_otherwise(setting, root, tally)
+                        {
+                            let verdict = "what enumeration does not say".to_owned();
+                            return Err(unsound(setting, places, wrong, verdict));
+                        }
                     }
                     continue;
                 };
@@ -196,7 +226,14 @@ impl Subject {
                     continue;
                 }
                 match violation(&self.kernel, &setting.original, &variant, &setting.params, places) {
-                    Ok(Some(v)) => return Err(unsound(setting, places, v, format!("{verdict:?}"))),
+                    Ok(Some(v)) => {
+                        return Err(unsound(setting, places, format!("{v:?}"), format!("{verdict:?}")));
+                    }
+                    Ok(None) if buffered && number == 0 => {
+                        if let Some(wrong) = self.executes_otherwise(setting, root, tally) {
+                            return Err(unsound(setting, places, wrong, format!("{verdict:?}")));
+                        }
+                    }
                     Ok(None) => {}
                     Err(_) => complete = false,
                 }
@@ -204,7 +241,12 @@ impl Subject {
                     let carried = carried(&self.kernel, &variant, path, &setting.params, places);
                     match carried {
                         Ok(Some(v)) if facts.parallel => {
-                            return Err(unsound(setting, places, v, format!("{path} is parallel")));
+                            return Err(unsound(
+                                setting,
+                                places,
+                                format!("{v:?}"),
+                                format!("{path} is parallel"),
+                            ));
                         }
                         Ok(Some(_)) => *carries.entry(path).or_default() = true,
                         _ => {}
@@ -224,12 +266,55 @@ impl Subject {
             && complete
             && !self.confirms(root, witness)
         {
-            let cause = witness.category().to_owned();
-            let example = format!("; {recipe}\n; {witness:?}\n{}", self.text);
+            let order = if !buffered {
+                ""
+            } else if self.keeps_order(root) {
+                "buffers: "
+            } else {
+                "buffers, in another order: "
+            };
+            let detail = match witness {
+                Witness::Storage(broken) => format!(": {:?}", broken.problem),
+                Witness::Unsupported(Unsupported::Buffer { why, .. }) => format!(": {why}"),
+                _ => String::new(),
+            };
+            let cause = format!("{order}{}{detail}", witness.category());
+            let example = format!("; {described}\n; {witness:?}\n{}", self.text);
             *tally.false_refusals.entry(cause.clone()).or_default() += 1;
             tally.examples.entry(cause).or_insert(example);
         }
         Ok(())
+    }
+
+    /// Whether the order of all that touches the same byte is that of the original, wherever it goes.
+    fn keeps_order(&self, root: &Green) -> bool {
+        self.settings.iter().all(|s| {
+            let Ok(variant) = enumerate(&self.kernel, root, &s.params) else { return false };
+            matches!(order_violation(&self.kernel, &s.original, &variant, &s.params, &s.places[0]), Ok(None))
+        })
+    }
+
+    /// What is different where the interpreter executes both orders.
+    fn executes_otherwise(&self, setting: &Setting, root: &Green, tally: &mut Tally) -> Option<String> {
+        if !self.storage || setting.unset {
+            return None;
+        }
+        let layout = Layout::disjoint(&self.kernel, &setting.params, &|_| SMALL).ok()?;
+        let execute = |tree: &Green, reverse_parallel| {
+            let mut memory = Memory::new(layout.clone());
+            memory.fill(11);
+            let options = RunOptions { reverse_parallel, ..RunOptions::default() };
+            run(&self.kernel, tree, &mut memory, &options).map(|_| memory.bits())
+        };
+        let wanted = execute(&self.kernel.original, false).ok()?;
+        for reverse in [false, true] {
+            match execute(root, reverse) {
+                Ok(bits) if bits == wanted => tally.executed += 1,
+                Ok(_) => return Some("the interpreter gets another result".to_owned()),
+                Err(error) => return Some(format!("the interpreter: {error}")),
+            }
+        }
+        None
     }
 
     /// Whether the variant is wrong for the parameters of the witness's example.
@@ -256,32 +341,65 @@ impl Subject {
         while left > 0 && attempts > 0 {
             let mut root = self.kernel.original.clone();
             let mut recipe = Recipe::default();
-            for _ in 0..rng.usize(1..=4) {
+            // Where there are buffers: so many steps come before them.
+            let before = rng.usize(0..=2);
+            for number in 0..rng.usize(1..=4) + if self.storage { before } else { 0 } {
                 attempts = attempts.saturating_sub(1);
-                let cx = Context { kernel: &self.kernel, root: &root };
-                let Some(step) = random_step(&cx, &registry, &options, rng) else { break };
-                let Ok(rewrite) = step.apply(&cx) else { continue };
-                if rewrite.root.summary().nodes > 300 {
+                let buffer = self.storage && number >= before && (number == before || rng.u8(0..3) == 0);
+                if buffer {
+                    let Some(new) = with_random_buffer(&self.kernel, &root, rng) else { continue };
+                    root = new;
+                } else {
+                    let cx = Context { kernel: &self.kernel, root: &root };
+                    let usual = self.storage && rng.bool();
+                    let Some(step) = random_step(&cx, &registry, &options, usual, rng) else { break };
+                    let Ok(rewrite) = step.apply(&cx) else { continue };
+                    root = rewrite.root;
+                    recipe = recipe.with(step);
+                }
+                if root.summary().nodes > 300 {
                     break;
                 }
-                root = rewrite.root;
-                recipe = recipe.with(step);
-                self.check(&root, &recipe, tally)?;
-                left = left.saturating_sub(1);
+                if !self.storage || has_buffers(&root) {
+                    self.check(&root, &recipe, tally)?;
+                    left = left.saturating_sub(1);
+                }
             }
         }
         Ok(())
     }
 }
 
-/// A random move: first the transformation, then the place, so that those with few places are seen as often.
+fn has_buffers(node: &Green) -> bool {
+    matches!(node.node(), Node::Alloc(..)) || node.children().any(has_buffers)
+}
+
+/// What makes buffers worth having.
+const USUAL: [&str; 11] = [
+    "fuse",
+    "interchange",
+    "tile",
+    "strip_mine",
+    "distribute",
+    "reorder",
+    "skew",
+    "pack",
+    "replace",
+    "contract",
+    "expand",
+];
+
+/// A random move: first the transformation, then the place, so that those with few places are seen as often. `usual`: one of
+/// those that go with buffers.
 pub fn random_step(
     cx: &Context<'_>,
     registry: &Registry,
     options: &MoveOptions,
+    usual: bool,
     rng: &mut Rng,
 ) -> Option<Step> {
-    let names: Vec<&str> = registry.iter().map(transforms::Registration::name).collect();
+    let mut names: Vec<&str> = registry.iter().map(transforms::Registration::name).collect();
+    names.retain(|name| !usual || USUAL.contains(name));
     for _ in 0..8 {
         let only = vec![names[rng.usize(0..names.len())].to_owned()];
         let list = moves(cx, registry, &MoveOptions { only, ..options.clone() });
@@ -314,7 +432,7 @@ pub fn check_source(
     tally: &mut Tally,
 ) -> Result<(), Box<Unsound>> {
     tally.kernels += 1;
-    let subject = match Subject::new(source.text()) {
+    let subject = match Subject::new(source.text(), source.has_storage()) {
         Ok(subject) => subject,
         Err(why) => {
             let why: String = why.chars().take(60).collect();
@@ -327,7 +445,7 @@ pub fn check_source(
 
 /// Whether the oracle is wrong about the kernel; not shrunk.
 pub fn is_wrong(source: &Source, seed: u64, variants: usize) -> bool {
-    let Ok(subject) = Subject::new(source.text()) else { return false };
+    let Ok(subject) = Subject::new(source.text(), source.has_storage()) else { return false };
     subject.check_random(&mut Rng::with_seed(seed), variants, &mut Tally::default()).is_err()
 }
 
@@ -340,7 +458,7 @@ fn shrink(source: &Source, mut found: Box<Unsound>) -> Box<Unsound> {
                 return found;
             }
             attempts -= 1;
-            let Ok(subject) = Subject::new(candidate.text()) else { continue };
+            let Ok(subject) = Subject::new(candidate.text(), candidate.has_storage()) else { continue };
             let again = subject.check_random(&mut Rng::with_seed(1), 150, &mut Tally::default());
             if let Err(smaller) = again {
                 (best, found) = (candidate, smaller);
@@ -354,7 +472,23 @@ fn shrink(source: &Source, mut found: Box<Unsound>) -> Box<Unsound> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::generate;
+    use crate::kernels::{generate, storage};
+
+    #[test]
+    fn the_oracle_agrees_with_enumeration_on_buffers() {
+        let mut tally = Tally::default();
+        let count = std::env::var("PROOF_KERNELS").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
+        for seed in 0..count {
+            if let Err(unsound) = check_source(&storage::generate(seed), seed, 12, &mut tally) {
+                panic!("seed {seed}\n{unsound}");
+            }
+        }
+        eprintln!("{tally:#?}");
+        for example in tally.examples.values() {
+            eprintln!("{example}");
+        }
+        assert!(tally.buffered.0 > 500);
+    }
 
     #[test]
     fn the_oracle_agrees_with_enumeration() {

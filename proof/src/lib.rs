@@ -7,9 +7,11 @@
 //! - [`soak`]: all of it, for as long as wanted.
 //! - [`mutants`]: would a missing rule be noticed?
 //! - [`kernels`]: random kernels as `.lt` text, which shrink.
-//! - [`brute_force`]: legality by enumeration, without integer sets; [`legality`]: the oracle against it.
+//! - [`brute_force`]: legality by enumeration, without integer sets; [`legality`]: the oracle against it, also on
+//!   [`buffers`] around random subtrees.
 
 pub mod brute_force;
+pub mod buffers;
 pub mod c_programs;
 pub mod cases;
 pub mod differential;

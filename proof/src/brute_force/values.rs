@@ -13,8 +13,17 @@ use loop_tree::{AccessKind, ArrayId, Kernel, StmtFlags, StmtId, Storage};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
-/// Draws of predicates and of writes that may happen.
-const DRAWS: u64 = 4;
+/// Draws of predicates and of writes that may happen: all of them hold, none does, and random ones.
+const DRAWS: u64 = 6;
+
+/// What a predicate holds, or whether something happens, for what it comes from.
+fn drawn(draw: u64, from: impl Hash) -> bool {
+    match draw {
+        0 => true,
+        1 => false,
+        _ => hash((draw, from)).is_multiple_of(2),
+    }
+}
 
 /// What a byte holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -65,9 +74,9 @@ pub fn value_violation(
     if let Some(v) = apart(variant) {
         return Ok(Some(v));
     }
-    let drawn = |s: &loop_tree::Statement| s.accesses.iter().any(|a| a.kind == AccessKind::MayWrite);
+    let perhaps = |s: &loop_tree::Statement| s.accesses.iter().any(|a| a.kind == AccessKind::MayWrite);
     let uncertain = original.steps.iter().any(|s| matches!(s, Step::Test(_)))
-        || kernel.statements.iter().any(|s| drawn(s));
+        || kernel.statements.iter().any(|s| perhaps(s));
     for draw in 0..if uncertain { DRAWS } else { 1 } {
         let state = |execution| State::new(kernel, execution, params, places, draw);
         let reference = match state(original).run(None)? {
@@ -100,6 +109,29 @@ fn ends_differ(reference: &Trace, trace: &Trace) -> Option<Violation> {
     let holds = |t: &Trace, a: i64| t.memory.get(&a).copied().unwrap_or(Byte::Initial(a, 0));
     let wrong = addresses.into_iter().find(|a| holds(reference, *a) != holds(trace, *a));
     wrong.map(|address| Violation::Live { address })
+}
+
+/// Whether a read may get this in the place of that: where nothing was written, anything will do.
+fn does_for(wanted: &[Byte], read: &[Byte]) -> bool {
+    wanted.len() == read.len() && wanted.iter().zip(read).all(|(w, r)| *w == Byte::Garbage || w == r)
+}
+
+/// Whether an order reads local storage before it is written.
+pub fn reads_unset(
+    kernel: &Kernel,
+    execution: &Execution,
+    params: &[i64],
+    places: &Places,
+) -> Result<bool, Beyond> {
+    for draw in 0..DRAWS {
+        let Ok(trace) = State::new(kernel, execution, params, places, draw).run(None)? else {
+            return Ok(true);
+        };
+        if trace.reads.values().flatten().flatten().any(|byte| *byte == Byte::Garbage) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn hash(of: impl Hash) -> u64 {
@@ -233,7 +265,10 @@ impl<'a> State<'a> {
             _ => self.places.0[test.array.index()],
         };
         let bytes = self.load(test.array, test.route, start, 1);
-        let holds = hash((self.draw, &bytes)).is_multiple_of(2) == test.value;
+        if bytes.contains(&Byte::Garbage) {
+            return Err(Beyond::NoValue);
+        }
+        let holds = drawn(self.draw, &bytes) == test.value;
         if holds {
             self.tests.push((test.end, bytes));
         }
@@ -332,8 +367,7 @@ impl<'a> State<'a> {
             if route == Route::Memory && !self.to_memory.insert(own.clone()) && again {
                 return Ok(Some(Violation::Coverage { statement: own.0, dims: own.1 }));
             }
-            let drawn = || hash((self.draw, &own, &reads, id)).is_multiple_of(2);
-            if access.kind == AccessKind::MayWrite && !drawn() {
+            if access.kind == AccessKind::MayWrite && !drawn(self.draw, (&own, &reads, id)) {
                 continue;
             }
             let bytes = if reduction.is_some_and(|r| r.write == id) {
@@ -360,7 +394,11 @@ impl<'a> State<'a> {
         if reference.barriers.get(own) != Some(&self.trace.observed_barriers(self.kernel)) {
             return Some(Violation::Observed { instance: own.clone() });
         }
-        let access = (0..wanted.len().max(reads.len())).find(|at| wanted.get(*at) != reads.get(*at))?;
+        let right = |at: &usize| match (wanted.get(*at), reads.get(*at)) {
+            (Some(wanted), Some(read)) => does_for(wanted, read),
+            _ => false,
+        };
+        let access = (0..wanted.len().max(reads.len())).find(|at| !right(at))?;
         Some(Violation::Value { reader: own.clone(), access })
     }
 

@@ -209,7 +209,7 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
             // The first one is the original order.
             if attempt > 0 {
                 let cx = Context { kernel, root: &root };
-                let step = tally.time("moves", || random_step(&cx, &registry, &options, rng));
+                let step = tally.time("moves", || random_step(&cx, &registry, &options, false, rng));
                 let Some(step) = step else { break };
                 let Ok(rewrite) = step.apply(&cx) else { continue };
                 if rewrite.root.summary().nodes > MAX_NODES {
