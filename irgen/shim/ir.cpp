@@ -1,5 +1,6 @@
 // Reading and changing IR where the C API has no way or an unchecked one.
 #include "shim.h"
+#include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -114,6 +115,35 @@ extern "C" bool lt_is_library_call(const CallBase *C) {
   TargetLibraryInfo Library(Impl, C->getFunction());
   LibFunc Which;
   return Library.getLibFunc(*C, Which) && Library.has(Which);
+}
+// Whether a call makes an object with nothing in it: of a function that the module does not define, known by its name or, as
+// front ends leave that to a pass, by its attributes.
+extern "C" bool lt_allocates(const CallBase *C) {
+  TargetLibraryInfoImpl Impl(C->getModule()->getTargetTriple());
+  TargetLibraryInfo Library(Impl, C->getFunction());
+  const Function *F = C->getCalledFunction();
+  if (!F || !F->isDeclaration() || C->isNoBuiltin() || !C->hasRetAttr(Attribute::NoAlias))
+    return false;
+  LibFunc Which;
+  if (Library.getLibFunc(*F, Which) && Library.has(Which) &&
+      (Which == LibFunc_malloc || Which == LibFunc_aligned_alloc || Which == LibFunc_memalign))
+    return true;
+  if (!isAllocationFn(C, &Library) || getReallocatedOperand(C))
+    return false;
+  const Constant *Initial = getInitialValueOfAllocation(C, &Library, Type::getInt8Ty(C->getContext()));
+  return Initial && isa<UndefValue>(Initial);
+}
+// Whether a call frees V, and does nothing else with it.
+extern "C" bool lt_frees(const CallBase *C, const Value *V) {
+  TargetLibraryInfoImpl Impl(C->getModule()->getTargetTriple());
+  TargetLibraryInfo Library(Impl, C->getFunction());
+  const Function *F = C->getCalledFunction();
+  if (!F || !F->isDeclaration() || C->isNoBuiltin() || count(C->args(), V) != 1 || getReallocatedOperand(C))
+    return false;
+  LibFunc Which;
+  if (Library.getLibFunc(*F, Which) && Library.has(Which) && Which == LibFunc_free)
+    return true;
+  return getFreedOperand(C, &Library) == V;
 }
 // Declares a function of the target's library for calls from F; null where the target has none, F may not call it by its
 // meaning, or the module defines it.

@@ -8,7 +8,7 @@ use irgen::emit::{EmitError, emit_region};
 use irgen::lift::{canonicalise, lift_function};
 use irgen::llvm::Context;
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Buffer, BufferDim, Green, Home, Node, ParamId, Window, WindowRange,
+    AccessKind, Affine, ArrayId, Buffer, BufferDim, Green, Home, Node, ParamId, Storage, Window, WindowRange,
     canonical, text,
 };
 
@@ -176,4 +176,67 @@ fn regions_with_buffers_print_the_same() {
         error.to_string(),
         "a buffer on the heap, where the function may call no allocator, cannot be emitted"
     );
+}
+
+/// A chain of loops over temporaries: one of its own, one that is local memory, and one that the caller keeps.
+const CHAIN: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) void chain(double *restrict b, const double *restrict a, double *restrict kept) {
+  double *t = malloc(1000 * sizeof(double));
+  if (!t) return;
+  double u[1000];
+  for (long i = 0; i < 1000; i++) t[i] = a[i] * 2.0;
+  for (long i = 0; i < 1000; i++) u[i] = t[i] + a[i];
+  for (long i = 0; i < 1000; i++) kept[i] = u[i] * t[i];
+  for (long i = 0; i < 1000; i++) b[i] = kept[i] - u[i];
+  free(t);
+}
+int main(void) {
+  static double a[1000], b[1000], kept[1000];
+  for (int i = 0; i < 1000; i++) a[i] = 0.1 * i;
+  chain(b, a, kept);
+  for (int i = 0; i < 1000; i++) printf("%a %a\n", b[i], kept[i]);
+}
+"#;
+
+#[test]
+fn temporaries_of_the_function_are_contracted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("chain.c");
+    std::fs::write(&source, CHAIN).expect("writable");
+    for form in FORMS {
+        let ir = compile(&source, form, folder.path());
+        let context = Context::new();
+        let mut module = context.parse(&ir, "test.ll").expect("parses");
+        canonicalise(&mut module).expect("canonical");
+        let lifted = lift_function(&module, module.function("chain").expect("it is there"));
+        let [region] = &lifted.regions[..] else { panic!("{:?}", lifted.remarks) };
+        let kernel = text::print_kernel(&region.kernel);
+        let arrays: Vec<&str> = kernel.lines().map(str::trim).filter(|l| l.starts_with("array")).collect();
+        let locals = arrays.iter().filter(|l| l.ends_with(" local"));
+        assert_eq!((arrays.len(), locals.count()), (5, 2), "{kernel}");
+        let name = |array: &ArrayId| region.kernel.array(*array).name.clone();
+        let local: Vec<_> = (0..5)
+            .map(ArrayId::new)
+            .filter(|a| region.kernel.array(*a).storage == Storage::Local)
+            .map(|a| name(&a))
+            .collect();
+        let variables: Vec<_> = region.kernel.variables.iter().map(|v| v.name.clone()).collect();
+        let statements: Vec<_> = region.kernel.statements.iter().map(|s| s.name.clone()).collect();
+        let bodies: Vec<String> =
+            variables.iter().zip(&statements).map(|(v, s)| format!("let {v} = x {{ {s} }}")).collect();
+        let variant = format!(
+            "variant {{ for x in 0..1000 {{ alloc {}[e] in [] on registers {{ alloc {}[e] in [e mod 2 : 2] on stack {{ {} }} }} }} }}",
+            local[0],
+            local[1],
+            bodies.join(" ")
+        );
+        let end = kernel.rfind('}').expect("it ends");
+        let program = text::parse(&format!("{}{variant}\n}}", &kernel[..end])).expect("it is read back");
+        emit_region(&module, region, program.tree(), &[], &BTreeSet::new()).expect("it is emitted");
+        module.verify().unwrap_or_else(|e| panic!("{e}\n{module}"));
+        let expected = output(folder.path(), "original", &source_bitcode(&ir));
+        assert_eq!(expected, output(folder.path(), "contracted", &module.to_bitcode()), "{form:?}");
+    }
 }

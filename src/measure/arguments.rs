@@ -4,7 +4,7 @@ use super::inputs::ArgumentSpec;
 use irgen::emit::touched;
 use irgen::lift::{ArrayBinding, Region};
 use irgen::llvm::{Opcode, TypeKind, Value};
-use loop_tree::{ArrayId, ScalarType};
+use loop_tree::{ArrayId, ScalarType, Storage};
 
 /// Why a function cannot be called so that its regions run with the wanted parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +63,9 @@ pub fn argument_specs(regions: &[(&Region<'_>, &[i64])]) -> Result<Vec<ArgumentS
         for (index, binding) in region.arrays.iter().enumerate() {
             let array = region.kernel.array(ArrayId::new(index));
             let ArrayBinding::Memory { base, offset, .. } = binding else { continue };
-            let local = base.as_inst().is_some_and(|i| i.opcode() == Opcode::Alloca);
+            // The function makes it itself.
+            let own = base.as_inst().is_some_and(|i| i.opcode() == Opcode::Alloca);
+            let local = own || array.storage == Storage::Local;
             if local || base.as_global().is_some() {
                 continue;
             }

@@ -34,7 +34,8 @@ impl<'m> Scopes<'m> {
             .iter()
             .map(|a| {
                 let array = kernel.array(*a);
-                (array.storage == Storage::Memory).then(|| module.alias_scope(domain, &array.name))
+                let in_memory = array.storage == Storage::Memory || !array.is_scalar();
+                in_memory.then(|| module.alias_scope(domain, &array.name))
             })
             .collect();
         let disjoint = |a: ArrayId, b: ArrayId| {

@@ -27,9 +27,10 @@ fn origin(base: Value<'_>) -> Origin {
     if base.as_global().is_some() {
         return Origin::Global;
     }
-    match base.as_inst().map(|i| i.opcode()) {
-        Some(Opcode::Alloca) => Origin::Private,
-        _ => Origin::Unknown,
+    let Some(inst) = base.as_inst() else { return Origin::Unknown };
+    match inst.opcode() == Opcode::Alloca || inst.as_call().is_some_and(|call| call.allocates()) {
+        true => Origin::Private,
+        false => Origin::Unknown,
     }
 }
 
@@ -56,7 +57,8 @@ pub(super) fn alias_classes(memories: &[Memory<'_>]) -> Vec<u32> {
     let mut class: Vec<usize> = (0..count).collect();
     for a in 0..count {
         for b in 0..a {
-            if may_overlap(memories[a].base, memories[b].base) {
+            let apart = memories[a].local || memories[b].local;
+            if !apart && may_overlap(memories[a].base, memories[b].base) {
                 let (from, to) = (class[a].max(class[b]), class[a].min(class[b]));
                 class.iter_mut().filter(|c| **c == from).for_each(|c| *c = to);
             }

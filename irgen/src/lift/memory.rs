@@ -20,6 +20,8 @@ pub(super) struct Memory<'m> {
     /// The least alignment that an access promises, in bytes.
     pub(super) alignment: u32,
     pub(super) written: bool,
+    /// Nobody sees what the region leaves in it, and the region finds nothing in it.
+    pub(super) local: bool,
 }
 
 /// What a load or store touches.
@@ -107,7 +109,7 @@ pub(super) fn describe<'m>(
             let (polys, subscripts) = subscripts.unzip();
             touches.insert(sites[raw.site].inst, Touch { memory: number, subscripts, polys, ty: raw.ty });
         }
-        memories.push(Memory { base, element, offset, extents, alignment, written });
+        memories.push(Memory { base, element, offset, extents, alignment, written, local: false });
     }
     Ok((memories, touches))
 }

@@ -14,6 +14,7 @@ mod cfg;
 mod closed_forms;
 mod context;
 mod leaves;
+mod local;
 mod memory;
 mod names;
 mod ops;

@@ -12,6 +12,7 @@ use super::alias::{alias_classes, may_be_errno};
 use super::body::Bodies;
 use super::context::{Context, Counter, Place};
 use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, impure, refuse};
+use super::local::Extent;
 use super::memory::{Site, describe, scalar_type};
 use super::names::Names;
 use super::ops::sets_edom_only;
@@ -454,7 +455,7 @@ impl<'m> Builder<'_, '_, 'm> {
                 }
             }
         }
-        let (memories, touches) =
+        let (mut memories, touches) =
             describe(&mut self.data.cx, &sites).map_err(|u| refuse(Some(u.inst), "access", u.message))?;
         if let Some(&call) = self.data.errno.first()
             && !mutation::off(Rule::ErrnoMemory)
@@ -464,6 +465,13 @@ impl<'m> Builder<'_, '_, 'm> {
             })
         {
             return Err(impure(call));
+        }
+        let extent = Extent { cfg, blocks: &blocks, behind };
+        for m in 0..memories.len() {
+            let base = memories[m].base;
+            // Of two arrays in one object, each may see the other's values.
+            let shared = memories.iter().filter(|other| other.base == base).count() > 1;
+            memories[m].local = !shared && extent.owns(base);
         }
         self.data.classes = alias_classes(&memories);
         self.data.memories = memories;
@@ -631,7 +639,7 @@ impl<'m> Builder<'_, '_, 'm> {
                 name: self.names.value(m.base, "A"),
                 element: m.element,
                 extents: m.extents.clone(),
-                storage: Storage::Memory,
+                storage: if m.local { Storage::Local } else { Storage::Memory },
                 alias: AliasClass(*class),
             });
             bindings.push(ArrayBinding::Memory { base: m.base, offset: m.offset, alignment: m.alignment });

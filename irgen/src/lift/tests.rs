@@ -392,3 +392,91 @@ fn code_without_loops_that_both_ways_of_a_condition_reach_is_described_once() {
     let [text] = &regions[..] else { panic!("{regions:?}") };
     assert_eq!(text.matches("2.0").count(), 1, "{text}");
 }
+
+/// How the array `t` is described that one loop writes and the next reads, three times in a loop that is not described.
+fn temporary(outside: &str, inside: &str, after: &str, last: &str) -> String {
+    let found = lift(&format!(
+        "declare noalias ptr @malloc(i64) allockind(\"alloc,uninitialized\") allocsize(0) \"alloc-family\"=\"malloc\"
+         declare noalias ptr @calloc(i64, i64) allockind(\"alloc,zeroed\") allocsize(0, 1) \"alloc-family\"=\"malloc\"
+         declare void @free(ptr allocptr captures(none)) allockind(\"free\") \"alloc-family\"=\"malloc\"
+         declare void @take(ptr captures(none))
+         declare i32 @setjmp(ptr) returns_twice
+         @kept = global ptr null
+        define void @f(ptr %a, ptr %b, i64 %n) {{
+        entry:
+          %bytes = shl nuw nsw i64 %n, 3
+          {outside}
+          br label %again
+        again:
+          %round = phi i64 [ 0, %entry ], [ %round.next, %end ]
+          {inside}
+          br label %one
+        one:
+          %i = phi i64 [ 0, %again ], [ %i.next, %one ]
+          %pa = getelementptr inbounds double, ptr %a, i64 %i
+          %x = load double, ptr %pa
+          %pt = getelementptr inbounds double, ptr %t, i64 %i
+          store double %x, ptr %pt
+          %i.next = add nuw nsw i64 %i, 1
+          %c = icmp slt i64 %i.next, 1000
+          br i1 %c, label %one, label %two
+        two:
+          %j = phi i64 [ 0, %one ], [ %j.next, %two ]
+          %qt = getelementptr inbounds double, ptr %t, i64 %j
+          %y = load double, ptr %qt
+          %pb = getelementptr inbounds double, ptr %b, i64 %j
+          store double %y, ptr %pb
+          %j.next = add nuw nsw i64 %j, 1
+          %d = icmp slt i64 %j.next, 1000
+          br i1 %d, label %two, label %end
+        end:
+          call void @g()
+          {after}
+          %round.next = add nuw nsw i64 %round, 1
+          %more = icmp slt i64 %round.next, 3
+          br i1 %more, label %again, label %done
+        done:
+          {last}
+          ret void
+        }}"
+    ));
+    let [text] = &found.0[..] else { panic!("not one region: {found:?}") };
+    let line = text.lines().find(|l| l.contains("array t:")).unwrap_or_else(|| panic!("no array in {text}"));
+    line.trim().to_owned()
+}
+
+#[test]
+fn temporaries_whose_contents_die_with_the_region_are_local() {
+    let malloc = "%t = call ptr @malloc(i64 %bytes)";
+    let local = "array t: f64[?] local";
+    let is_local = |text: String| text == local;
+    assert!(is_local(temporary("", malloc, "call void @free(ptr %t)", "")));
+    assert!(is_local(temporary("", malloc, "%z = icmp eq ptr %t, null", "")));
+    assert!(is_local(temporary("", "%t = alloca [1000 x double]", "", "")));
+    // Found again by the next round.
+    assert!(!is_local(temporary(malloc, "", "", "call void @free(ptr %t)")));
+    assert!(!is_local(temporary("%t = alloca [1000 x double]", "", "", "")));
+    // Found there by the first.
+    assert!(!is_local(temporary("", "%t = call ptr @calloc(i64 %n, i64 8)", "call void @free(ptr %t)", "")));
+    // Seen by others.
+    for escape in [
+        "%v = load double, ptr %t\nstore double %v, ptr %b",
+        "store double 1.0, ptr %t",
+        "call void @take(ptr %t)",
+        "store ptr %t, ptr @kept",
+        "%v = ptrtoint ptr %t to i64\nstore i64 %v, ptr %b",
+        "%p = getelementptr i8, ptr %t, i64 80\n%v = load double, ptr %p\nstore double %v, ptr %b",
+        "%k = icmp sgt i64 %n, 5\n%s = select i1 %k, ptr %t, ptr %b\nstore double 1.0, ptr %s",
+        "%q = icmp ult ptr %t, %b\ncall void @take(ptr %t)",
+        "%r = call i32 @setjmp(ptr %b)",
+    ] {
+        assert!(!is_local(temporary("", malloc, escape, "")), "{escape}");
+    }
+    assert!(!is_local(temporary("", "%t = load ptr, ptr @kept", "", "")));
+    assert!(!is_local(temporary(
+        "",
+        "%t = call ptr @malloc(i64 %bytes) nobuiltin",
+        "call void @free(ptr %t)",
+        ""
+    )));
+}

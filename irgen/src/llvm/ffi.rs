@@ -73,6 +73,8 @@ unsafe extern "C" {
     pub fn lt_usable_in(value: LLVMValueRef, function: LLVMValueRef) -> bool;
     pub fn lt_effects(inst: LLVMValueRef) -> u32;
     pub fn lt_is_library_call(value: LLVMValueRef) -> bool;
+    pub fn lt_allocates(call: LLVMValueRef) -> bool;
+    pub fn lt_frees(call: LLVMValueRef, pointer: LLVMValueRef) -> bool;
     pub fn lt_malloc(caller: LLVMValueRef) -> LLVMValueRef;
     pub fn lt_free(caller: LLVMValueRef) -> LLVMValueRef;
     pub fn lt_may_allocate(function: LLVMValueRef);

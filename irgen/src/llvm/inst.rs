@@ -460,6 +460,18 @@ impl<'m> Call<'m> {
         unsafe { ffi::lt_is_library_call(self.0.raw()) }
     }
 
+    /// Whether the result is an object that nobody else has, with nothing in it: of `malloc` and its like, not of `calloc`.
+    pub fn allocates(self) -> bool {
+        // SAFETY: a call in a function of a module.
+        unsafe { ffi::lt_allocates(self.0.raw()) }
+    }
+
+    /// Whether all it does to the object at this address is to end it.
+    pub fn frees(self, pointer: Value<'m>) -> bool {
+        // SAFETY: a call in a function of a module, and a value.
+        unsafe { ffi::lt_frees(self.0.raw(), pointer.raw()) }
+    }
+
     /// Which memory it may read and write.
     pub fn memory_effects(self) -> MemoryEffects {
         // SAFETY: a call.
