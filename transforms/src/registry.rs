@@ -1,9 +1,9 @@
 //! The transformations known by name, and the enumeration of moves.
 
 use crate::{
-    Arguments, Context, Contract, Distribute, Expand, Fuse, IndexSetSplit, Interchange, Mark, Move, Pack,
-    Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step, StripMine, Tile, Unroll,
-    UnrollAndJam, Version,
+    Arguments, Concatenate, Context, Contract, Distribute, Expand, Fuse, IndexSetSplit, Interchange, Mark,
+    Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step, StripMine, Tile,
+    Unroll, UnrollAndJam, Unswitch, Version,
 };
 use std::sync::Arc;
 
@@ -135,6 +135,8 @@ impl Registry {
             "move": Move,
             "reorder": Reorder,
             "sink": Sink,
+            "unswitch": Unswitch,
+            "concatenate": Concatenate,
             "contract": Contract,
             "expand": Expand,
             "pack": Pack,

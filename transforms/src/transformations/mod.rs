@@ -1,5 +1,6 @@
 //! The transformations, one file each.
 
+mod concatenate;
 mod contract;
 mod distribute;
 mod expand;
@@ -19,8 +20,10 @@ mod strip_mine;
 mod tile;
 mod unroll;
 mod unroll_and_jam;
+mod unswitch;
 mod version;
 
+pub use concatenate::Concatenate;
 pub use contract::Contract;
 pub use distribute::Distribute;
 pub use expand::Expand;
@@ -40,4 +43,5 @@ pub use strip_mine::StripMine;
 pub use tile::Tile;
 pub use unroll::{Factor, Unroll};
 pub use unroll_and_jam::UnrollAndJam;
+pub use unswitch::Unswitch;
 pub use version::Version;
