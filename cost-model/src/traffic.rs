@@ -104,7 +104,8 @@ impl State {
         // Lines written come in and go out again; what is written in order goes out meanwhile.
         let in_order = if self.group.written { 1.4 } else { 1.0 };
         let caches = target.caches().iter().enumerate().map(|(level, c)| {
-            let mut random = c.fill_latency / prefetch.outstanding.max(1.0) * in_order;
+            // However many are in flight, lines do not come faster than when they are asked for in order.
+            let mut random = (c.fill_latency / prefetch.outstanding.max(1.0)).max(c.fill) * in_order;
             if self.group.written && level == 0 {
                 // They leave the core one after the other, but ask for their lines before.
                 random += c.fill_latency / prefetch.outstanding_stores.max(1.0);
