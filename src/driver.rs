@@ -4,6 +4,7 @@
 //! is replaced by a chosen variant. Functions in which nothing changes stay as they were in the input, byte for byte.
 
 mod clang;
+mod code;
 mod llvm_target;
 mod settings;
 
@@ -14,6 +15,7 @@ pub use settings::{ModelError, Models, Settings, parameter_values};
 use crate::explore::{Exploration, Explorer, Problem, RegistryMoves, Statistics, Variant};
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
 use analyses::{AnalysisError, DependenceSet, Oracle, OracleOptions, Verdict};
+use cost_model::targets::Vectors;
 use irgen::emit::{EmitError, checked_conditions, emit_function, emit_region};
 use irgen::lift::{self, Remark};
 use irgen::llvm::{Context, LlvmError, Module};
@@ -127,6 +129,8 @@ pub enum DriverError {
 pub struct ExploredRegion {
     /// The function.
     pub function: Arc<str>,
+    /// Vectors of its code, where its attributes say so.
+    pub vectors: Option<Vectors>,
     /// Number in the function, in textual order.
     pub number: usize,
     /// Where it begins.
@@ -265,6 +269,7 @@ impl Session<'_> {
         self.lifted(&mut |lifted| {
             Ok(LiftedKernels {
                 name: lifted.name.clone(),
+                vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
                 whole: lifted.kernel.clone(),
                 regions: lifted
                     .regions
@@ -303,14 +308,15 @@ impl Session<'_> {
             explored.remarks.extend(function.remarks.into_iter().map(|r| (function.name.clone(), r)));
             for (number, region) in function.regions.into_iter().enumerate() {
                 if self.settings.region.is_none_or(|r| r == number) {
-                    kernels.push((function.name.clone(), number, region));
+                    kernels.push((function.name.clone(), function.vectors, number, region));
                 }
             }
         }
-        for (function, number, LiftedKernel { kernel, location, likely }) in kernels {
-            match self.explore_kernel(&label(&function, number), &kernel, &likely) {
+        for (function, vectors, number, LiftedKernel { kernel, location, likely }) in kernels {
+            match self.explore_code(&label(&function, number), &kernel, &likely, vectors) {
                 Ok((problem, exploration)) => explored.regions.push(ExploredRegion {
                     function,
+                    vectors,
                     number,
                     location,
                     kernel,
@@ -334,7 +340,17 @@ impl Session<'_> {
         kernel: &Arc<Kernel>,
         likely: &[Option<i64>],
     ) -> Result<(Problem, Exploration), DriverError> {
-        let models = self.settings.models()?;
+        self.explore_code(label, kernel, likely, None)
+    }
+
+    fn explore_code(
+        &self,
+        label: &str,
+        kernel: &Arc<Kernel>,
+        likely: &[Option<i64>],
+        vectors: Option<Vectors>,
+    ) -> Result<(Problem, Exploration), DriverError> {
+        let models = self.settings.models_for(vectors)?;
         let problem = self
             .settings
             .problem(kernel, &models, likely)
@@ -491,6 +507,8 @@ impl Session<'_> {
 pub struct LiftedKernels {
     /// The function.
     pub name: Arc<str>,
+    /// Vectors of its code, where its attributes say so.
+    pub vectors: Option<Vectors>,
     /// The whole function.
     pub whole: Arc<Kernel>,
     /// Its regions.

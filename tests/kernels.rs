@@ -146,6 +146,7 @@ fn explore(
     assert_eq!(exploration.stop, StopReason::Exhausted, "{function}#{number}");
     ExploredRegion {
         function,
+        vectors: None,
         number,
         location: None,
         kernel,

@@ -234,7 +234,7 @@ fn judged_again(
     let file = path.display().to_string();
     let settings = Settings { function: Some(function.clone()), ..settings };
     let functions = Session::new(&bitcode, &file, &settings, &registry).kernels()?;
-    let models = settings.models()?;
+    let models = settings.models_for(functions.first().and_then(|f| f.vectors))?;
     let mut others = 0.0;
     let mut main = None;
     for (index, region) in functions.iter().flat_map(|f| &f.regions).enumerate() {

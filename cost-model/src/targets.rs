@@ -1,11 +1,13 @@
 //! Machines as data: look-up by name, from files, and the machine this runs on.
 
+mod code;
 mod file;
 mod generic;
 mod host;
 mod x86_64;
 mod zen;
 
+pub use code::Vectors;
 pub(crate) use file::level_name;
 pub use file::{TargetFileError, calibrated_file, native, read_target, target_text};
 pub use generic::generic;

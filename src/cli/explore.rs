@@ -39,6 +39,7 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
             Explored {
                 regions: vec![ExploredRegion {
                     function: Arc::from(label),
+                    vectors: None,
                     number: 0,
                     location: None,
                     kernel: program.kernel.clone(),
@@ -61,6 +62,7 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
         } else {
             None
         };
+        let models = settings.models_for(region.vectors).map_err(|e| failed(DriverError::Model(e)))?;
         summaries.push(report::summary(region, shown, times.as_ref(), arguments, &*models.cost));
     }
     progress.finish();

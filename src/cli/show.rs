@@ -33,6 +33,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
                 .map_err(|e| failed(DriverError::Model(e)))?;
             vec![LiftedKernels {
                 name: program.kernel.name.clone(),
+                vectors: None,
                 whole: program.kernel.clone(),
                 regions: vec![LiftedKernel {
                     kernel: program.kernel.clone(),

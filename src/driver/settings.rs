@@ -5,7 +5,8 @@ use crate::explore::{Limits, Problem, Sketches, Strategy};
 use analyses::accesses::{ACCESSES, accesses_by_name};
 use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
 use analyses::{AnalysisError, OracleOptions};
-use cost_model::{CostModel, Target, TargetFileError, targets};
+use cost_model::targets::Vectors;
+use cost_model::{CostModel, StaticTarget, Target, TargetFileError, targets};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
 use loop_tree::{Kernel, ParamId, RuntimeCondition, ScalarType};
 use std::collections::BTreeMap;
@@ -114,7 +115,12 @@ pub struct Models {
 impl Settings {
     /// The models by their names.
     pub fn models(&self) -> Result<Models, ModelError> {
-        let target = self.machine()?;
+        self.models_for(None)
+    }
+
+    /// The models by their names, for code that has such vectors, where that is known.
+    pub fn models_for(&self, code: Option<Vectors>) -> Result<Models, ModelError> {
+        let target = self.machine(code)?;
         let cost: Box<dyn CostModel> = match self.cost_model.as_str() {
             "analytic" => Box::new(cost_model::AnalyticModel::shared(target.clone())),
             "instructions" => Box::new(cost_model::InstructionCount),
@@ -135,15 +141,21 @@ impl Settings {
         Ok(Models { cost, target, dependences })
     }
 
-    /// The target by its name.
-    fn machine(&self) -> Result<Arc<dyn Target>, ModelError> {
+    /// The target by its name, as far as code uses it. LLVM's view is not narrowed: it is asked for by name.
+    fn machine(&self, code: Option<Vectors>) -> Result<Arc<dyn Target>, ModelError> {
+        let used = |machine: StaticTarget| -> Arc<dyn Target> {
+            match code {
+                Some(vectors) => Arc::new(machine.with_vectors(vectors)),
+                None => Arc::new(machine),
+            }
+        };
         match self.target.as_str() {
-            "native" => Ok(Arc::new(targets::native()?)),
+            "native" => Ok(used(targets::native()?)),
             "llvm" => Ok(Arc::new(LlvmTarget::new(None)?)),
-            file if file.ends_with(".json") => Ok(Arc::new(targets::read_target(Path::new(file))?)),
+            file if file.ends_with(".json") => Ok(used(targets::read_target(Path::new(file))?)),
             name => match (name.strip_prefix("llvm:"), targets::by_name(name)) {
                 (Some(processor), _) => Ok(Arc::new(LlvmTarget::new(Some(processor))?)),
-                (None, Some(table)) => Ok(Arc::new(table)),
+                (None, Some(table)) => Ok(used(table)),
                 (None, None) => Err(ModelError::Unknown {
                     kind: "target",
                     name: name.to_string(),
