@@ -16,6 +16,7 @@
 //! | `; under: recipe` | both | the same under some condition |
 //! | `; refused: recipe` | both | the recipe applies, and the oracle refuses the result |
 //! | `; refused: variant` | `.lt` | and so for the other words: the tree in the file, in the place of a recipe |
+//! |  | `.lt` | where the oracle allows the tree in the file, enumeration finds nothing wrong |
 //! | `; parallel: 0.1` | `.lt` | the loop at this path of the original carries nothing |
 //! | `; carries: 0.1` | `.lt` | it is not said to carry nothing |
 //! | `; no oracle` | `.lt` | the kernel cannot be analysed |
@@ -23,6 +24,7 @@
 
 use crate::differential::isolate::{Outcome, isolated};
 use crate::differential::{Choice, PlannedRegion, plan_module};
+use crate::legality::{Subject, Tally};
 use analyses::dependences::Polyhedral;
 use analyses::{Oracle, OracleOptions, Verdict};
 use fastrand::Rng;
@@ -113,6 +115,12 @@ fn check_kernel(content: &str) -> Result<Done, String> {
         (Err(error), true) => return Err(error.to_string()),
     };
     let judged = check_recipes(content, &kernel, program.variant.as_ref(), &oracle)?;
+    if let Some(variant) = &program.variant
+        && let Ok(subject) = Subject::new(content.to_owned(), false)
+    {
+        let checked = subject.check(variant, &Recipe::default(), &mut Tally::default());
+        checked.map_err(|unsound| format!("enumeration: {unsound}"))?;
+    }
     let facts = oracle.loop_facts(&kernel.original);
     for (key, wanted) in [("parallel:", true), ("carries:", false)] {
         for at in directives(content, key) {

@@ -370,7 +370,8 @@ impl Subject {
     }
 }
 
-fn has_buffers(node: &Green) -> bool {
+/// Whether there is a buffer in the tree.
+pub fn has_buffers(node: &Green) -> bool {
     matches!(node.node(), Node::Alloc(..)) || node.children().any(has_buffers)
 }
 

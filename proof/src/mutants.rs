@@ -89,7 +89,10 @@ fn look(suite: Suite, limits: Limits, code_only: bool) -> Option<String> {
             used.find(|(name, content)| cases::check(name, content, VARIANTS).is_err()).map(|c| c.0.clone())
         }
         Suite::Kernels => {
-            let wrong = |seed: &u64| legality::is_wrong(&kernels::generate(*seed, 3), *seed, 12);
+            let wrong = |seed: &u64| {
+                legality::is_wrong(&kernels::generate(*seed, 3), *seed, 12)
+                    || legality::is_wrong(&kernels::storage::generate(*seed), *seed, 12)
+            };
             (0..limits.kernels).find(wrong).map(|seed| format!("kernel {}", seed + 1))
         }
         Suite::Programs => (0..limits.batches).find_map(|seed| {

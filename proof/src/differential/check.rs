@@ -6,6 +6,7 @@ use super::calls::TAKEN;
 use super::isolate::Outcome;
 use super::plan::{Choice, PlanTally, PlannedRegion, plan};
 use crate::c_programs::{Fitted, shrink, text};
+use crate::legality::has_buffers;
 use crate::soak::{add_counts, processor_micros};
 use fastrand::Rng;
 use irgen::emit::emit_region;
@@ -26,6 +27,8 @@ pub struct Tally {
     pub variants: u64,
     /// Of these, with another order than the original's.
     pub reordered: u64,
+    /// Of these, with buffers.
+    pub buffered: u64,
     /// Calls compared.
     pub calls: u64,
     /// Of these, new code ran.
@@ -47,6 +50,7 @@ impl Tally {
         self.unstable += other.unstable;
         self.variants += other.variants;
         self.reordered += other.reordered;
+        self.buffered += other.buffered;
         self.calls += other.calls;
         self.taken += other.taken;
         self.declined += other.declined;
@@ -134,9 +138,10 @@ pub fn check(
             }
             match tally.time("emit", |_| emit(&module, &options, function, regions, number)) {
                 Ok(Emission::Nothing) => {}
-                Ok(Emission::Replaced { reordered }) => {
+                Ok(Emission::Replaced { reordered, buffered }) => {
                     kept[function] = true;
                     tally.variants += 1;
+                    tally.buffered += u64::from(buffered);
                     tally.reordered += u64::from(reordered);
                 }
                 Err(error) => *tally.not_emitted.entry(error).or_default() += 1,
@@ -201,7 +206,7 @@ pub fn check(
 
 enum Emission {
     Nothing,
-    Replaced { reordered: bool },
+    Replaced { reordered: bool, buffered: bool },
 }
 
 fn choice(region: &PlannedRegion, number: usize) -> Option<&Choice> {
@@ -224,7 +229,7 @@ fn emit(
     if lifted.regions.len() != planned.len() {
         return Err("lifting the same function again gives other regions".to_owned());
     }
-    let (mut replaced, mut reordered) = (false, false);
+    let (mut replaced, mut reordered, mut buffered) = (false, false, false);
     for (region, planned) in lifted.regions.iter().zip(planned) {
         if region.kernel.original != planned.kernel.original {
             return Err("lifting the same function again gives another kernel".to_owned());
@@ -234,9 +239,10 @@ fn emit(
             .map_err(|e| e.to_string())?;
         replaced = true;
         reordered |= choice.root != planned.kernel.original;
+        buffered |= has_buffers(&choice.root);
     }
     count_entries(module, function).map_err(|e| e.to_string())?;
-    Ok(if replaced { Emission::Replaced { reordered } } else { Emission::Nothing })
+    Ok(if replaced { Emission::Replaced { reordered, buffered } } else { Emission::Nothing })
 }
 
 /// Counts in `taken_<number>` how often new code is entered.

@@ -1,12 +1,14 @@
 //! Which variants of each region are tried: random recipes that the oracle allows, and what sketches draw.
 
-use crate::legality::{random_step, small_moves};
+use crate::buffers::with_random_buffer;
+use crate::legality::{has_buffers, random_step, small_moves};
 use crate::soak::{add_counts, processor_micros};
 use analyses::dependences::Polyhedral;
 use analyses::{DependenceSet, Oracle, OracleOptions, Verdict, Witness};
 use fastrand::Rng;
 use irgen::lift::{LiftOptions, lift_function_with};
 use irgen::llvm::Module;
+use loop_tree::text::print_tree;
 use loop_tree::{Green, Kernel, Path, Privates, RuntimeCondition};
 use looptree::driver::{Settings, parameter_values};
 use looptree::explore::{Explorer, Limits, Problem, RegistryMoves, Strategy, Variant};
@@ -28,6 +30,8 @@ const SKETCHES_EVERY: usize = 4;
 /// Variants that such a search judges, and how many of those drawn are tried.
 const SEARCHED: usize = 60;
 const DRAWN: usize = 3;
+/// Random buffers that are tried in the place of a step, until one is allowed.
+const BUFFERS: usize = 4;
 /// Trees without an answer within the quota, after which a region has enough variants.
 const MAX_UNKNOWN: u32 = 2;
 
@@ -40,8 +44,8 @@ pub struct Choice {
     pub conditions: Vec<RuntimeCondition>,
     /// Its loops that carry no dependence.
     pub parallel: BTreeSet<Path>,
-    /// How it was made.
-    pub recipe: Recipe,
+    /// How it was made; the tree itself where a recipe does not say it.
+    pub recipe: String,
 }
 
 /// A region with its variants, the identity first.
@@ -64,6 +68,8 @@ pub struct PlanTally {
     pub private: u64,
     /// Variants of these that are allowed, the original order not counted.
     pub private_variants: u64,
+    /// Variants with buffers that are allowed.
+    pub buffered: u64,
     /// Variants that sketches have drawn.
     pub drawn: u64,
     /// Variants allowed always.
@@ -89,6 +95,7 @@ impl PlanTally {
         self.regions += other.regions;
         self.private += other.private;
         self.private_variants += other.private_variants;
+        self.buffered += other.buffered;
         self.drawn += other.drawn;
         self.always += other.always;
         self.under += other.under;
@@ -195,7 +202,8 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
             let facts = tally.time("loop facts", || oracle.loop_facts(&variant.root));
             let parallel = facts.into_iter().filter(|(_, f)| f.parallel).map(|(path, _)| path).collect();
             let Variant { root, recipe, conditions, .. } = variant;
-            choices.push(Choice { root, conditions, parallel, recipe });
+            tally.buffered += u64::from(has_buffers(&root));
+            choices.push(Choice { root, conditions, parallel, recipe: recipe.to_string() });
         }
     }
     let private = !Privates::of(kernel).is_empty();
@@ -205,9 +213,17 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
     let (registry, options) = (Registry::standard(), small_moves());
     'tries: for attempt in 0..=count {
         let (mut root, mut recipe) = (kernel.original.clone(), Recipe::default());
+        let mut drawn = false;
         for _ in 0..if attempt == 0 { 1 } else { rng.usize(1..=3) } {
             // The first one is the original order.
-            if attempt > 0 {
+            if attempt > 0 && rng.u8(0..3) == 0 {
+                let legal = |rng: &mut Rng| {
+                    with_random_buffer(kernel, &root, rng).filter(|new| oracle.judge(new).is_legal())
+                };
+                let found = tally.time("buffers", || (0..BUFFERS).find_map(|_| legal(rng)));
+                let Some(new) = found else { continue };
+                (root, drawn) = (new, true);
+            } else if attempt > 0 {
                 let cx = Context { kernel, root: &root };
                 let step = tally.time("moves", || random_step(&cx, &registry, &options, false, rng));
                 let Some(step) = step else { break };
@@ -247,8 +263,10 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
                 _ => BTreeMap::new(),
             };
             let parallel = facts.into_iter().filter(|(_, f)| f.parallel).map(|(path, _)| path).collect();
-            let conditions = conditions.to_vec();
-            choices.push(Choice { root: root.clone(), conditions, parallel, recipe: recipe.clone() });
+            tally.buffered += u64::from(has_buffers(&root));
+            let recipe =
+                if drawn { format!("{recipe} {}", print_tree(kernel, &root)) } else { recipe.to_string() };
+            choices.push(Choice { root: root.clone(), conditions: conditions.to_vec(), parallel, recipe });
             if choices.len() >= count {
                 break 'tries;
             }

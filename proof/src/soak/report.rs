@@ -68,7 +68,7 @@ impl Report {
         let (k, p) = (&self.kernels, &self.programs);
         let refused: u64 = k.false_refusals.values().sum();
         let mut out = String::new();
-        let table: [(&str, String); 17] = [
+        let table: [(&str, String); 20] = [
             ("C programs", p.programs.to_string()),
             ("  where clang disagrees with itself, not used", p.unstable.to_string()),
             ("  with a region", format!("{} ({:.1} %)", p.plan.lifted, rate(p.plan.lifted, p.programs))),
@@ -78,6 +78,7 @@ impl Report {
             ),
             ("variants compiled and run", p.variants.to_string()),
             ("  in another order than the original", p.reordered.to_string()),
+            ("  with buffers", format!("{} (of {} allowed)", p.buffered, p.plan.buffered)),
             ("  drawn by sketches", p.plan.drawn.to_string()),
             (
                 "  valid under run-time conditions",
@@ -94,6 +95,8 @@ impl Report {
                 "  refused, nothing wrong found",
                 format!("{refused} ({:.2} % of all)", rate(refused, k.judged)),
             ),
+            ("  with buffers, and of these allowed", format!("{} / {}", k.buffered.0, k.buffered.1)),
+            ("  executions of these in the interpreter", k.executed.to_string()),
             ("loops proved parallel", k.parallel.to_string()),
         ];
         for (name, value) in table {

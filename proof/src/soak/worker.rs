@@ -44,9 +44,12 @@ pub fn one(seed: u64, failures: &Path) -> Report {
     };
     for number in 0..KERNELS.0 {
         let kernel = seed * KERNELS.0 + number;
-        let source = kernels::generate(kernel, 3);
-        if let Err(unsound) = legality::check_source(&source, kernel, KERNELS.1, &mut report.kernels) {
-            file(&mut report, format!("oracle-{kernel}.lt"), unsound.to_string());
+        for (kind, source) in
+            [("oracle", kernels::generate(kernel, 3)), ("storage", kernels::storage::generate(kernel))]
+        {
+            if let Err(unsound) = legality::check_source(&source, kernel, KERNELS.1, &mut report.kernels) {
+                file(&mut report, format!("{kind}-{kernel}.lt"), unsound.to_string());
+            }
         }
     }
     let profile = if seed.is_multiple_of(3) { Profile::affine() } else { Profile::default() };
