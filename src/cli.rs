@@ -15,18 +15,26 @@ mod output;
 mod progress;
 mod run;
 mod show;
+mod timings;
+mod transformations;
 
 use args::{Arguments, Command};
 use clap::Parser;
 use std::process::ExitCode;
+use timings::Timings;
+use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Parses the arguments, runs the command, reports its error.
 pub fn main() -> ExitCode {
     // clap itself ends with 2 on wrong usage.
     let arguments = Arguments::parse();
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_env("LOOPTREE_LOG"))
-        .with_writer(std::io::stderr)
+    let timings = arguments.timings.then(Timings::default);
+    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    tracing_subscriber::registry()
+        .with(log.with_filter(EnvFilter::from_env("LOOPTREE_LOG")))
+        .with(timings.clone().map(|t| t.with_filter(LevelFilter::INFO)))
         .init();
     let result = match arguments.command {
         Command::Explore(a) => explore::run(&a),
@@ -34,8 +42,12 @@ pub fn main() -> ExitCode {
         Command::Apply(a) => apply::run(&a),
         Command::Run(a) => run::run(&a),
         Command::Show(a) => show::run(&a),
+        Command::Transformations(a) => transformations::run(&a),
         Command::Calibrate(a) => calibrate::run(&a),
     };
+    if let Some(timings) = timings {
+        eprint!("{}", timings.table());
+    }
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

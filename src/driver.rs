@@ -239,16 +239,21 @@ impl Session<'_> {
     ) -> Result<Vec<R>, DriverError> {
         let options = self.settings.lift_options()?;
         let context = Context::new();
+        let span = tracing::info_span!("read").entered();
         let mut module = context.parse(self.input, self.name)?;
         module.verify()?;
         self.require_function(&module)?;
         lift::canonicalise(&mut module)?;
+        drop(span);
         let mut results = Vec::new();
         for function in module.functions() {
             if function.is_declaration() || !self.settings.wants_function(&function.name()) {
                 continue;
             }
-            results.push(f(&lift::lift_function_with(&module, function, &options))?);
+            let span = tracing::info_span!("lift").entered();
+            let lifted = lift::lift_function_with(&module, function, &options);
+            drop(span);
+            results.push(f(&lifted)?);
         }
         Ok(results)
     }
@@ -371,7 +376,9 @@ impl Session<'_> {
             strategy: self.settings.strategy,
             progress: Some(&tell),
         };
+        let span = tracing::info_span!("search").entered();
         let exploration = explorer.explore();
+        drop(span);
         Ok((problem, exploration))
     }
 
@@ -474,6 +481,7 @@ impl Session<'_> {
 
     /// The module with the chosen variants, by function and region number, in place. All else stays as it is.
     pub fn emit(&self, chosen: &BTreeMap<(Arc<str>, usize), Chosen>) -> Result<EmittedModule, DriverError> {
+        let _span = tracing::info_span!("emit").entered();
         let options = self.settings.lift_options()?;
         let context = Context::new();
         let mut module = context.parse(self.input, self.name)?;

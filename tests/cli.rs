@@ -55,6 +55,24 @@ fn opt_reads_standard_input_and_writes_standard_output() {
 }
 
 #[test]
+fn the_manual_has_each_transformation() {
+    let one = piped(&["transformations", "reverse"], b"");
+    let text = String::from_utf8_lossy(&one.stdout);
+    assert!(text.starts_with("## Reverse: ") && text.contains("reverse(i)"), "{text}");
+    assert!(String::from_utf8_lossy(&piped(&["transformations"], b"").stdout).contains(&*text));
+    assert_eq!(piped(&["transformations", "fold"], b"").status.code(), Some(2));
+}
+
+#[test]
+fn timings_name_the_phases() {
+    let output = piped(&["opt", "-", "--timings"], LOOP.as_bytes());
+    let text = String::from_utf8_lossy(&output.stderr);
+    for phase in ["phase", "read", "lift", "dependences", "search", "legality"] {
+        assert!(text.lines().any(|line| line.starts_with(phase)), "{phase}: {text}");
+    }
+}
+
+#[test]
 fn opt_leaves_an_empty_module_as_it_is() {
     let output = piped(&["opt", "-"], b"target triple = \"x86_64-pc-linux-gnu\"\n");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

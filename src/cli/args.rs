@@ -10,6 +10,9 @@ pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Say on standard error where the time went, by phase; a phase inside of another counts in both, and threads add up.
+    #[arg(long, global = true)]
+    pub timings: bool,
 }
 
 /// The commands.
@@ -25,6 +28,8 @@ pub enum Command {
     Run(RunArguments),
     /// Print the loop tree, its accesses and its dependences.
     Show(ShowArguments),
+    /// Print the manual of the transformations that recipes consist of, each with an example.
+    Transformations(TransformationsArguments),
     /// Measure this machine's numbers, for predictions that fit it; `--target native` then uses them.
     Calibrate(CalibrateArguments),
 }
@@ -220,6 +225,13 @@ pub struct ShowArguments {
     /// What to print; several may be given. Default: the tree.
     #[arg(long, value_enum)]
     pub what: Vec<Part>,
+}
+
+/// `looptree transformations`
+#[derive(Args, Debug)]
+pub struct TransformationsArguments {
+    /// Only this one.
+    pub name: Option<String>,
 }
 
 /// `looptree calibrate`

@@ -195,7 +195,9 @@ impl Settings {
         models: &Models,
         likely: &[Option<i64>],
     ) -> Result<Problem, AnalysisError> {
+        let span = tracing::info_span!("dependences").entered();
         let dependences = Arc::new(models.dependences.dependences(kernel)?);
+        drop(span);
         let params = parameter_values(kernel, &self.params, likely, self.default_param);
         Ok(Problem { kernel: kernel.clone(), params, dependences, oracle: self.oracle })
     }

@@ -31,6 +31,7 @@ mod expression;
 mod footprint;
 mod forwarding;
 mod loop_ref;
+mod manual;
 mod nest;
 mod project;
 #[cfg(test)]

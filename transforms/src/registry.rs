@@ -1,5 +1,6 @@
 //! The transformations known by name, and the enumeration of moves.
 
+use crate::manual::top;
 use crate::{
     Arguments, Concatenate, Context, Contract, Distribute, Expand, Fuse, IndexSetSplit, Interchange, Mark,
     Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step, StripMine, Tile,
@@ -67,6 +68,7 @@ pub struct Registration {
     name: Arc<str>,
     parse: Arc<Parse>,
     moves: Arc<Moves>,
+    manual: Arc<str>,
 }
 
 impl Registration {
@@ -77,7 +79,17 @@ impl Registration {
         parse: impl Fn(Arguments) -> Result<Step, RecipeError> + Send + Sync + 'static,
         moves: impl Fn(&Context<'_>, &MoveOptions) -> Vec<Step> + Send + Sync + 'static,
     ) -> Self {
-        Registration { name: name.into(), parse: Arc::new(parse), moves: Arc::new(moves) }
+        Registration { name: name.into(), parse: Arc::new(parse), moves: Arc::new(moves), manual: "".into() }
+    }
+
+    /// With a text for the manual, in Markdown, the first line of which says what it does.
+    pub fn documented(self, manual: &str) -> Self {
+        Registration { manual: manual.into(), ..self }
+    }
+
+    /// Its text in the manual; empty if there is none.
+    pub fn manual(&self) -> &str {
+        &self.manual
     }
 
     /// The name in recipes.
@@ -101,12 +113,12 @@ impl Registration {
 pub struct Registry(Vec<Registration>);
 
 macro_rules! register {
-    ($registry:ident, $($name:literal: $type:ident),* $(,)?) => {
+    ($registry:ident, $($name:literal: $type:ident in $file:literal),* $(,)?) => {
         $($registry.register(Registration::new(
             $name,
             |arguments| $type::parse(arguments).map(Step::new),
             |cx, options| $type::moves(cx, options).into_iter().map(Step::new).collect(),
-        ));)*
+        ).documented(&top(include_str!(concat!("transformations/", $file, ".rs")))));)*
     };
 }
 
@@ -120,29 +132,29 @@ impl Registry {
     pub fn standard() -> Self {
         let mut registry = Self::empty();
         register!(registry,
-            "distribute": Distribute,
-            "fuse": Fuse,
-            "interchange": Interchange,
-            "permute": Permute,
-            "tile": Tile,
-            "unroll_and_jam": UnrollAndJam,
-            "skew": Skew,
-            "strip_mine": StripMine,
-            "reverse": Reverse,
-            "peel": Peel,
-            "split": IndexSetSplit,
-            "unroll": Unroll,
-            "move": Move,
-            "reorder": Reorder,
-            "sink": Sink,
-            "unswitch": Unswitch,
-            "concatenate": Concatenate,
-            "contract": Contract,
-            "expand": Expand,
-            "pack": Pack,
-            "replace": Replace,
-            "mark": Mark,
-            "version": Version,
+            "distribute": Distribute in "distribute",
+            "fuse": Fuse in "fuse",
+            "interchange": Interchange in "interchange",
+            "permute": Permute in "permute",
+            "tile": Tile in "tile",
+            "unroll_and_jam": UnrollAndJam in "unroll_and_jam",
+            "skew": Skew in "skew",
+            "strip_mine": StripMine in "strip_mine",
+            "reverse": Reverse in "reverse",
+            "peel": Peel in "peel",
+            "split": IndexSetSplit in "index_set_split",
+            "unroll": Unroll in "unroll",
+            "move": Move in "reorder",
+            "reorder": Reorder in "reorder",
+            "sink": Sink in "sink",
+            "unswitch": Unswitch in "unswitch",
+            "concatenate": Concatenate in "concatenate",
+            "contract": Contract in "contract",
+            "expand": Expand in "expand",
+            "pack": Pack in "pack",
+            "replace": Replace in "replace",
+            "mark": Mark in "mark",
+            "version": Version in "version",
         );
         registry
     }

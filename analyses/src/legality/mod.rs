@@ -213,6 +213,7 @@ impl Oracle {
 
     /// Whether the tree may replace the original order.
     pub fn judge(&self, root: &Green) -> Verdict {
+        let _span = tracing::info_span!("legality").entered();
         match self.examine(root) {
             Ok(judged) if judged.conditions.is_empty() => Verdict::Always,
             Ok(judged) => Verdict::Under(judged.conditions.into_iter().collect()),

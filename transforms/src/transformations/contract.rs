@@ -2,7 +2,13 @@
 //! Elsewhere: array contraction, `store_at` (Halide), storage folding.
 //!
 //! ```lt before
+//! array A: f64[N]
+//! array B: f64[N]
+//! array T: f64[N] local
 //! for t0 in 0..N { let i = t0 { S: T[i] = A[i] } let j = t0 { R: B[j] = T[j] } }
+//! ```
+//! ```recipe
+//! contract(@0.0; T)
 //! ```
 //! ```lt after
 //! for t0 in 0..N { alloc T { let i = t0 { S } let j = t0 { R } } }

@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { S(i)  T(i) }
 //! ```
+//! ```recipe
+//! distribute(i)
+//! ```
 //! ```lt after
 //! for i in 0..N { S(i) }
 //! for i in 0..N { T(i) }

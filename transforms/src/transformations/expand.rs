@@ -2,7 +2,13 @@
 //! Elsewhere: scalar expansion, array expansion, privatisation.
 //!
 //! ```lt before
+//! array A: f64[N, N]
+//! array B: f64[N]
+//! scalar s: f64 local
 //! for i in 0..N { Z: s = 0.0 for j in 0..N { S: s = s + A[i, j] } E: B[i] = s }
+//! ```
+//! ```recipe
+//! expand(i; s)
 //! ```
 //! ```lt after
 //! alloc s(x0) in [x0 : N] on heap align 64 {

@@ -5,6 +5,9 @@
 //! for i in 0..N { S(i) }
 //! for j in 1..M { T(j) }
 //! ```
+//! ```recipe
+//! fuse(i, j)
+//! ```
 //! ```lt after
 //! for i in 0..min(N, 1) { S(i) }
 //! for t0 in 1..min(N, M) { let i = t0 { S(i) } let j = t0 { T(j) } }

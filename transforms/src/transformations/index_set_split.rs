@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { S(i) }
 //! ```
+//! ```recipe
+//! split(i; M)
+//! ```
 //! ```lt after
 //! for i in 0..min(N, M) { S(i) }
 //! for i in max(0, M)..N { S(i) }

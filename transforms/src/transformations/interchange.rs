@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { for j in i..N { S(i, j) } }
 //! ```
+//! ```recipe
+//! interchange(i)
+//! ```
 //! ```lt after
 //! for j in 0..N { for i in 0..j+1 { S(i, j) } }
 //! ```

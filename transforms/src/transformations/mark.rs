@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { S(i) }
 //! ```
+//! ```recipe
+//! mark(i; parallel)
+//! ```
 //! ```lt after
 //! parallel for i in 0..N { S(i) }
 //! ```

@@ -2,9 +2,14 @@
 //! Elsewhere: `stage_mem` (Exo), `cache_read`, `cache_write` (TVM), packing (BLIS, Polly), copy optimisation.
 //!
 //! ```lt before
+//! array A: f64[N, N]
+//! array B: f64[N, N]
 //! for t0 in 0..floor((N + 3)/4) {
 //!   for i in 0..N { for j in 4*t0..min(N, 4*t0 + 4) { S: A[i, j] = B[i, j] } }
 //! }
+//! ```
+//! ```recipe
+//! pack(i; B)
 //! ```
 //! ```lt after
 //! for t0 in 0..floor((N + 3)/4) {

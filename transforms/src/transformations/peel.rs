@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { S(i) }
 //! ```
+//! ```recipe
+//! peel(i; first=1)
+//! ```
 //! ```lt after
 //! if 0 < N { let i = 0 { S(i) } }
 //! for i in 1..N { S(i) }

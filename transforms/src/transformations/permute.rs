@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { for j in 0..M { for k in 0..K { S(i, j, k) } } }
 //! ```
+//! ```recipe
+//! permute(k, i, j)
+//! ```
 //! ```lt after
 //! for k in 0..K { for i in 0..N { for j in 0..M { S(i, j, k) } } }
 //! ```

@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { S(i) }  T()  for j in 0..N { U(j) }
 //! ```
+//! ```recipe
+//! move(@1; 0)
+//! ```
 //! ```lt after
 //! T()  for i in 0..N { S(i) }  for j in 0..N { U(j) }
 //! ```

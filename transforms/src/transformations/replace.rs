@@ -2,7 +2,12 @@
 //! Elsewhere: scalar replacement (LLVM), register tiling, `promote` (MLIR), `stage_mem` (Exo) with `DRAM_STACK`.
 //!
 //! ```lt before
+//! array A: f64[N, N]
+//! array C: f64[N]
 //! for i in 0..N { for k in 0..N { S: C[i] = C[i] + A[i, k] } }
+//! ```
+//! ```recipe
+//! replace(k; C)
 //! ```
 //! ```lt after
 //! for i in 0..N {

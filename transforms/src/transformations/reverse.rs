@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { S(i) }
 //! ```
+//! ```recipe
+//! reverse(i)
+//! ```
 //! ```lt after
 //! for t0 in 0..N { let i = N - t0 - 1 { S(i) } }
 //! ```

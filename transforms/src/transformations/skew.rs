@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { for j in 0..M { S(i, j) } }
 //! ```
+//! ```recipe
+//! skew(i, j; 1)
+//! ```
 //! ```lt after
 //! for i in 0..N { for t0 in i..M + i { let j = t0 - i { S(i, j) } } }
 //! ```

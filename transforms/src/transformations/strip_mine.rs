@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { S(i) }
 //! ```
+//! ```recipe
+//! strip_mine(i; 32)
+//! ```
 //! ```lt after
 //! for t0 in 0..floor((N + 31)/32) { for i in 32*t0..min(N, 32*t0 + 32) { S(i) } }
 //! ```

@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { for j in 0..N { S(i, j) } }
 //! ```
+//! ```recipe
+//! tile(i, j; 32, 32)
+//! ```
 //! ```lt after
 //! for t0 in 0..floor((N + 31)/32) { for t1 in 0..floor((N + 31)/32) {
 //!   for i in 32*t0..min(N, 32*t0 + 32) { for j in 32*t1..min(N, 32*t1 + 32) { S(i, j) } }

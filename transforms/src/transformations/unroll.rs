@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { S(i) }
 //! ```
+//! ```recipe
+//! unroll(i; 2)
+//! ```
 //! ```lt after
 //! for t0 in 0..floor(N/2) { let i = 2*t0 { S(i) } let i = 2*t0 + 1 { S(i) } }
 //! for i in max(0, 2*floor(N/2))..N { S(i) }

@@ -4,6 +4,9 @@
 //! ```lt before
 //! for i in 0..N { for j in 0..M { S(i, j) } }
 //! ```
+//! ```recipe
+//! unroll_and_jam(i; 2)
+//! ```
 //! ```lt after
 //! for t0 in 0..floor(N/2) { for j in 0..M { let i = 2*t0 { S(i, j) } let i = 2*t0 + 1 { S(i, j) } } }
 //! for i in max(0, 2*floor(N/2))..N { for j in 0..M { S(i, j) } }

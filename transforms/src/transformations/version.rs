@@ -2,10 +2,13 @@
 //! Elsewhere: loop versioning (LLVM), code versioning for aliases.
 //!
 //! ```lt before
-//! for i in 0..N { A[i] = B[i] }
+//! for i in 0..N { S(i) }
+//! ```
+//! ```recipe
+//! version()
 //! ```
 //! ```lt after
-//! for i in 0..N { A[i] = B[i] }
+//! for i in 0..N { S(i) }
 //! ```
 //! Changes nothing in the tree: what it stands for is that the tree is emitted at all, with alias scopes and parallel
 //! loops, behind the run-time check, beside the original code. Applies to every tree.
