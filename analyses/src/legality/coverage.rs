@@ -99,7 +99,10 @@ impl Coverage<'_> {
         }
         let budget = self.solver.budget();
         memo.bound();
-        let answer = unless_left_out(self.compute(memo, id, original, new));
+        // In an order of their own, so that the example does not depend on which tree was asked about first.
+        let mut new = new.to_vec();
+        new.sort_by_key(|p| p.shape);
+        let answer = unless_left_out(self.compute(memo, id, original, &new));
         if self.solver.budget() > 0 {
             memo.known.insert(key, (answer.clone(), budget - self.solver.budget()));
         }

@@ -8,7 +8,7 @@
 //! for t0 in 0..N { let i = t0 { S: T[i] = A[i] } let j = t0 { R: B[j] = T[j] } }
 //! ```
 //! ```recipe
-//! contract(@0.0; T)
+//! contract(@0; T)
 //! ```
 //! ```lt after
 //! for t0 in 0..N { alloc T { let i = t0 { S } let j = t0 { R } } }

@@ -2,13 +2,13 @@
 //! Elsewhere: `reorder` (Halide, TVM), unimodular permutation.
 //!
 //! ```lt before
-//! for i in 0..N { for j in 0..M { for k in 0..K { S(i, j, k) } } }
+//! for i in 0..N { for j in 0..M { for k in 0..N { S(i, j, k) } } }
 //! ```
 //! ```recipe
 //! permute(k, i, j)
 //! ```
 //! ```lt after
-//! for k in 0..K { for i in 0..N { for j in 0..M { S(i, j, k) } } }
+//! for k in 0..N { for i in 0..N { for j in 0..M { S(i, j, k) } } }
 //! ```
 //! Keeps the set of statement instances; changes their order. `permute(k, i, j)` lists the new order, outermost first.
 //! Applies to perfectly nested loops; made of interchanges of adjacent loops, and needs what these need.

@@ -5,7 +5,7 @@
 //! for i in 0..N { S(i)  for j in 0..M { T(i, j) } }
 //! ```
 //! ```recipe
-//! sink(@0.0.0)
+//! sink(@0.0)
 //! ```
 //! ```lt after
 //! for i in 0..N { for j in 0..M { if j == 0 { S(i) }  T(i, j) } }

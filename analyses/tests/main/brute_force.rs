@@ -1,50 +1,38 @@
 //! The oracle against brute force, on random kernels and random changes of their trees, right and wrong ones.
 
-mod common;
-
+use crate::common::*;
 use analyses::legality::Problem;
 use analyses::{
     DependenceKind, Dependences, Oracle, OracleOptions, Verdict, Witness, dependences::Polyhedral,
 };
-use common::*;
+use loop_tree::arbitrary::Choices;
 use loop_tree::*;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// A source of small numbers that proptest can shrink: the numbers drawn, one after the other.
-struct Draw<'a>(&'a [u8], usize);
-
-impl Draw<'_> {
-    fn below(&mut self, n: u32) -> u32 {
-        let x = self.0.get(self.1).copied().unwrap_or(0);
-        self.1 += 1;
-        u32::from(x) % n.max(1)
-    }
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + i64::from(self.below((high - low + 1) as u32))
-    }
-    fn chance(&mut self, one_in: u32) -> bool {
-        self.below(one_in) == one_in - 1
-    }
+fn between(draw: &mut Choices, low: i64, high: i64) -> i64 {
+    low + i64::from(draw.below((high - low + 1) as u32))
 }
 
-struct Maker<'d, 'a> {
-    draw: &'d mut Draw<'a>,
+/// Makes kernels whose order is all that matters, small enough for every pair of instances to be compared at all sizes: subscripts
+/// that meet often, few iterations, no values. Trees that compute something come from [`loop_tree::arbitrary`].
+struct Maker<'d> {
+    draw: &'d mut Choices,
     vars: u32,
     statements: Vec<Arc<Statement>>,
 }
 
-impl Maker<'_, '_> {
+impl Maker<'_> {
     fn expression(&mut self, scope: &[u32]) -> Affine {
-        let mut e = c(self.draw.between(-1, 1));
+        let mut e = c(between(self.draw, -1, 1));
         if !scope.is_empty() {
             let var = scope[self.draw.below(scope.len() as u32) as usize];
             e = e + v(var).scale([1, 1, 1, -1, 2][self.draw.below(5) as usize]);
-            if self.draw.chance(4) {
+            if self.draw.one_in(4) {
                 let var = scope[self.draw.below(scope.len() as u32) as usize];
                 e = e + v(var);
             }
-            if self.draw.chance(6) {
+            if self.draw.one_in(6) {
                 e = e.floor_div(2);
             }
         }
@@ -69,7 +57,7 @@ impl Maker<'_, '_> {
             let body = self.sequence(scope, depth + 1);
             scope.pop();
             let mut header = LoopHeader::range(VarId(var), lower, upper);
-            if self.draw.chance(8) {
+            if self.draw.one_in(8) {
                 header.step = 2;
             }
             return Green::for_loop(header, body);
@@ -86,23 +74,23 @@ impl Maker<'_, '_> {
                 (0..[1, 2, 0][array as usize]).map(|_| self.expression(scope)).collect();
             accesses.push(read(array, &subscripts));
         }
-        if self.draw.chance(12) {
+        if self.draw.one_in(12) {
             accesses[0].subscripts = None;
             accesses[0].kind = AccessKind::MayWrite;
         }
         let mut s = statement(&format!("S{id}"), scope, accesses);
-        if self.draw.chance(15)
+        if self.draw.one_in(15)
             && let Some(s) = Arc::get_mut(&mut s)
         {
             s.flags = [StmtFlags::VOLATILE, StmtFlags::SIDE_EFFECTS][self.draw.below(2) as usize];
         }
         self.statements.push(s);
         let mut node = leaf(id, scope);
-        if self.draw.chance(6) && !scope.is_empty() {
+        if self.draw.one_in(6) && !scope.is_empty() {
             let e = self.expression(scope);
             node = Green::guard(Condition::all(vec![Constraint::ge(e, c(0))]), node);
         }
-        if self.draw.chance(12) {
+        if self.draw.one_in(12) {
             // Array 3 is a predicate that nothing under it writes.
             node =
                 Green::guarded(Arc::new(GuardCondition::Predicate { array: ArrayId(3), value: true }), node);
@@ -116,11 +104,11 @@ impl Maker<'_, '_> {
     }
 }
 
-fn random_kernel(draw: &mut Draw<'_>) -> Kernel {
+fn random_kernel(draw: &mut Choices) -> Kernel {
     let mut maker = Maker { draw, vars: 0, statements: vec![] };
     let tree = maker.sequence(&mut Vec::new(), 0);
     let (vars, mut statements) = (maker.vars, maker.statements);
-    if maker.draw.chance(3)
+    if maker.draw.one_in(3)
         && let Some(s) = statements.first_mut().and_then(Arc::get_mut)
     {
         s.accesses.push(write(3, &[]));
@@ -131,7 +119,7 @@ fn random_kernel(draw: &mut Draw<'_>) -> Kernel {
 }
 
 /// A change at one node, sometimes a wrong one.
-fn change(kernel: &Kernel, root: &Green, draw: &mut Draw<'_>) -> Green {
+fn change(kernel: &Kernel, root: &Green, draw: &mut Choices) -> Green {
     let mut nodes: Vec<Red<'_>> = Vec::new();
     let mut walk = root.walk();
     while walk.next().is_some() {
@@ -151,7 +139,7 @@ fn change(kernel: &Kernel, root: &Green, draw: &mut Draw<'_>) -> Green {
         let mut list = children;
         if let (true, Some((a, x)), Some((b, y))) = (kind == 9, list[i].as_loop(), list[i + 1].as_loop()) {
             // Fuse with a shift; iterations of the second that do not fit are guarded away, rightly only by luck.
-            let shift = draw.between(-1, 1);
+            let shift = between(draw, -1, 1);
             if let (Some((l, h)), 1, 1) = (a.single_bounds(), a.step, b.step) {
                 let second = Green::bind(b.var, Affine::var(t).offset(shift), y.clone());
                 let fused = Green::for_loop(
@@ -219,7 +207,7 @@ fn change(kernel: &Kernel, root: &Green, draw: &mut Draw<'_>) -> Green {
         // Peel the first iteration, guarded or not.
         6 if h.step == 1 => {
             let first = Green::bind(h.var, l.clone(), body.clone());
-            let first = if draw.chance(3) {
+            let first = if draw.one_in(3) {
                 first
             } else {
                 Green::guard(Condition::all(vec![Constraint::lt(l.clone(), up.clone())]), first)
@@ -251,7 +239,7 @@ fn change(kernel: &Kernel, root: &Green, draw: &mut Draw<'_>) -> Green {
         }
         // Split at a value, with an iteration missing or twice.
         13 if h.step == 1 => {
-            let at = c(draw.between(0, 4));
+            let at = c(between(draw, 0, 4));
             let second = at.offset([0, 0, 0, 1, -1][draw.below(5) as usize]);
             let piece = |lower: Vec<Affine>, upper: Vec<Affine>| {
                 let bounds = Bounds::Affine { lower, upper };
@@ -319,7 +307,7 @@ fn confirm(kernel: &Kernel, tree: &Green, witness: &Witness) -> Result<(), TestC
     match witness {
         Witness::Order(broken) => {
             let params = values(&broken.params);
-            let (before, after) = (run(&kernel.original, &params), run(tree, &params));
+            let (before, after) = (run(kernel, &kernel.original, &params), run(kernel, tree, &params));
             let position = |list: &[Instance], id: StmtId, dims: &[i64]| {
                 list.iter().position(|i| i.statement == id && i.dims == dims)
             };
@@ -342,7 +330,8 @@ fn confirm(kernel: &Kernel, tree: &Green, witness: &Witness) -> Result<(), TestC
                     .filter(|i| i.statement == broken.statement.id && i.dims == broken.instance)
                     .count()
             };
-            let (old, new) = (count(run(&kernel.original, &params)), count(run(tree, &params)));
+            let (old, new) =
+                (count(run(kernel, &kernel.original, &params)), count(run(kernel, tree, &params)));
             let wrong = match broken.problem {
                 Problem::Missing => old == 1 && new == 0,
                 Problem::Extra => old == 0 && new > 0,
@@ -381,29 +370,29 @@ proptest! {
 
     #[test]
     fn the_oracle_agrees_with_brute_force(
-        program in proptest::collection::vec(any::<u8>(), 0..60),
-        changes in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 1..8), 1..4),
+        program in proptest::collection::vec(any::<u16>(), 0..60),
+        changes in proptest::collection::vec(proptest::collection::vec(any::<u16>(), 1..8), 1..4),
     ) {
-        let kernel = Arc::new(random_kernel(&mut Draw(&program, 0)));
+        let kernel = Arc::new(random_kernel(&mut Choices::new(program)));
         let Ok(oracle) = Oracle::new(kernel.clone(), &Polyhedral::default(), OracleOptions::default()) else {
             // Statements under a predicate that they write.
             return Ok(());
         };
         prop_assert_eq!(oracle.judge(&kernel.original), Verdict::Always);
         let mut tree = kernel.original.clone();
-        for bytes in &changes {
-            tree = canonical(&kernel, &change(&kernel, &tree, &mut Draw(bytes, 0)));
+        for bytes in changes {
+            tree = canonical(&kernel, &change(&kernel, &tree, &mut Choices::new(bytes)));
             check(&kernel, &oracle, &tree)?;
         }
     }
 
     #[test]
     fn coarser_dependences_are_sound(
-        program in proptest::collection::vec(any::<u8>(), 0..50),
-        bytes in proptest::collection::vec(any::<u8>(), 1..8),
+        program in proptest::collection::vec(any::<u16>(), 0..50),
+        bytes in proptest::collection::vec(any::<u16>(), 1..8),
     ) {
-        let kernel = Arc::new(random_kernel(&mut Draw(&program, 0)));
-        let tree = canonical(&kernel, &change(&kernel, &kernel.original, &mut Draw(&bytes, 0)));
+        let kernel = Arc::new(random_kernel(&mut Choices::new(program)));
+        let tree = canonical(&kernel, &change(&kernel, &kernel.original, &mut Choices::new(bytes)));
         let mut legal_before = true;
         for name in ["polyhedral", "flat", "none"] {
             let analysis = analyses::dependences_by_name(name).expect("it exists");
@@ -415,11 +404,11 @@ proptest! {
     }
 
     #[test]
-    fn listed_dependences_are_the_conflicting_pairs(program in proptest::collection::vec(any::<u8>(), 0..40)) {
-        let kernel = random_kernel(&mut Draw(&program, 0));
+    fn listed_dependences_are_the_conflicting_pairs(program in proptest::collection::vec(any::<u16>(), 0..40)) {
+        let kernel = random_kernel(&mut Choices::new(program));
         let Ok(set) = Polyhedral::default().dependences(&kernel) else { return Ok(()) };
         for n in 0..5 {
-            let order = run(&kernel.original, &[n]);
+            let order = run(&kernel, &kernel.original, &[n]);
             for (i, a) in order.iter().enumerate() {
                 for b in &order[i + 1..] {
                     let point = [&[n], &a.dims[..], &b.dims[..]].concat();
@@ -439,16 +428,16 @@ proptest! {
     }
 }
 
-/// Bytes from a linear congruence: the same on every run.
-fn bytes(seed: &mut u64, count: usize) -> Vec<u8> {
+/// Decisions from a linear congruence: the same on every run.
+fn decisions(seed: &mut u64, count: usize) -> Choices {
     let mut next = || {
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*seed >> 40) as u8
+        u16::from((*seed >> 40) as u8)
     };
-    (0..count).map(|_| next()).collect()
+    Choices::new((0..count).map(|_| next()).collect::<Vec<_>>())
 }
 
-/// Long run: `ORACLE_KERNELS=20000 cargo test -p analyses --test brute_force many`.
+/// Long run: `ORACLE_KERNELS=20000 cargo test -p analyses --test main many`.
 #[test]
 fn many_kernels_and_both_answers() {
     let kernels = std::env::var("ORACLE_KERNELS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
@@ -456,14 +445,14 @@ fn many_kernels_and_both_answers() {
     let mut seed: u64 = seed;
     let (mut legal, mut illegal) = (0, 0);
     for _ in 0..kernels {
-        let kernel = Arc::new(random_kernel(&mut Draw(&bytes(&mut seed, 60), 0)));
+        let kernel = Arc::new(random_kernel(&mut decisions(&mut seed, 60)));
         let Ok(oracle) = Oracle::new(kernel.clone(), &Polyhedral::default(), OracleOptions::default()) else {
             continue;
         };
         for _ in 0..4 {
             let mut tree = kernel.original.clone();
             for _ in 0..3 {
-                tree = canonical(&kernel, &change(&kernel, &tree, &mut Draw(&bytes(&mut seed, 8), 0)));
+                tree = canonical(&kernel, &change(&kernel, &tree, &mut decisions(&mut seed, 8)));
                 if tree == kernel.original {
                     continue;
                 }

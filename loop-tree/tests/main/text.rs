@@ -5,7 +5,7 @@ use loop_tree::text::{
 };
 use proptest::prelude::*;
 
-const GEMM: &str = include_str!("lt/gemm.lt");
+const GEMM: &str = include_str!("../lt/gemm.lt");
 
 fn error(text: &str) -> TextError {
     parse(text).expect_err("an error")

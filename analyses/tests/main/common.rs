@@ -88,74 +88,52 @@ pub struct Instance {
     pub predicates: BTreeSet<(ArrayId, bool)>,
 }
 
-/// What a tree executes, in order.
-pub fn run(tree: &Green, params: &[i64]) -> Vec<Instance> {
-    let mut out = Vec::new();
-    walk(tree, params, &mut BTreeMap::new(), &mut BTreeSet::new(), &mut out);
-    out
+/// What a tree executes, in order, by the reference interpreter. Whether predicates hold is not known, so they are taken out, and
+/// each leaf becomes a statement of its own that says which were around it.
+pub fn run(kernel: &Kernel, tree: &Green, params: &[i64]) -> Vec<Instance> {
+    let mut leaves = Vec::new();
+    let plain = without_predicates(tree, &mut BTreeSet::new(), &mut leaves);
+    let statements = (leaves.iter().enumerate())
+        .map(|(n, (_, dims, _))| {
+            let dims: Vec<u32> = dims.iter().map(|d| d.0).collect();
+            statement(&format!("S{n}"), &dims, vec![])
+        })
+        .collect();
+    let kernel =
+        Kernel { statements, arrays: vec![], assumptions: vec![], original: plain.clone(), ..kernel.clone() };
+    let instances = interp::instances(&kernel, &plain, params, 1 << 20).unwrap_or_else(|e| panic!("{e}"));
+    let found = instances.into_iter().map(|i| {
+        let (statement, _, predicates) = &leaves[i.statement.index()];
+        Instance { statement: *statement, dims: i.dims, predicates: predicates.clone() }
+    });
+    found.collect()
+}
+
+type Leaf = (StmtId, Arc<[VarId]>, BTreeSet<(ArrayId, bool)>);
+
+fn without_predicates(node: &Green, around: &mut BTreeSet<(ArrayId, bool)>, leaves: &mut Vec<Leaf>) -> Green {
+    match node.node() {
+        Node::Stmt(id, dims) => {
+            leaves.push((*id, dims.clone(), around.clone()));
+            Green::stmt(StmtId::new(leaves.len() - 1), dims.clone())
+        }
+        Node::Guard(condition, body) if let GuardCondition::Predicate { array, value } = **condition => {
+            let new = around.insert((array, value));
+            let body = without_predicates(body, around, leaves);
+            if new {
+                around.remove(&(array, value));
+            }
+            body
+        }
+        _ => (0..node.child_count()).fold(node.clone(), |new, index| match node.child(index) {
+            Some(child) => new.with_child(index, without_predicates(child, around, leaves)),
+            None => new,
+        }),
+    }
 }
 
 fn value(e: &Affine, params: &[i64], env: &BTreeMap<VarId, i64>) -> i64 {
     e.eval(&|v| env.get(&v).copied(), &|p| params.get(p.index()).copied()).expect("bound")
-}
-
-fn walk(
-    node: &Green,
-    params: &[i64],
-    env: &mut BTreeMap<VarId, i64>,
-    predicates: &mut BTreeSet<(ArrayId, bool)>,
-    out: &mut Vec<Instance>,
-) {
-    match node.node() {
-        Node::Seq(children) => children.iter().for_each(|c| walk(c, params, env, predicates, out)),
-        Node::Loop(h, body) => {
-            let low = h.lower().iter().map(|e| value(e, params, env)).max().expect("a bound");
-            let high = h.upper().iter().map(|e| value(e, params, env)).min().expect("a bound");
-            let old = env.get(&h.var).copied();
-            let mut at = low;
-            while at < high {
-                env.insert(h.var, at);
-                walk(body, params, env, predicates, out);
-                at += h.step;
-            }
-            restore(env, h.var, old);
-        }
-        Node::Let(var, e, body) => {
-            let new = value(e, params, env);
-            let old = env.insert(*var, new);
-            walk(body, params, env, predicates, out);
-            restore(env, *var, old);
-        }
-        Node::Guard(condition, body) => match &**condition {
-            GuardCondition::Affine(condition) => {
-                let holds = |c: &Constraint| c.accepts(value(&c.expression, params, env));
-                if condition.disjuncts.iter().any(|d| d.iter().all(holds)) {
-                    walk(body, params, env, predicates, out);
-                }
-            }
-            GuardCondition::Predicate { array, value } => {
-                let new = predicates.insert((*array, *value));
-                walk(body, params, env, predicates, out);
-                if new {
-                    predicates.remove(&(*array, *value));
-                }
-            }
-        },
-        Node::Stmt(id, dims) => out.push(Instance {
-            statement: *id,
-            dims: dims.iter().map(|d| env[d]).collect(),
-            predicates: predicates.clone(),
-        }),
-        Node::Alloc(_, body) => walk(body, params, env, predicates, out),
-        Node::Version(_) => panic!("versions are not executed here"),
-    }
-}
-
-fn restore(env: &mut BTreeMap<VarId, i64>, var: VarId, old: Option<i64>) {
-    match old {
-        Some(value) => env.insert(var, value),
-        None => env.remove(&var),
-    };
 }
 
 type Touched = (ArrayId, Option<Vec<i64>>, bool);
@@ -194,8 +172,8 @@ pub fn conflict(kernel: &Kernel, a: &Instance, b: &Instance, params: &[i64]) -> 
 
 /// Whether the tree executes the same instances and keeps the order of all that conflict; else why not.
 pub fn compare(kernel: &Kernel, tree: &Green, params: &[i64]) -> Result<(), String> {
-    let before = run(&kernel.original, params);
-    let after = run(tree, params);
+    let before = run(kernel, &kernel.original, params);
+    let after = run(kernel, tree, params);
     let sorted = |list: &[Instance]| {
         let mut list = list.to_vec();
         list.sort();

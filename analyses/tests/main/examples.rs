@@ -1,13 +1,11 @@
 //! What the oracle says about known kernels and known changes.
 
-mod common;
-
+use crate::common::*;
 use analyses::dependences::{DEPENDENCES, Polyhedral};
 use analyses::legality::Problem;
 use analyses::{
     AnalysisError, DependenceKind, Dependences, Oracle, OracleOptions, Verdict, Witness, dependences_by_name,
 };
-use common::*;
 use loop_tree::*;
 use std::sync::Arc;
 

@@ -81,7 +81,7 @@ fn floats_are_exact_in_their_own_width() {
 
 #[test]
 fn a_multiplication_of_matrices() {
-    let p = program(include_str!("lt/matmul.lt"));
+    let p = program(include_str!("../lt/matmul.lt"));
     let (n, m, l) = (3usize, 4usize, 5usize);
     let layout = Layout::disjoint(&p.kernel, &[3, 4, 5], &|_| 0).unwrap();
     let mut memory = Memory::new(layout);

@@ -1,0 +1,6 @@
+//! Tests of the crate from outside, in one binary.
+
+mod brute_force;
+mod buffers;
+mod common;
+mod examples;
