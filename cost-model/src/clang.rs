@@ -110,7 +110,9 @@ pub(crate) fn weaken(
     leaves: &[usize],
     target: &dyn Target,
 ) {
-    let overlap = |x: usize, y: usize| kernel.may_overlap(ArrayId::new(x), ArrayId::new(y));
+    let arrays = kernel.arrays.len();
+    let overlap =
+        |x: usize, y: usize| x.max(y) < arrays && kernel.may_overlap(ArrayId::new(x), ArrayId::new(y));
     let mut arrays: Vec<(usize, bool)> =
         leaves.iter().flat_map(|l| &program.leaves[*l].touches).map(|t| (t.array, t.write)).collect();
     arrays.sort_unstable();

@@ -2,8 +2,11 @@
 
 use crate::linear::Scope;
 use crate::trip_counts::LARGEST;
-use loop_tree::{Affine, Array, Atom, Kernel, Privates};
+use loop_tree::{
+    AccessId, Affine, Array, Atom, Kernel, Op, OpFlags, OpId, OpKind, Privates, Statement, StmtFlags,
+};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A kernel at parameter values.
 pub(crate) struct Facts<'k> {
@@ -18,6 +21,8 @@ pub(crate) struct Facts<'k> {
     pub row_bytes: Vec<Option<f64>>,
     /// Rows whose length is one parameter.
     pub parametric_row: Vec<Option<ParametricRow>>,
+    /// A copy of one element, by array: a load through access 0, a store through access 1.
+    pub copies: Vec<Statement>,
 }
 
 /// The innermost dimension of an array.
@@ -39,9 +44,23 @@ impl<'k> Facts<'k> {
             privates: Privates::of(kernel),
             array_bytes: kernel.arrays.iter().map(|a| bytes(a, &scope)).collect(),
             row_bytes: each().map(|(a, strides)| unknown_distance(a, strides)).collect(),
+            copies: kernel.arrays.iter().map(copy).collect(),
             parametric_row: each().map(|(a, strides)| parametric_row(a, strides)).collect(),
             strides,
         }
+    }
+}
+
+fn copy(array: &Array) -> Statement {
+    let op = |kind| Op { kind, ty: array.element, mask: None, flags: OpFlags::empty(), origin: None };
+    Statement {
+        name: format!("copy of {}", array.name).into(),
+        dims: Arc::new([]),
+        ops: vec![op(OpKind::Load(AccessId(0))), op(OpKind::Store(AccessId(1), OpId(0)))],
+        accesses: vec![],
+        reduction: None,
+        flags: StmtFlags::empty(),
+        location: None,
     }
 }
 

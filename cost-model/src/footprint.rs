@@ -87,7 +87,7 @@ impl Group {
     /// What is touched while the loops of `inner` (indices, any order) run, in units of `unit` bytes; `sets` is the
     /// number of sets the unit is indexed by, or 0.
     pub fn footprint(&self, program: &Lowered<'_>, inner: &[usize], unit: f64, sets: f64) -> Footprint {
-        let total = program.facts.array_bytes.get(self.array).copied().flatten();
+        let total = program.bytes(self.array);
         let most = total.map_or(f64::MAX, |t| (t / unit).ceil() + 1.0);
         let Some(address) = &self.address else {
             let count: f64 = inner.iter().map(|l| program.loops[*l].trip).product();

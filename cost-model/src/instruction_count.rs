@@ -49,14 +49,14 @@ fn terms(program: &Lowered<'_>) -> Vec<Term> {
         let ops =
             leaf.statement.ops.iter().filter(|o| !matches!(o.kind, OpKind::Const(_) | OpKind::Affine(_)));
         Term::new(
-            format!("statement {}", kernel.statement(leaf.id).name),
+            format!("statement {}", leaf.statement.name),
             leaf.runs * ops.count() as f64,
             format!("{:.0} instances", leaf.runs),
         )
     });
     let loops = program.loops.iter().map(|l| {
         Term::new(
-            format!("loop {}", kernel.variable_name(l.header.var)),
+            format!("loop {}", l.name(kernel)),
             l.runs * l.trip * (2.0 + l.guards as f64),
             format!("{:.0} x {:.1} iterations", l.runs, l.trip),
         )

@@ -39,6 +39,7 @@ mod lower;
 mod model;
 mod operations;
 mod overlap;
+mod storage;
 mod target;
 pub mod targets;
 mod throughput;

@@ -63,6 +63,7 @@ pub(crate) struct Scope<'a> {
 }
 
 /// What a variable is in terms of the loops around.
+#[derive(Clone)]
 pub(crate) struct Binding {
     pub var: VarId,
     /// Over the values of loop variables.

@@ -2,9 +2,11 @@
 
 use crate::facts::Facts;
 use crate::linear::{Binding, Linear, Scope};
+use crate::storage::{Copy, Frame};
 use crate::trip_counts::Samples;
 use loop_tree::{
-    Access, Affine, Green, GuardCondition, LoopHeader, LoopKind, Node, OpKind, Statement, StmtFlags, StmtId,
+    Access, Affine, Buffer, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Statement,
+    StmtFlags, StmtId, VarId,
 };
 use smallvec::SmallVec;
 
@@ -33,18 +35,21 @@ pub(crate) struct Loop {
 }
 
 pub(crate) struct Touch {
+    /// Buffers count from the number of arrays on.
     pub array: usize,
     /// Bytes from the start of the array, over iteration numbers; `None`: anywhere.
     pub address: Option<Linear>,
     pub write: bool,
     pub bytes: f64,
-    /// Of a private scalar: in a register, one for each element.
+    /// Of a private scalar, or a buffer in registers: one for each element.
     pub private: bool,
 }
 
 pub(crate) struct Leaf<'k> {
     pub statement: &'k Statement,
     pub id: StmtId,
+    /// Whether it stands for a copy in or out of a buffer.
+    pub copy: bool,
     pub parent: Option<usize>,
     /// Executions in all.
     pub runs: f64,
@@ -58,6 +63,8 @@ pub(crate) struct Leaf<'k> {
 
 pub(crate) struct Lowered<'k> {
     pub facts: &'k Facts<'k>,
+    /// Array and bytes of each buffer.
+    pub buffers: Vec<(usize, f64)>,
     /// Parents before children, in order of the tree.
     pub loops: Vec<Loop>,
     pub leaves: Vec<Leaf<'k>>,
@@ -71,7 +78,9 @@ pub(crate) fn lower<'k>(facts: &'k Facts<'k>, root: &Green) -> Lowered<'k> {
         facts,
         scope: Scope { params: facts.params, vars: vec![] },
         trips: vec![],
-        out: Lowered { facts, loops: vec![], leaves: vec![], top_leaves: vec![] },
+        frames: vec![],
+        copying: None,
+        out: Lowered { facts, buffers: vec![], loops: vec![], leaves: vec![], top_leaves: vec![] },
     };
     walk.node(root, None, &Samples::once(), Around { probability: 1.0, varying: false });
     walk.out
@@ -80,24 +89,28 @@ pub(crate) fn lower<'k>(facts: &'k Facts<'k>, root: &Green) -> Lowered<'k> {
 /// Elements of a private scalar along each loop, as far as they are told apart.
 const ELEMENTS: f64 = 251.0;
 
-#[derive(Clone, Copy)]
-struct Around {
+#[derive(Clone, std::marker::Copy)]
+pub(crate) struct Around {
     probability: f64,
     varying: bool,
 }
 
-struct Walk<'k> {
-    facts: &'k Facts<'k>,
-    scope: Scope<'k>,
+pub(crate) struct Walk<'k> {
+    pub facts: &'k Facts<'k>,
+    pub scope: Scope<'k>,
     trips: Vec<f64>,
-    out: Lowered<'k>,
+    /// Buffers in effect, outermost first.
+    pub frames: Vec<Frame>,
+    /// What the leaf at hand copies.
+    pub copying: Option<Copy>,
+    pub out: Lowered<'k>,
 }
 
 impl Walk<'_> {
-    fn node(&mut self, node: &Green, parent: Option<usize>, samples: &Samples, around: Around) {
+    pub fn node(&mut self, node: &Green, parent: Option<usize>, samples: &Samples, around: Around) {
         match node.node() {
             Node::Seq(children) => children.iter().for_each(|c| self.node(c, parent, samples, around)),
-            Node::Alloc(_, body) => self.node(body, parent, samples, around),
+            Node::Alloc(buffer, body) => self.buffer(buffer, body, parent, samples, around),
             // The conditions of the first alternative are those that were meant to hold.
             Node::Version(alternatives) => {
                 if let Some(first) = alternatives.first() {
@@ -172,8 +185,16 @@ impl Walk<'_> {
                 self.trips.pop();
             }
             Node::Stmt(id, _) => {
-                let statement = &**self.facts.kernel.statement(*id);
-                let touches = statement.accesses.iter().map(|a| self.touch(a)).collect();
+                let (statement, touches) = match self.copying {
+                    Some(copy) => (&self.facts.copies[copy.array], self.copied(copy)),
+                    None => {
+                        let statement = &**self.facts.kernel.statement(*id);
+                        (
+                            statement,
+                            statement.accesses.iter().map(|a| self.touch(a, &statement.dims)).collect(),
+                        )
+                    }
+                };
                 let index = self.out.leaves.len();
                 match parent {
                     Some(parent) => self.out.loops[parent].leaves.push(index),
@@ -182,6 +203,7 @@ impl Walk<'_> {
                 self.out.leaves.push(Leaf {
                     statement,
                     id: *id,
+                    copy: self.copying.is_some(),
                     parent,
                     runs: samples.total(),
                     probability: around.probability,
@@ -192,7 +214,20 @@ impl Walk<'_> {
         }
     }
 
-    fn touch(&self, access: &Access) -> Touch {
+    /// The innermost loop around, by depth.
+    pub fn innermost(&self) -> Option<usize> {
+        self.trips.len().checked_sub(1)
+    }
+
+    fn touch(&self, access: &Access, dims: &[VarId]) -> Touch {
+        let write = !matches!(access.kind, loop_tree::AccessKind::Read);
+        if let Some(frame) = self.frames.iter().rposition(|f| f.buffer.array == access.array) {
+            return self.in_buffer(frame, access.subscripts.as_deref(), dims, write);
+        }
+        self.in_array(access, write)
+    }
+
+    pub fn in_array(&self, access: &Access, write: bool) -> Touch {
         let array = access.array.index();
         let bytes = self.facts.kernel.arrays.get(array).map_or(8.0, |a| f64::from(a.element.size()));
         let address = access.subscripts.as_ref().map(|subscripts| {
@@ -203,7 +238,6 @@ impl Walk<'_> {
             }
             sum
         });
-        let write = !matches!(access.kind, loop_tree::AccessKind::Read);
         let Some(variables) = self.facts.privates.variables(access.array) else {
             return Touch { array, address, write, bytes, private: false };
         };
@@ -217,7 +251,32 @@ impl Walk<'_> {
     }
 }
 
+impl Loop {
+    /// The name of its variable.
+    pub fn name(&self, kernel: &Kernel) -> String {
+        match Buffer::index_of(self.header.var) {
+            Some(k) => format!("x{k}"),
+            None => kernel.variable_name(self.header.var),
+        }
+    }
+}
+
 impl Lowered<'_> {
+    fn buffer(&self, array: usize) -> Option<(usize, f64)> {
+        self.buffers.get(array.checked_sub(self.facts.kernel.arrays.len())?).copied()
+    }
+
+    /// Bytes of an array or buffer, where they are known.
+    pub fn bytes(&self, array: usize) -> Option<f64> {
+        self.buffer(array).map(|b| b.1).or_else(|| self.facts.array_bytes.get(array).copied().flatten())
+    }
+
+    /// The name of an array, or of what a buffer stands for.
+    pub fn array_name(&self, array: usize) -> &str {
+        let array = self.buffer(array).map_or(array, |b| b.0);
+        self.facts.kernel.arrays.get(array).map_or("", |a| &a.name)
+    }
+
     /// The loops around a leaf or loop, innermost first.
     pub fn path(&self, mut at: Option<usize>) -> impl Iterator<Item = usize> {
         std::iter::from_fn(move || {

@@ -160,7 +160,7 @@ impl AnalyticModel {
         }
         let entry = entry * l.runs;
         compute = (compute + entry).min(LARGEST);
-        let (memory, transfers) = self.memory(kernel, moved, Some(index));
+        let (memory, transfers) = self.memory(program, moved, Some(index));
         // A chain of dependent operations leaves the ports free for transfers.
         let overlap = if once.waits || target.transfers_overlap() { OVERLAP_WAITING } else { OVERLAP };
         let mut cycles = (compute.powi(overlap) + memory.powi(overlap)).powf(1.0 / f64::from(overlap));
@@ -174,7 +174,7 @@ impl AnalyticModel {
         let names: Vec<&str> = l.leaves.iter().take(3).map(|s| &*program.leaves[*s].statement.name).collect();
         let more = if l.leaves.len() > 3 { ", ..." } else { "" };
         Term {
-            name: format!("loop {} {{{}{more}}}", kernel.variable_name(l.header.var), names.join(", ")),
+            name: format!("loop {} {{{}{more}}}", l.name(kernel), names.join(", ")),
             cycles,
             detail: format!("{:.0} x {:.1} iterations", l.runs, l.trip),
             parts: std::iter::once(Term::new(
@@ -190,7 +190,7 @@ impl AnalyticModel {
     }
 
     /// Cycles of the transfers that groups of one loop cause, and a term for each level.
-    fn memory(&self, kernel: &Kernel, moved: &[Traffic], parent: Option<usize>) -> (f64, Vec<Term>) {
+    fn memory(&self, program: &Lowered<'_>, moved: &[Traffic], parent: Option<usize>) -> (f64, Vec<Term>) {
         let caches = self.target.caches().iter().map(|c| (c.name, "lines"));
         let names: Vec<_> = caches.chain(self.target.tlbs().iter().map(|t| (t.name, "pages"))).collect();
         let mut total = 0.0;
@@ -206,7 +206,7 @@ impl AnalyticModel {
                 }
             }
             total += cycles;
-            let array = worst.1.and_then(|a| kernel.arrays.get(a)).map_or("", |a| &*a.name);
+            let array = worst.1.map_or("", |a| program.array_name(a));
             terms.push(Term::new(
                 format!("{name} misses"),
                 cycles,
@@ -251,7 +251,7 @@ impl AnalyticModel {
             }
             if cycles > 0.0 {
                 let detail = format!("{:.0} x {:.1} iterations", l.runs, l.trip);
-                parts.push(Term::new(format!("loop {}", kernel.variable_name(l.header.var)), cycles, detail));
+                parts.push(Term::new(format!("loop {}", l.name(kernel)), cycles, detail));
             }
         }
         let cycles = parts.iter().map(|t| t.cycles).sum();

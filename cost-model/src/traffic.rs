@@ -146,7 +146,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
             }
         };
         for (i, level) in levels.iter().enumerate() {
-            let most = program.facts.array_bytes.get(s.group.array).copied().flatten();
+            let most = program.bytes(s.group.array);
             let most = most.map_or(f64::MAX, |b| (b / level.unit).ceil() + 1.0);
             match arrays[at].1.get_mut(i) {
                 Some((union, misses)) => {

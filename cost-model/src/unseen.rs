@@ -57,5 +57,5 @@ impl Whole {
 
 /// Operations executed.
 fn work(program: &Lowered<'_>) -> f64 {
-    program.leaves.iter().map(|l| l.runs * l.statement.ops.len().max(1) as f64).sum()
+    program.leaves.iter().filter(|l| !l.copy).map(|l| l.runs * l.statement.ops.len().max(1) as f64).sum()
 }
