@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 /// Where a rule is broken.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Item {
     /// The kernel as a whole: parameters, context, assumptions.
     Kernel,
     /// An array.
@@ -96,7 +96,7 @@ pub enum ProblemKind {
 #[error("{place:?}: {kind}")]
 pub struct Problem {
     /// Where.
-    pub place: Place,
+    pub place: Item,
     /// Which rule.
     pub kind: ProblemKind,
 }
@@ -105,7 +105,7 @@ impl Problem {
     /// The statement concerned.
     pub fn statement(&self) -> Option<StmtId> {
         match self.place {
-            Place::Statement(s) | Place::Operation(s, _) => Some(s),
+            Item::Statement(s) | Item::Operation(s, _) => Some(s),
             _ => None,
         }
     }
@@ -115,14 +115,14 @@ impl Problem {
         let statement =
             |s: &StmtId| kernel.statements.get(s.index()).map_or(format!("{s:?}"), |s| s.name.to_string());
         match &self.place {
-            Place::Kernel => self.kind.to_string(),
-            Place::Array(a) => {
+            Item::Kernel => self.kind.to_string(),
+            Item::Array(a) => {
                 let name = kernel.arrays.get(a.index()).map_or(format!("{a:?}"), |a| a.name.to_string());
                 format!("array `{name}`: {}", self.kind)
             }
-            Place::Statement(s) => format!("statement `{}`: {}", statement(s), self.kind),
-            Place::Operation(s, op) => format!("statement `{}`, {op:?}: {}", statement(s), self.kind),
-            Place::Node(path) => format!("node {path}: {}", self.kind),
+            Item::Statement(s) => format!("statement `{}`: {}", statement(s), self.kind),
+            Item::Operation(s, op) => format!("statement `{}`, {op:?}: {}", statement(s), self.kind),
+            Item::Node(path) => format!("node {path}: {}", self.kind),
         }
     }
 }
@@ -159,7 +159,7 @@ struct Check<'k> {
 }
 
 impl Check<'_> {
-    fn report(&mut self, place: Place, kind: ProblemKind) {
+    fn report(&mut self, place: Item, kind: ProblemKind) {
         self.problems.push(Problem { place, kind });
     }
 
@@ -171,22 +171,22 @@ impl Check<'_> {
             .chain(k.arrays.iter().map(|a| &a.name));
         for name in all {
             if !names.insert(name) {
-                self.report(Place::Kernel, ProblemKind::DuplicateName(name.to_string()));
+                self.report(Item::Kernel, ProblemKind::DuplicateName(name.to_string()));
             }
         }
         let mut names = FxHashSet::default();
         for (id, s) in k.statements() {
             if !names.insert(&s.name) {
-                self.report(Place::Statement(id), ProblemKind::DuplicateName(s.name.to_string()));
+                self.report(Item::Statement(id), ProblemKind::DuplicateName(s.name.to_string()));
             }
         }
         for p in &k.params {
             if p.ty.is_float() {
-                self.report(Place::Kernel, ProblemKind::ParameterType(p.name.to_string()));
+                self.report(Item::Kernel, ProblemKind::ParameterType(p.name.to_string()));
             }
         }
         for (i, a) in k.arrays.iter().enumerate() {
-            let place = Place::Array(ArrayId::new(i));
+            let place = Item::Array(ArrayId::new(i));
             for (dim, extent) in a.extents.iter().enumerate() {
                 match extent {
                     None if dim > 0 => self.report(place.clone(), ProblemKind::UnknownExtent),
@@ -196,15 +196,15 @@ impl Check<'_> {
             }
         }
         for c in &k.context {
-            self.affine(&c.expression, Some(&[]), &Place::Kernel);
+            self.affine(&c.expression, Some(&[]), &Item::Kernel);
         }
         for c in &k.assumptions {
-            self.runtime(c, &Place::Kernel);
+            self.runtime(c, &Item::Kernel);
         }
     }
 
     /// `scope`: the variables that may be used; outside of any, `Some(&[])`.
-    fn affine(&mut self, e: &Affine, scope: Option<&[VarId]>, place: &Place) {
+    fn affine(&mut self, e: &Affine, scope: Option<&[VarId]>, place: &Item) {
         if !e.is_exact() {
             return self.report(place.clone(), ProblemKind::Inexact);
         }
@@ -226,7 +226,7 @@ impl Check<'_> {
         }
     }
 
-    fn runtime(&mut self, c: &RuntimeCondition, place: &Place) {
+    fn runtime(&mut self, c: &RuntimeCondition, place: &Item) {
         match c {
             RuntimeCondition::Parameter(Constraint { expression, .. }) => {
                 self.affine(expression, Some(&[]), place);
@@ -239,7 +239,7 @@ impl Check<'_> {
         }
     }
 
-    fn array(&mut self, a: ArrayId, place: &Place) -> bool {
+    fn array(&mut self, a: ArrayId, place: &Item) -> bool {
         let ok = a.index() < self.kernel.arrays.len();
         if !ok {
             self.report(place.clone(), ProblemKind::Dangling(format!("array {a:?}")));
@@ -248,7 +248,7 @@ impl Check<'_> {
     }
 
     fn statement(&mut self, id: StmtId, s: &Statement) {
-        let place = Place::Statement(id);
+        let place = Item::Statement(id);
         let distinct: FxHashSet<_> = s.dims.iter().collect();
         if distinct.len() != s.dims.len() {
             self.report(place.clone(), ProblemKind::Dims);
@@ -286,7 +286,7 @@ impl Check<'_> {
         }
     }
 
-    fn access(&mut self, a: &Access, s: &Statement, place: &Place) {
+    fn access(&mut self, a: &Access, s: &Statement, place: &Item) {
         let rank = self.kernel.array(a.array).rank();
         if let Some(list) = &a.subscripts {
             if list.len() != rank {
@@ -299,7 +299,7 @@ impl Check<'_> {
     }
 
     fn operation(&mut self, statement: StmtId, s: &Statement, id: OpId, op: &Op) {
-        let place = Place::Operation(statement, id);
+        let place = Item::Operation(statement, id);
         let mut operands = op.kind.operands();
         operands.extend(op.mask.map(|m| m.op));
         if let Some(bad) = operands.iter().find(|o| o.0 >= id.0) {
@@ -378,7 +378,7 @@ impl Check<'_> {
         }
     }
 
-    fn predicate(&mut self, a: ArrayId, place: &Place) {
+    fn predicate(&mut self, a: ArrayId, place: &Item) {
         if self.array(a, place) {
             let array = self.kernel.array(a);
             if !array.is_scalar() || array.element != ScalarType::I1 {
@@ -392,7 +392,7 @@ impl Check<'_> {
     }
 
     fn node(&mut self, node: &Green, path: &mut Path, scope: &mut Vec<VarId>) {
-        let place = |path: &Path| Place::Node(path.clone());
+        let place = |path: &Path| Item::Node(path.clone());
         let mut bound = None;
         match node.node() {
             Node::Seq(_) => {}
@@ -464,7 +464,7 @@ impl Check<'_> {
         }
     }
 
-    fn buffer(&mut self, buffer: &Buffer, scope: &[VarId], place: &Place) {
+    fn buffer(&mut self, buffer: &Buffer, scope: &[VarId], place: &Item) {
         if !self.array(buffer.array, place) {
             return;
         }
@@ -502,7 +502,7 @@ impl Check<'_> {
         }
     }
 
-    fn scoped(&mut self, e: &Affine, scope: &[VarId], place: &Place) {
+    fn scoped(&mut self, e: &Affine, scope: &[VarId], place: &Item) {
         self.affine(e, Some(scope), place);
     }
 }

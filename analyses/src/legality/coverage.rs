@@ -3,7 +3,7 @@
 //! The usual case is proved with small systems: guess the inverse of each place's dims (see [`inverse`](super::inverse)),
 //! verify it, and compare bounds in both directions. What has no such inverse goes to isl as a comparison of sets.
 
-use super::witness::{BrokenCoverage, Problem, StatementRef};
+use super::witness::{BrokenCoverage, CoverageProblem, StatementRef};
 use super::{Fault, inverse};
 use crate::isl;
 use crate::mutation::{self, Rule};
@@ -126,8 +126,8 @@ impl Coverage<'_> {
                 None => self.by_sets(id, &original, &new)?,
             };
             if let Some(mut broken) = broken {
-                if several && broken.problem != Problem::Repeated {
-                    broken.problem = Problem::Predicates;
+                if several && broken.problem != CoverageProblem::Repeated {
+                    broken.problem = CoverageProblem::Predicates;
                 }
                 return Ok(Some(Arc::new(broken)));
             }
@@ -194,7 +194,7 @@ impl Coverage<'_> {
                     Ok(self.solver.find_point(&both)?)
                 };
                 if let Some(point) = remembered!(self, memo.overlaps, key, overlap()) {
-                    return Ok(Some(Some(self.broken(id, Problem::Repeated, &dims, &point))));
+                    return Ok(Some(Some(self.broken(id, CoverageProblem::Repeated, &dims, &point))));
                 }
             }
         }
@@ -203,7 +203,7 @@ impl Coverage<'_> {
         match self.uncovered(domain, &dims, &images, &mut cases)? {
             Cases::TooMany => Ok(None),
             Cases::None => Ok(Some(None)),
-            Cases::Point(point) => Ok(Some(Some(self.broken(id, Problem::Missing, &dims, &point)))),
+            Cases::Point(point) => Ok(Some(Some(self.broken(id, CoverageProblem::Missing, &dims, &point)))),
         }
     }
 
@@ -249,7 +249,7 @@ impl Coverage<'_> {
                 if system.columns() != domain.columns() {
                     return Ok(Verified::Unknown);
                 }
-                return Ok(Verified::Broken(self.broken(id, Problem::Extra, &dims?, &point)));
+                return Ok(Verified::Broken(self.broken(id, CoverageProblem::Extra, &dims?, &point)));
             }
         }
         // An instance is executed if its loop values are in range and lead back to it.
@@ -364,7 +364,7 @@ impl Coverage<'_> {
         let dims: Vec<Row> = (n..n + rank).map(Row::column).collect();
         for place in new {
             if let Some(point) = self.repeated(place)? {
-                return Ok(Some(self.broken(id, Problem::Repeated, &dims, &point)));
+                return Ok(Some(self.broken(id, CoverageProblem::Repeated, &dims, &point)));
             }
         }
         let parts =
@@ -390,14 +390,14 @@ impl Coverage<'_> {
             let mut covered = empty()?;
             for set in sets(&after)? {
                 if let Some(p) = point(covered.clone().intersect(set.clone())?)? {
-                    return Ok(Some((Problem::Repeated, p)));
+                    return Ok(Some((CoverageProblem::Repeated, p)));
                 }
                 covered = covered.union(set)?;
             }
             if let Some(p) = point(required.clone().subtract(covered.clone())?)? {
-                return Ok(Some((Problem::Missing, p)));
+                return Ok(Some((CoverageProblem::Missing, p)));
             }
-            Ok(point(covered.subtract(required)?)?.map(|p| (Problem::Extra, p)))
+            Ok(point(covered.subtract(required)?)?.map(|p| (CoverageProblem::Extra, p)))
         })?;
         Ok(found.map(|(problem, point)| self.broken(id, problem, &dims, &point)))
     }
@@ -453,7 +453,7 @@ impl Coverage<'_> {
         system.include(self.context, &columns)
     }
 
-    fn broken(&self, id: StmtId, problem: Problem, dims: &[Row], point: &[i64]) -> BrokenCoverage {
+    fn broken(&self, id: StmtId, problem: CoverageProblem, dims: &[Row], point: &[i64]) -> BrokenCoverage {
         BrokenCoverage {
             statement: StatementRef::new(self.kernel, id),
             problem,
@@ -492,10 +492,10 @@ fn disjoint(a: &[Constraint], b: &[Constraint]) -> bool {
 /// The answer, unless the rule that it breaks is left out by a test.
 fn unless_left_out(answer: Answer) -> Answer {
     let rule = |problem| match problem {
-        Problem::Missing => Rule::Missing,
-        Problem::Repeated => Rule::Repeated,
-        Problem::Extra => Rule::Extra,
-        Problem::Predicates => Rule::Predicates,
+        CoverageProblem::Missing => Rule::Missing,
+        CoverageProblem::Repeated => Rule::Repeated,
+        CoverageProblem::Extra => Rule::Extra,
+        CoverageProblem::Predicates => Rule::Predicates,
     };
     Ok(answer?.filter(|broken| !mutation::off(rule(broken.problem)) && !mutation::off(Rule::Coverage)))
 }

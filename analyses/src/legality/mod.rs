@@ -21,7 +21,7 @@ mod storage;
 mod witness;
 
 pub use witness::{
-    BrokenCoverage, BrokenDependence, BrokenStorage, Problem, StatementRef, StorageProblem, Witness,
+    BrokenCoverage, BrokenDependence, BrokenStorage, CoverageProblem, StatementRef, StorageProblem, Witness,
 };
 
 use crate::dependences::{AnalysisError, Component, DependenceKind, DependenceSet, Dependences};

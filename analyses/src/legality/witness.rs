@@ -75,7 +75,7 @@ pub struct BrokenDependence {
 
 /// How the instances of a statement are not covered exactly once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum CoverageProblem {
     /// An instance of the original is not executed.
     Missing,
     /// An instance is executed that the original does not have.
@@ -92,7 +92,7 @@ pub struct BrokenCoverage {
     /// The statement.
     pub statement: StatementRef,
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: CoverageProblem,
     /// Parameter values of the example.
     pub params: Vec<(Arc<str>, i64)>,
     /// Dims of the instance.
@@ -195,12 +195,18 @@ impl fmt::Display for BrokenCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let instance = Tuple(&self.instance);
         match self.problem {
-            Problem::Missing => write!(f, "instance {instance} of {} is not executed", self.statement)?,
-            Problem::Extra => {
+            CoverageProblem::Missing => {
+                write!(f, "instance {instance} of {} is not executed", self.statement)?
+            }
+            CoverageProblem::Extra => {
                 write!(f, "instance {instance} of {} is executed but not in the original", self.statement)?;
             }
-            Problem::Repeated => write!(f, "instance {instance} of {} is executed twice", self.statement)?,
-            Problem::Predicates => write!(f, "{} is under other predicates than originally", self.statement)?,
+            CoverageProblem::Repeated => {
+                write!(f, "instance {instance} of {} is executed twice", self.statement)?
+            }
+            CoverageProblem::Predicates => {
+                write!(f, "{} is under other predicates than originally", self.statement)?
+            }
         }
         Params(&self.params).fmt(f)
     }

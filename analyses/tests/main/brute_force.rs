@@ -1,7 +1,7 @@
 //! The oracle against brute force, on random kernels and random changes of their trees, right and wrong ones.
 
 use crate::common::*;
-use analyses::legality::Problem;
+use analyses::legality::CoverageProblem;
 use analyses::{
     DependenceKind, Dependences, Oracle, OracleOptions, Verdict, Witness, dependences::Polyhedral,
 };
@@ -333,10 +333,10 @@ fn confirm(kernel: &Kernel, tree: &Green, witness: &Witness) -> Result<(), TestC
             let (old, new) =
                 (count(run(kernel, &kernel.original, &params)), count(run(kernel, tree, &params)));
             let wrong = match broken.problem {
-                Problem::Missing => old == 1 && new == 0,
-                Problem::Extra => old == 0 && new > 0,
-                Problem::Repeated => new > 1,
-                Problem::Predicates => true,
+                CoverageProblem::Missing => old == 1 && new == 0,
+                CoverageProblem::Extra => old == 0 && new > 0,
+                CoverageProblem::Repeated => new > 1,
+                CoverageProblem::Predicates => true,
             };
             prop_assert!(wrong, "{witness}: {old} became {new}\n{kernel:#?}\n{tree:#?}");
         }

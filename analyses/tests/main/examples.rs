@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use analyses::dependences::{DEPENDENCES, Polyhedral};
-use analyses::legality::Problem;
+use analyses::legality::CoverageProblem;
 use analyses::{
     AnalysisError, DependenceKind, Dependences, Oracle, OracleOptions, Verdict, Witness, dependences_by_name,
 };
@@ -149,20 +149,23 @@ fn missing_repeated_and_extra_instances() {
         _ => None,
     };
     let stmt = || leaf(1, &[0, 1, 2]);
-    assert_eq!(problem(&s1(range(2, c(1), n(), stmt()))), Some(Problem::Missing));
-    assert_eq!(problem(&s1(range(2, c(0), n().offset(1), stmt()))), Some(Problem::Extra));
+    assert_eq!(problem(&s1(range(2, c(1), n(), stmt()))), Some(CoverageProblem::Missing));
+    assert_eq!(problem(&s1(range(2, c(0), n().offset(1), stmt()))), Some(CoverageProblem::Extra));
     let first = Green::bind(VarId(2), c(0), stmt());
     // Inside of loops to `n`, the first iteration always exists; before them it does not.
     assert_eq!(oracle.judge(&s1(Green::seq([first.clone(), range(2, c(1), n(), stmt())]))), Verdict::Always);
     let early = Green::bind(VarId(0), c(0), Green::bind(VarId(1), c(0), first.clone()));
-    assert_eq!(problem(&Green::seq([early, kernel.original.clone()])), Some(Problem::Extra));
+    assert_eq!(problem(&Green::seq([early, kernel.original.clone()])), Some(CoverageProblem::Extra));
     let positive = Condition::all(vec![Constraint::ge(n(), c(1))]);
     let guarded = Green::guard(positive, first);
     assert_eq!(
         oracle.judge(&s1(Green::seq([guarded.clone(), range(2, c(1), n(), stmt())]))),
         Verdict::Always
     );
-    assert_eq!(problem(&s1(Green::seq([guarded, range(2, c(0), n(), stmt())]))), Some(Problem::Repeated));
+    assert_eq!(
+        problem(&s1(Green::seq([guarded, range(2, c(0), n(), stmt())]))),
+        Some(CoverageProblem::Repeated)
+    );
     assert!(problem(&Green::empty()).is_some());
 }
 

@@ -11,12 +11,12 @@ const MAX_BYTES: usize = 1 << 31;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
     pub(super) params: Vec<i64>,
-    pub(super) arrays: Vec<Place>,
+    pub(super) arrays: Vec<Placement>,
     bytes: usize,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct Placement {
     pub name: Arc<str>,
     pub element: ScalarType,
     pub storage: Storage,
@@ -60,7 +60,7 @@ impl Layout {
             if layout.bytes > MAX_BYTES {
                 return Err(InterpErrorKind::TooLarge(MAX_BYTES).into());
             }
-            layout.arrays.push(Place {
+            layout.arrays.push(Placement {
                 name: a.name.clone(),
                 element: a.element,
                 storage: a.storage,
