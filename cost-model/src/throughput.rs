@@ -16,6 +16,9 @@ pub(crate) struct Iteration {
 
 /// Instructions of the loop itself, per iteration and per vector iteration: both are unrolled some more.
 const CONTROL_INSTRUCTIONS: f64 = 1.0;
+/// Exponent of the norm that adds the times of ports: of register tiles in the first level of cache on Zen 5, those bound by
+/// arithmetic take its time, those that load, store and compute alike half as much more.
+const SHARING: i32 = 4;
 /// Registers that hold neither invariants nor accumulators.
 pub(crate) const TEMPORARIES: usize = 4;
 /// Fraction of the ideal speed-up that packing neighbours reaches: broadcasts and permutations remain.
@@ -129,9 +132,12 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     ];
     let (bound, cycles) =
         candidates.into_iter().fold(("instructions", 0.0f64), |a, b| if b.1 > a.1 { b } else { a });
-    // Ports are never shared perfectly: the second most used one still costs a little.
-    let others: f64 = candidates.iter().map(|c| c.1).sum::<f64>() - cycles;
-    let cycles = cycles + 0.05 * others;
+    // Ports that are used about as much do not run at the same time all the time; one that is used most by far does. A unit for
+    // divisions, and calls, leave the ports alone.
+    let alone = |name: &str| matches!(name, "division" | "calls");
+    let shared = candidates.iter().filter(|c| !alone(c.0) && cycles > 0.0);
+    let shared = shared.map(|c| (c.1 / cycles).powi(SHARING)).sum::<f64>().powf(1.0 / f64::from(SHARING));
+    let cycles = cycles * shared.max(1.0);
     // Branches that go both ways are mispredicted now and then.
     let branches = if lanes > 1 { 0.0 } else { 0.15 * body.branches * 2.0 * target.control().mispredict };
     let (cycles, bound) = (cycles + branches, if branches > cycles { "branches" } else { bound });
