@@ -8,7 +8,7 @@ use std::time::Duration;
 use transforms::{Context, MoveOptions, Recipe, Registry, moves};
 
 /// One use of each transformation.
-const STEPS: [&str; 20] = [
+const STEPS: [&str; 26] = [
     "fuse(@2, @3)",
     "fuse(@2, @3; guard)",
     "distribute(j)",
@@ -24,9 +24,15 @@ const STEPS: [&str; 20] = [
     "reverse(k)",
     "skew(i, j; 1)",
     "split(k; 8)",
-    "reorder(@; 0, 2, 1, 3)",
+    "reorder(@; 0, 2, 1, 3, 4, 5, 6, 7, 8)",
     "move(@2; 0)",
     "sink(@0.0.0.0)",
+    "unswitch(x)",
+    "concatenate(@5)",
+    "contract(@8.0; F)",
+    "expand(a; s)",
+    "pack(i; B)",
+    "replace(k; C)",
     "mark(k; parallel)",
     "version()",
 ];
