@@ -62,8 +62,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             choices.insert((region.function.clone(), region.number), session.choose(region, variant)?);
         }
     }
-    let emitted = session.emit(&choices)?;
-    println!("{} lines of IR with both versions", emitted.text.lines().count());
+    let emitted = session.emit(&choices, |m| m.to_string())?;
+    println!("{} lines of IR with both versions", emitted.lines().count());
     assert_eq!(explored.regions.len(), 1);
     assert!(!choices.is_empty(), "the column walk over B is worth an interchange");
     Ok(())

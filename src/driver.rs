@@ -12,7 +12,7 @@ pub use clang::compile_c;
 pub use llvm_target::{LlvmTarget, TargetError};
 pub use settings::{ModelError, Models, Settings, parameter_values};
 
-use crate::explore::{Exploration, Explorer, Problem, RegistryMoves, Statistics, Variant};
+use crate::explore::{Exploration, Explorer, Limits, Problem, RegistryMoves, Statistics, Variant};
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
 use analyses::{AnalysisError, DependenceSet, Oracle, OracleOptions, Verdict};
 use cost_model::targets::Vectors;
@@ -27,6 +27,12 @@ use transforms::{Recipe, RecipeError, Registry, ReplayError};
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
 /// improved must not be worsened.
 pub const MIN_GAIN: f64 = 1.4;
+
+/// Of the time of the region that takes longest, what a region takes that is searched less thoroughly: mostly code that
+/// runs once, such as initialisation.
+const NEGLIGIBLE: f64 = 0.01;
+/// By how much fewer variants are tried there.
+const SMALLER_SEARCH: usize = 8;
 
 /// What ends a session.
 #[derive(Debug, thiserror::Error)]
@@ -235,6 +241,7 @@ impl Session<'_> {
     /// Calls `f` for each function asked for, lifted.
     fn lifted<R>(
         &self,
+        functions: Functions,
         f: &mut dyn FnMut(&lift::LiftedFunction<'_>) -> Result<R, DriverError>,
     ) -> Result<Vec<R>, DriverError> {
         let options = self.settings.lift_options()?;
@@ -243,11 +250,19 @@ impl Session<'_> {
         let mut module = context.parse(self.input, self.name)?;
         module.verify()?;
         self.require_function(&module)?;
-        lift::canonicalise(&mut module)?;
+        let looping = match functions {
+            Functions::All => {
+                lift::canonicalise(&mut module)?;
+                None
+            }
+            Functions::Looping => Some(lift::canonicalise_loops(&mut module)?),
+        };
         drop(span);
         let mut results = Vec::new();
         for function in module.functions() {
-            if function.is_declaration() || !self.settings.wants_function(&function.name()) {
+            let name = function.name();
+            let wanted = looping.as_ref().is_none_or(|names| names.contains(&name));
+            if function.is_declaration() || !wanted || !self.settings.wants_function(&name) {
                 continue;
             }
             let span = tracing::info_span!("lift").entered();
@@ -271,7 +286,11 @@ impl Session<'_> {
 
     /// The functions asked for with all their regions.
     pub fn kernels(&self) -> Result<Vec<LiftedKernels>, DriverError> {
-        self.lifted(&mut |lifted| {
+        self.kernels_of(Functions::All)
+    }
+
+    fn kernels_of(&self, functions: Functions) -> Result<Vec<LiftedKernels>, DriverError> {
+        self.lifted(functions, &mut |lifted| {
             Ok(LiftedKernels {
                 name: lifted.name.clone(),
                 vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
@@ -307,7 +326,7 @@ impl Session<'_> {
     pub fn explore(&self) -> Result<Explored, DriverError> {
         let mut explored = Explored { regions: Vec::new(), skipped: Vec::new(), remarks: Vec::new() };
         let mut kernels = Vec::new();
-        let functions = self.kernels()?;
+        let functions = self.kernels_of(Functions::Looping)?;
         self.require_names(&functions)?;
         for function in functions {
             explored.remarks.extend(function.remarks.into_iter().map(|r| (function.name.clone(), r)));
@@ -317,8 +336,28 @@ impl Session<'_> {
                 }
             }
         }
-        for (function, vectors, number, LiftedKernel { kernel, location, likely }) in kernels {
-            match self.explore_code(&label(&function, number), &kernel, &likely, vectors) {
+        // One set of models for each kind of vectors that functions have.
+        let mut models: Vec<(Option<Vectors>, Models)> = Vec::new();
+        let mut searches = Vec::new();
+        for (function, vectors, number, region) in kernels {
+            let at = match models.iter().position(|(of, _)| *of == vectors) {
+                Some(at) => at,
+                None => {
+                    models.push((vectors, self.settings.models_for(vectors)?));
+                    models.len() - 1
+                }
+            };
+            let cycles = self.cycles_of_original(&models[at].1, &region);
+            searches.push((function, vectors, number, region, at, cycles));
+        }
+        let longest = searches.iter().map(|(.., cycles)| *cycles).fold(0.0, f64::max);
+        for (function, vectors, number, region, at, cycles) in searches {
+            let LiftedKernel { kernel, location, likely } = region;
+            let mut limits = self.settings.limits;
+            if cycles < NEGLIGIBLE * longest {
+                limits.variants = limits.variants.div_ceil(SMALLER_SEARCH);
+            }
+            match self.search(&models[at].1, limits, &label(&function, number), &kernel, &likely) {
                 Ok((problem, exploration)) => explored.regions.push(ExploredRegion {
                     function,
                     vectors,
@@ -345,20 +384,28 @@ impl Session<'_> {
         kernel: &Arc<Kernel>,
         likely: &[Option<i64>],
     ) -> Result<(Problem, Exploration), DriverError> {
-        self.explore_code(label, kernel, likely, None)
+        self.search(&self.settings.models()?, self.settings.limits, label, kernel, likely)
     }
 
-    fn explore_code(
+    /// What the original of a region is predicted to take.
+    fn cycles_of_original(&self, models: &Models, region: &LiftedKernel) -> f64 {
+        let settings = self.settings;
+        let params =
+            parameter_values(&region.kernel, &settings.params, &region.likely, settings.default_param);
+        models.cost.prepare(&region.kernel, &params).cost_of_original().cycles
+    }
+
+    fn search(
         &self,
+        models: &Models,
+        limits: Limits,
         label: &str,
         kernel: &Arc<Kernel>,
         likely: &[Option<i64>],
-        vectors: Option<Vectors>,
     ) -> Result<(Problem, Exploration), DriverError> {
-        let models = self.settings.models_for(vectors)?;
         let problem = self
             .settings
-            .problem(kernel, &models, likely)
+            .problem(kernel, models, likely)
             .map_err(|source| DriverError::Analysis { region: label.to_string(), source })?;
         let moves = RegistryMoves { registry: self.registry, options: self.settings.moves.clone() };
         let tell = |s: &Statistics| {
@@ -372,7 +419,7 @@ impl Session<'_> {
             sketches: &self.settings.sketches,
             cost: &*models.cost,
             target: &*models.target,
-            limits: self.settings.limits,
+            limits,
             strategy: self.settings.strategy,
             progress: Some(&tell),
         };
@@ -479,35 +526,44 @@ impl Session<'_> {
         Ok(Chosen::new(variant.root.clone(), variant.conditions.clone(), &oracle))
     }
 
-    /// The module with the chosen variants, by function and region number, in place. All else stays as it is.
-    pub fn emit(&self, chosen: &BTreeMap<(Arc<str>, usize), Chosen>) -> Result<EmittedModule, DriverError> {
+    /// The module with the chosen variants, by function and region number, in place, in the form that `write` gives it:
+    /// `to_bitcode`, or `to_string`. All else stays as it is.
+    pub fn emit<R>(
+        &self,
+        chosen: &BTreeMap<(Arc<str>, usize), Chosen>,
+        write: impl FnOnce(&Module<'_>) -> R,
+    ) -> Result<R, DriverError> {
         let _span = tracing::info_span!("emit").entered();
         let options = self.settings.lift_options()?;
         let context = Context::new();
         let mut module = context.parse(self.input, self.name)?;
-        module.verify()?;
         let mut functions: Vec<Arc<str>> = chosen.keys().map(|(f, _)| f.clone()).collect();
         functions.dedup();
         // Functions that do not change are not even canonicalised.
         for name in &functions {
             lift::canonicalise_function(&mut module, name)?;
         }
-        let mut conditions = Vec::new();
         for name in &functions {
             let Some(function) = module.function(name) else { continue };
             let lifted = lift::lift_function_with(&module, function, &options);
             for (number, region) in lifted.regions.iter().enumerate() {
                 let Some(chosen) = chosen.get(&(name.clone(), number)) else { continue };
-                let label = label(name, number);
-                let emitted =
-                    emit_region(&module, region, &chosen.root, &chosen.conditions, &chosen.parallel)
-                        .map_err(|source| DriverError::Emit { region: label.clone(), source })?;
-                conditions.push((label, emitted.conditions));
+                emit_region(&module, region, &chosen.root, &chosen.conditions, &chosen.parallel)
+                    .map_err(|source| DriverError::Emit { region: label(name, number), source })?;
             }
         }
         module.verify()?;
-        Ok(EmittedModule { text: module.to_string(), bitcode: module.to_bitcode(), conditions })
+        Ok(write(&module))
     }
+}
+
+/// Which functions are lifted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Functions {
+    /// All that are asked for.
+    All,
+    /// Of these, those with loops.
+    Looping,
 }
 
 /// A function's kernels, without the IR.
@@ -538,15 +594,4 @@ pub struct LiftedKernel {
 
 fn likely_values(region: &lift::Region<'_>) -> Vec<Option<i64>> {
     region.params.iter().map(|p| lift::likely_value(p.value)).collect()
-}
-
-/// A module with variants in place.
-#[derive(Clone, Debug)]
-pub struct EmittedModule {
-    /// As text.
-    pub text: String,
-    /// As bitcode.
-    pub bitcode: Vec<u8>,
-    /// The conditions checked at run time, by region.
-    pub conditions: Vec<(String, Vec<RuntimeCondition>)>,
 }

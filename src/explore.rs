@@ -1,4 +1,5 @@
-//! The search: moves are enumerated, applied, deduplicated, judged and ranked.
+//! The search: moves are enumerated, applied, deduplicated, ranked and judged. To rank a tree costs a small part of what
+//! it costs to judge it, so what is not promising is not judged.
 //!
 //! - A *variant* is kernel + tree + recipe + conditions + cost. The identity is always one.
 //! - Variants met twice are found by the hash of their canonical tree.
@@ -43,8 +44,10 @@ pub struct Limits {
     pub depth: usize,
     /// Variants that go on from one depth to the next.
     pub beam: usize,
-    /// Distinct variants judged.
+    /// Distinct variants tried: ranked, and judged where they are promising.
     pub variants: usize,
+    /// Legal variants looked for, the cheapest first, among those that a sketch or a kind of move makes of one variant.
+    pub promising: usize,
     /// Statement leaves of a variant's tree, where the original has fewer: larger ones are not tried.
     pub leaves: u32,
     /// Refused variants remembered.
@@ -55,7 +58,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 6, beam: 6, variants: 400, leaves: 256, refused: 200, threads: 0 }
+        Limits { depth: 6, beam: 6, variants: 400, promising: 6, leaves: 256, refused: 200, threads: 0 }
     }
 }
 

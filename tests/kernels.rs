@@ -311,12 +311,12 @@ fn run(
                 let chosen = session.choose(region, variant)?;
                 choices.insert((region.function.clone(), region.number), chosen);
             }
-            match session.emit(&choices) {
+            match session.emit(&choices, |m| m.to_string()) {
                 Ok(emitted) => texts.push((
                     label,
                     match sizes {
-                        Sizes::Odd => marked(&emitted.text),
-                        Sizes::Same(_) => emitted.text,
+                        Sizes::Odd => marked(&emitted),
+                        Sizes::Same(_) => emitted,
                     },
                 )),
                 Err(error) => outcome.mismatches.push(format!("{label}: {error}")),

@@ -62,8 +62,8 @@ fn explore_and_emit(input: &[u8], settings: &Settings) -> usize {
             chosen.insert((region.function.clone(), region.number), choice);
         }
     }
-    let emitted = session.emit(&chosen).expect("IR of what is legal");
-    assert!(!emitted.text.is_empty() && !emitted.bitcode.is_empty());
+    let emitted = session.emit(&chosen, |m| m.to_bitcode()).expect("IR of what is legal");
+    assert!(!emitted.is_empty());
     chosen.len()
 }
 
@@ -72,7 +72,7 @@ fn fails(input: &[u8], settings: &Settings) {
     let registry = Registry::standard();
     let session = Session::new(input, "test", settings, &registry);
     assert!(session.explore().is_err());
-    assert!(session.emit(&BTreeMap::new()).is_err());
+    assert!(session.emit(&BTreeMap::new(), |m| m.to_bitcode()).is_err());
 }
 
 fn hostile() -> Vec<PathBuf> {

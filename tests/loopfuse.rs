@@ -362,13 +362,13 @@ fn accepted(
     let key = (Arc::from(FUNCTION), number);
     let emitted = lab
         .session
-        .emit(&BTreeMap::from([(key.clone(), chosen.clone())]))
+        .emit(&BTreeMap::from([(key.clone(), chosen.clone())]), |m| m.to_string())
         .map_err(|e| format!("{recipe} is not emitted: {e}"))?;
     let atomic = |text: &str| text.matches("store atomic").count();
-    if atomic(&emitted.text) != 2 * atomic(&case.text) {
+    if atomic(&emitted) != 2 * atomic(&case.text) {
         return Err(format!("{recipe}: the new code has other atomic stores than the original beside it"));
     }
-    let outermost = new_loops(&emitted.bitcode);
+    let outermost = new_loops(emitted.as_bytes());
     // Trip counts that differ by what only the run knows leave loops for the rest.
     let rest = recipe.contains("fuse") && !recipe.contains("guard") && case.is_open_ended();
     if outermost != fused || (!rest && fused != case.depth()) {
@@ -376,14 +376,15 @@ fn accepted(
     }
     let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
     let setup = CallSetup { arguments: case.arguments(), seed: 7, others: Vec::new() };
-    measure_ir(case.text.as_bytes(), FUNCTION, &[("fused", &emitted.bitcode)], &setup, &options)
+    measure_ir(case.text.as_bytes(), FUNCTION, &[("fused", emitted.as_bytes())], &setup, &options)
         .map_err(|e| format!("{recipe}: {e}"))?;
     // A tree that is wrong on purpose shows that these inputs run the new code.
     let wrong = Chosen { root: without_first(&chosen.root, false).expect("a loop has a body"), ..chosen };
-    let wrong = lab.session.emit(&BTreeMap::from([(key, wrong)])).map_err(|e| e.to_string())?;
-    match measure_ir(case.text.as_bytes(), FUNCTION, &[("wrong", &wrong.bitcode)], &setup, &options) {
+    let wrong =
+        lab.session.emit(&BTreeMap::from([(key, wrong)]), |m| m.to_string()).map_err(|e| e.to_string())?;
+    match measure_ir(case.text.as_bytes(), FUNCTION, &[("wrong", wrong.as_bytes())], &setup, &options) {
         Ok(_) => Err(format!("{recipe}: the new code does not run")),
-        Err(_) if needs => overlapping(case, &emitted.bitcode, &wrong.bitcode),
+        Err(_) if needs => overlapping(case, emitted.as_bytes(), wrong.as_bytes()),
         Err(_) => Ok(()),
     }
 }

@@ -24,13 +24,13 @@ fn same_bits(file: &str, machine: &str, function: &str, params: &[(&str, i64)], 
     let recipe = Recipe::parse(recipe, &registry).expect("a recipe");
     let chosen = session.apply(&region.label(), &region.kernel, &recipe).expect("it is legal");
     let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
-    let emitted = session.emit(&choices).expect("it is emitted");
+    let emitted = session.emit(&choices, |m| m.to_bitcode()).expect("it is emitted");
     let arguments = session.argument_specs(region).expect("it is lifted").expect("it can be called");
     let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
     measure_ir(
         &bitcode,
         function,
-        &[("variant", &emitted.bitcode)],
+        &[("variant", &emitted)],
         &CallSetup { arguments, seed: 7, others: Vec::new() },
         &options,
     )

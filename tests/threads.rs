@@ -42,7 +42,7 @@ fn of_module(bitcode: &[u8], threads: usize, strategy: Strategy) -> String {
             chosen.insert((region.function.clone(), region.number), choice);
         }
     }
-    out + &session.emit(&chosen).expect("a legal variant has IR").text
+    out + &session.emit(&chosen, |m| m.to_string()).expect("a legal variant has IR")
 }
 
 #[track_caller]

@@ -53,6 +53,43 @@ impl Rolled {
         result
     }
 
+    /// The path of what stands for a node of the original tree, and for its copies: the inverse of [`Rolled::origin`].
+    pub fn counterpart(&self, path: &Path) -> Path {
+        let mut result = Path::root();
+        let mut node = Some(&self.root);
+        for step in &path.0 {
+            let Some(at) = node else { break };
+            let mut step = *step as usize;
+            let (mut sequence, mut index) = (at, step);
+            if let Node::Seq(_) = at.node() {
+                loop {
+                    index = 0;
+                    for member in sequence.children() {
+                        let width = self.width(member);
+                        if step < width {
+                            break;
+                        }
+                        step -= width;
+                        index += 1;
+                    }
+                    let Some((_, body)) = sequence.child(index).and_then(|n| self.copies(n)) else { break };
+                    result.0.extend([index as u32, 0]);
+                    step %= body.children().map(|c| self.width(c)).sum::<usize>().max(1);
+                    sequence = body;
+                }
+            }
+            result.0.push(index as u32);
+            node = sequence.child(index);
+        }
+        result
+    }
+
+    /// Whether the loop at a path is one over copies.
+    pub fn is_over_copies(&self, path: &Path) -> bool {
+        let node = path.0.iter().try_fold(&self.root, |node, step| node.child(*step as usize));
+        node.is_some_and(|n| self.copies(n).is_some())
+    }
+
     fn copies<'g>(&self, node: &'g Green) -> Option<(&'g LoopHeader, &'g Green)> {
         node.as_loop().filter(|(h, _)| h.var >= self.first).map(|(h, body)| (&**h, body))
     }

@@ -107,7 +107,8 @@ impl Subject {
         let session = Session::new(&self.bitcode, &self.file, settings, registry);
         let region = self.region();
         let choice = session.choose(region, variant)?;
-        Ok(session.emit(&BTreeMap::from([((region.function.clone(), region.number), choice)]))?.text)
+        Ok(session
+            .emit(&BTreeMap::from([((region.function.clone(), region.number), choice)]), |m| m.to_string())?)
     }
 }
 

@@ -110,7 +110,7 @@ pub fn optimize(bytes: &[u8]) {
             chosen.insert((region.function.clone(), region.number), choice);
         }
     }
-    session.emit(&chosen).expect("a legal variant can be emitted");
+    session.emit(&chosen, |m| m.to_bitcode()).expect("a legal variant can be emitted");
 }
 
 /// A search that ends soon.

@@ -32,7 +32,7 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
         match &read {
             Input::Ir(_) => {
                 let choices = BTreeMap::from([((Arc::clone(&function), number), chosen)]);
-                session.emit(&choices).map_err(failed)?.text
+                session.emit(&choices, |m| m.to_string()).map_err(failed)?
             }
             Input::Text(_) => session.emit_kernel(&kernel, &chosen).map_err(failed)?,
         }

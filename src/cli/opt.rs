@@ -5,6 +5,7 @@ use super::error::CliError;
 use super::input::{self, Input};
 use super::output;
 use super::progress::Progress;
+use irgen::llvm::is_bitcode;
 use looptree::driver::{Chosen, DriverError, Explored, Session};
 use looptree::explore::Statistics;
 use looptree::transforms::Registry;
@@ -39,12 +40,16 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     } else {
         by_recipe(&session, &arguments.recipe, file)?
     };
-    progress.say("emitting");
-    let emitted = session.emit(&choices).map_err(failed)?;
-    progress.finish();
     let bitcode = arguments.output.extension().is_some_and(|e| e == "bc");
-    let bytes = if bitcode { emitted.bitcode } else { emitted.text.into_bytes() };
-    output::write(&arguments.output, &bytes)
+    let unchanged = choices.is_empty() && bitcode == is_bitcode(&bytes);
+    let written = if unchanged {
+        Ok(None)
+    } else {
+        progress.say("emitting");
+        session.emit(&choices, |m| Some(if bitcode { m.to_bitcode() } else { m.to_string().into_bytes() }))
+    };
+    progress.finish();
+    output::write(&arguments.output, written.map_err(failed)?.as_deref().unwrap_or(&bytes))
 }
 
 fn best(session: &Session<'_>, explored: &Explored, min_gain: f64) -> Result<Choices, DriverError> {

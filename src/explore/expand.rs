@@ -2,10 +2,12 @@
 
 use super::sketch::{Draft, Sketch, Stage};
 use super::strategy::Strategy;
-use super::variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant, different_in_kind};
+use super::variant::{
+    Exploration, Reason, Refused, Statistics, StopReason, Variant, by_cost, different_in_kind,
+};
 use super::{Explorer, Problem};
 use analyses::{AnalysisError, Oracle, Verdict, Witness};
-use cost_model::Prepared;
+use cost_model::{Cost, Prepared};
 use loop_tree::{Green, RuntimeCondition};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,9 +37,16 @@ impl MoveSource for RegistryMoves<'_> {
 }
 
 /// What a worker thread finds out about a tree.
-enum Judged {
-    Legal(Vec<RuntimeCondition>, cost_model::Cost),
-    Illegal(Box<Witness>),
+type Judged = Result<Vec<RuntimeCondition>, Box<Witness>>;
+
+/// What became of a tree.
+#[derive(Clone, Copy)]
+enum Met {
+    /// A variant, by its place among them.
+    Legal(usize),
+    Refused,
+    /// Ranked, and not judged.
+    PassedOver,
 }
 
 /// Which successors a level of the search looks at.
@@ -67,18 +76,22 @@ pub struct Engine<'e, 'a> {
     explorer: &'e Explorer<'a>,
     worker: Worker<'e>,
     pool: Option<rayon::ThreadPool>,
-    /// What became of each tree met: its place among the variants, or `None` where it was refused.
-    known: FxHashMap<u128, Option<usize>>,
+    /// What became of each tree met, by its hash.
+    known: FxHashMap<u128, Met>,
     variants: Vec<Variant>,
     refused: Vec<Refused>,
     statistics: Statistics,
-    /// Variants that may be judged before the phase at hand ends; at most the limit.
+    /// Variants that may be tried before the phase at hand ends; at most the limit.
     ceiling: usize,
 }
 
 /// Variants whose moves are applied before it is asked whether there are enough: a fixed number, whatever the number of
 /// threads, because which moves are enumerated must not depend on it.
 const EXPANDED_AT_ONCE: usize = 32;
+/// Variants judged before progress is told, or it is asked whether there are enough.
+const BATCH: usize = 256;
+/// What takes so many times as long as what it was made of is not promising: a later step seldom makes up for it.
+const UNPROMISING: f64 = 1.25;
 
 thread_local! {
     /// The oracle of this thread, with the search it belongs to: oracles cannot cross threads.
@@ -97,8 +110,11 @@ impl<'e, 'a> Engine<'e, 'a> {
                 cost,
                 search: SEARCHES.fetch_add(1, Ordering::Relaxed),
             },
-            // Without threads of its own the search runs on the caller's.
-            pool: rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+            // Without threads of its own the search runs on those that all searches share.
+            pool: match threads {
+                0 => None,
+                _ => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+            },
             known: FxHashMap::default(),
             variants: Vec::new(),
             refused: Vec::new(),
@@ -107,7 +123,7 @@ impl<'e, 'a> Engine<'e, 'a> {
         };
         let kernel = &explorer.problem.kernel;
         let root = loop_tree::canonical(kernel, &kernel.original);
-        engine.known.insert(root.structural_hash(), Some(0));
+        engine.known.insert(root.structural_hash(), Met::Legal(0));
         let versioned = engine.worker.cost.cost(&root);
         let cost = engine.worker.cost.cost_of_original();
         engine.variants.push(Variant {
@@ -135,7 +151,7 @@ impl<'e, 'a> Engine<'e, 'a> {
 
     /// Whether the bound on variants is reached, of the phase at hand or of the whole.
     pub fn is_full(&self) -> bool {
-        self.statistics.judged >= self.ceiling
+        self.statistics.tried >= self.ceiling
     }
 
     /// The sketches of a stage.
@@ -148,16 +164,16 @@ impl<'e, 'a> Engine<'e, 'a> {
         self.explorer.target
     }
 
-    /// Runs a part of the search that may judge one of `shares` equal parts of what is left.
+    /// Runs a part of the search that may try one of `shares` equal parts of what is left.
     pub fn with_share<R>(&mut self, shares: usize, part: impl FnOnce(&mut Self) -> R) -> R {
         self.with_share_of(1.0 / shares.max(1) as f64, part)
     }
 
-    /// Runs a part of the search that may judge a share of what is left.
+    /// Runs a part of the search that may try a share of what is left.
     pub fn with_share_of<R>(&mut self, share: f64, part: impl FnOnce(&mut Self) -> R) -> R {
         let whole = self.ceiling;
-        let left = whole.saturating_sub(self.statistics.judged);
-        self.ceiling = (self.statistics.judged + (left as f64 * share).ceil() as usize).min(whole);
+        let left = whole.saturating_sub(self.statistics.tried);
+        self.ceiling = (self.statistics.tried + (left as f64 * share).ceil() as usize).min(whole);
         let result = part(self);
         self.ceiling = whole;
         result
@@ -180,6 +196,18 @@ impl<'e, 'a> Engine<'e, 'a> {
 
     /// The legal successors, by one admitted step, of the variants given; only trees not met before.
     pub fn expand(&mut self, from: &[Variant], admit: &Admit<'_>) -> Vec<Variant> {
+        let drafts = self.successors(from, admit);
+        self.judge_drafts(drafts, None).into_iter().flatten().collect()
+    }
+
+    /// The promising ones of these successors, each seen as a change of the cheapest of the variants given.
+    pub fn expand_promising(&mut self, from: &[Variant], admit: &Admit<'_>) -> Vec<Variant> {
+        let drafts = self.successors(from, admit);
+        let cheapest = from.iter().map(|v| v.cost.cycles).fold(f64::INFINITY, f64::min);
+        self.judge_promising(drafts, cheapest, None)
+    }
+
+    fn successors(&mut self, from: &[Variant], admit: &Admit<'_>) -> Vec<Draft> {
         let room = self.room();
         let mut drafts = Vec::new();
         // No more moves than lead to as many variants as may be judged: the last level of a search has many times more.
@@ -189,12 +217,12 @@ impl<'e, 'a> Engine<'e, 'a> {
             }
             self.apply_moves(some, admit, &mut drafts);
         }
-        self.judge_drafts(drafts, None).into_iter().flatten().collect()
+        drafts
     }
 
-    /// Variants that may still be judged.
+    /// Variants that may still be tried.
     fn room(&self) -> usize {
-        self.ceiling.saturating_sub(self.statistics.judged)
+        self.ceiling.saturating_sub(self.statistics.tried)
     }
 
     /// Applies the admitted moves of some variants, in parallel per variant; the outcome keeps the order of enumeration.
@@ -246,57 +274,107 @@ impl<'e, 'a> Engine<'e, 'a> {
     /// judged again.
     pub fn judge_drafts(&mut self, drafts: Vec<Draft>, sketch: Option<&Arc<str>>) -> Vec<Option<Variant>> {
         let hashes: Vec<u128> = drafts.iter().map(|d| d.root.structural_hash()).collect();
-        let most = self.most_leaves();
-        let mut fresh = FxHashSet::default();
-        let mut to_judge: Vec<Draft> = Vec::new();
-        for (draft, hash) in drafts.into_iter().zip(&hashes) {
-            let wanted = draft.root.summary().leaves <= most && !self.known.contains_key(hash);
-            if wanted && to_judge.len() < self.room() && fresh.insert(*hash) {
-                to_judge.push(draft);
+        let unknown = self.unknown(drafts, |met| matches!(met, None | Some(Met::PassedOver)));
+        let mut rest = unknown.into_iter();
+        loop {
+            // In batches, so that progress can be told.
+            let batch: Vec<Draft> = rest.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                break;
             }
+            let costs = self.price(&batch);
+            self.judge(batch.into_iter().zip(costs).collect(), sketch);
         }
-        self.judge(to_judge, sketch);
-        let variant = |hash| self.known.get(hash).copied().flatten().map(|at| self.variants[at].clone());
+        let variant = |hash| match self.known.get(hash) {
+            Some(Met::Legal(at)) => Some(self.variants[*at].clone()),
+            _ => None,
+        };
         hashes.iter().map(variant).collect()
     }
 
-    /// In batches, so that progress can be told.
-    fn judge(&mut self, drafts: Vec<Draft>, sketch: Option<&Arc<str>>) {
-        const BATCH: usize = 256;
-        let mut rest = drafts.into_iter();
-        loop {
-            let batch: Vec<Draft> = rest.by_ref().take(BATCH).collect();
-            if batch.is_empty() {
-                return;
+    /// Ranks drafts, and judges the cheapest until enough are legal, or those that are left are not promising: they take
+    /// much longer than what they were made of, or than what was found. The legal ones.
+    pub fn judge_promising(
+        &mut self,
+        drafts: Vec<Draft>,
+        origin: f64,
+        sketch: Option<&Arc<str>>,
+    ) -> Vec<Variant> {
+        let drafts = self.unknown(drafts, |met| met.is_none());
+        let costs = self.price(&drafts);
+        let mut ranked: Vec<(Draft, Cost)> = drafts.into_iter().zip(costs).collect();
+        ranked.sort_by(|(a, x), (b, y)| by_cost((x.cycles, &a.recipe), (y.cycles, &b.recipe)));
+        let wanted = self.explorer.limits.promising;
+        let first = self.variants.len();
+        let mut rest = ranked.into_iter().peekable();
+        while self.variants.len() - first < wanted && rest.peek().is_some() {
+            let batch: Vec<(Draft, Cost)> = rest.by_ref().take(wanted.min(BATCH)).collect();
+            let all =
+                wanted == usize::MAX || batch.iter().any(|(_, cost)| cost.cycles <= UNPROMISING * origin);
+            if !all {
+                self.pass_over(batch);
+                break;
             }
-            let worker = self.worker;
-            let judged: Vec<Judged> =
-                in_pool(self.pool.as_ref(), || batch.par_iter().map(|c| worker.judge(&c.root)).collect());
-            for (Draft { root, recipe }, judged) in batch.into_iter().zip(judged) {
-                self.statistics.judged += 1;
-                let hash = root.structural_hash();
-                match judged {
-                    Judged::Illegal(witness) => {
-                        self.statistics.undecided += usize::from(matches!(*witness, Witness::Quota));
-                        self.known.insert(hash, None);
-                        self.refuse(|| recipe, Reason::Illegal(witness));
-                    }
-                    Judged::Legal(conditions, cost) => {
-                        self.statistics.legal += 1;
-                        self.known.insert(hash, Some(self.variants.len()));
-                        self.variants.push(Variant {
-                            root,
-                            recipe,
-                            conditions,
-                            sketch: sketch.cloned(),
-                            cost,
-                        });
-                    }
+            self.judge(batch, sketch);
+        }
+        self.pass_over(rest);
+        self.variants[first..].to_vec()
+    }
+
+    /// Remembers trees that are not judged.
+    fn pass_over(&mut self, drafts: impl IntoIterator<Item = (Draft, Cost)>) {
+        self.known
+            .extend(drafts.into_iter().map(|(draft, _)| (draft.root.structural_hash(), Met::PassedOver)));
+    }
+
+    /// Of some drafts, once each, those with such a past, as many as the bounds allow; they count as tried.
+    fn unknown(&mut self, drafts: Vec<Draft>, wanted: impl Fn(Option<&Met>) -> bool) -> Vec<Draft> {
+        let most = self.most_leaves();
+        let mut fresh = FxHashSet::default();
+        let room = self.room();
+        let mut result: Vec<Draft> = Vec::new();
+        for draft in drafts {
+            let hash = draft.root.structural_hash();
+            let wanted = draft.root.summary().leaves <= most && wanted(self.known.get(&hash));
+            if wanted && result.len() < room && fresh.insert(hash) {
+                result.push(draft);
+            }
+        }
+        self.statistics.tried += result.len();
+        result
+    }
+
+    fn price(&self, drafts: &[Draft]) -> Vec<Cost> {
+        let worker = self.worker;
+        // The terms are several times as large as the tree, and few variants are ever explained.
+        let price = |draft: &Draft| Cost { terms: Vec::new(), ..worker.cost.cost(&draft.root) };
+        in_pool(self.pool.as_ref(), || drafts.par_iter().map(price).collect())
+    }
+
+    fn judge(&mut self, drafts: Vec<(Draft, Cost)>, sketch: Option<&Arc<str>>) {
+        let worker = self.worker;
+        let judge = |(draft, _): &(Draft, Cost)| worker.judge(&draft.root);
+        let judged: Vec<Judged> =
+            in_pool(self.pool.as_ref(), || drafts.par_iter().with_max_len(1).map(judge).collect());
+        for ((Draft { root, recipe }, cost), judged) in drafts.into_iter().zip(judged) {
+            self.statistics.judged += 1;
+            let hash = root.structural_hash();
+            match judged {
+                Err(witness) => {
+                    self.statistics.undecided += usize::from(matches!(*witness, Witness::Quota));
+                    self.known.insert(hash, Met::Refused);
+                    self.refuse(|| recipe, Reason::Illegal(witness));
+                }
+                Ok(conditions) => {
+                    self.statistics.legal += 1;
+                    self.known.insert(hash, Met::Legal(self.variants.len()));
+                    let sketch = sketch.cloned();
+                    self.variants.push(Variant { root, recipe, conditions, sketch, cost });
                 }
             }
-            if let Some(progress) = self.explorer.progress {
-                progress(&self.statistics);
-            }
+        }
+        if let Some(progress) = self.explorer.progress {
+            progress(&self.statistics);
         }
     }
 
@@ -334,14 +412,11 @@ impl Worker<'_> {
                 None => Verdict::Never(Witness::Quota),
             }
         });
-        let conditions = match verdict {
-            Verdict::Always => Vec::new(),
-            Verdict::Under(conditions) => conditions,
-            Verdict::Never(witness) => return Judged::Illegal(Box::new(witness)),
-        };
-        let cost = self.cost.cost(root);
-        // The terms are several times as large as the tree, and few variants are ever explained.
-        Judged::Legal(conditions, cost_model::Cost { terms: Vec::new(), ..cost })
+        match verdict {
+            Verdict::Always => Ok(Vec::new()),
+            Verdict::Under(conditions) => Ok(conditions),
+            Verdict::Never(witness) => Err(Box::new(witness)),
+        }
     }
 }
 
@@ -368,7 +443,10 @@ fn into_witness(error: AnalysisError) -> Witness {
 
 impl Drop for Engine<'_, '_> {
     fn drop(&mut self) {
-        // The caller's thread outlives the search; its oracle need not.
+        // Threads that outlive the search need not keep its oracles.
         ORACLE.with_borrow_mut(|slot| *slot = None);
+        if self.pool.is_none() {
+            rayon::broadcast(|_| ORACLE.with_borrow_mut(|slot| *slot = None));
+        }
     }
 }

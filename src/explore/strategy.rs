@@ -29,8 +29,6 @@ struct Phase {
     suits: fn(&Traits) -> bool,
 }
 
-/// How nests come together or apart.
-const STRUCTURE: [&str; 2] = ["distribute", "fuse"];
 /// What moves add to the best of what sketches have drawn of a nest.
 const PHASES: [Phase; 2] = [
     Phase { steps: &["tile"], depth: 1, suits: |t| t.reuse || t.columns },
@@ -47,7 +45,7 @@ impl Strategy {
             Strategy::Beam => {
                 let start = engine.original().clone();
                 let depth = engine.limits().depth;
-                beam(engine, vec![start], depth, &Admit::ALL);
+                beam(engine, vec![start], depth, |engine, from| engine.expand(from, &Admit::ALL));
             }
             Strategy::Guided => guided(engine),
         }
@@ -66,7 +64,12 @@ fn exhaustive(engine: &mut Engine<'_, '_>) {
 }
 
 /// Returns the variants that were on the beam at any depth, the given ones included, cheapest first.
-fn beam(engine: &mut Engine<'_, '_>, start: Vec<Variant>, depth: usize, admit: &Admit<'_>) -> Vec<Variant> {
+fn beam<'e, 'a>(
+    engine: &mut Engine<'e, 'a>,
+    start: Vec<Variant>,
+    depth: usize,
+    expand: impl Fn(&mut Engine<'e, 'a>, &[Variant]) -> Vec<Variant>,
+) -> Vec<Variant> {
     let width = engine.limits().beam;
     let mut kept = start.clone();
     let mut frontier = start;
@@ -74,7 +77,7 @@ fn beam(engine: &mut Engine<'_, '_>, start: Vec<Variant>, depth: usize, admit: &
         if engine.is_full() || frontier.is_empty() {
             break;
         }
-        frontier = select(engine.expand(&frontier, admit), width);
+        frontier = select(expand(engine, &frontier), width);
         kept.extend(frontier.iter().cloned());
     }
     select(kept, width)
@@ -100,10 +103,12 @@ fn guided(engine: &mut Engine<'_, '_>) {
     let whole = Region::node(Path::root());
     let several = whole.inner(&start.root).is_some() || whole.nests(&start.root).len() > 1;
     let best = engine.with_share_of(0.75, |engine| improve(engine, start.clone(), &whole));
-    // What is left is for what no sketch draws: also transformations that this crate does not know.
+    // What is left is for what no sketch draws: loops that came together in others, also transformations that this crate does
+    // not know.
     let standard = Registry::standard();
-    let steps = |s: &Step| several && STRUCTURE.contains(&s.name()) || standard.get(s.name()).is_none();
-    beam(engine, vec![best, start], 2, &Admit { step: &steps, change: &|_, _| true });
+    let steps = |s: &Step| several && s.name() == "fuse" || standard.get(s.name()).is_none();
+    let admit = Admit { step: &steps, change: &|_, _| true };
+    beam(engine, vec![best, start], 2, |engine, from| engine.expand_promising(from, &admit));
 }
 
 /// The cheapest variant found by changing only a region: first which loops there are, then each nest by itself.
@@ -189,7 +194,8 @@ fn refine(
         let change = |old: &Green, new: &Green| nest.is_all_that_changed(old, new);
         let used = front.iter().map(|v| v.recipe.0.len() - steps_before).min().unwrap_or(0);
         let depth = phase.depth.min(engine.limits().depth.saturating_sub(used));
-        front = beam(engine, front, depth, &Admit { step: &steps, change: &change });
+        let admit = Admit { step: &steps, change: &change };
+        front = beam(engine, front, depth, |engine, from| engine.expand_promising(from, &admit));
         front.truncate(engine.limits().beam);
     }
     front

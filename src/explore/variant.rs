@@ -25,12 +25,14 @@ pub struct Variant {
 impl Variant {
     /// Cheaper first; of those that are predicted to take about as long, the one with fewer steps.
     pub(super) fn by_cost(a: &Self, b: &Self) -> std::cmp::Ordering {
-        let rank = |v: &Variant| (v.cost.cycles.max(1.0).ln() / TIE).floor();
-        rank(a)
-            .total_cmp(&rank(b))
-            .then(a.recipe.0.len().cmp(&b.recipe.0.len()))
-            .then(a.cost.cycles.total_cmp(&b.cost.cycles))
+        by_cost((a.cost.cycles, &a.recipe), (b.cost.cycles, &b.recipe))
     }
+}
+
+/// As [`Variant::by_cost`], of predicted cycles and the steps.
+pub(super) fn by_cost(a: (f64, &Recipe), b: (f64, &Recipe)) -> std::cmp::Ordering {
+    let rank = |cycles: f64| (cycles.max(1.0).ln() / TIE).floor();
+    rank(a.0).total_cmp(&rank(b.0)).then(a.1.0.len().cmp(&b.1.0.len())).then(a.0.total_cmp(&b.0))
 }
 
 /// Relative difference of predictions below which they say nothing.
@@ -82,7 +84,9 @@ pub struct Statistics {
     pub not_applicable: usize,
     /// Moves that led to a tree met before.
     pub duplicates: usize,
-    /// Distinct variants judged.
+    /// Distinct variants tried.
+    pub tried: usize,
+    /// Of these, judged.
     pub judged: usize,
     /// Of these, legal.
     pub legal: usize,

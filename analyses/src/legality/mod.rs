@@ -343,24 +343,47 @@ impl Oracle {
 
     /// What each loop of a legal tree carries. Empty for a tree that is not legal.
     pub fn loop_facts(&self, root: &Green) -> BTreeMap<Path, LoopFacts> {
-        let Ok(places) = places(&self.kernel, root) else { return BTreeMap::new() };
+        let Ok(unrolled) = places(&self.kernel, root) else { return BTreeMap::new() };
+        let Ok((rolled, places)) = rolled_places(&self.kernel, root) else { return BTreeMap::new() };
         let Ok(Judged { conditions, shared }) = self.examine(root) else { return BTreeMap::new() };
+        let facts = self.facts_of(&rolled, &places, &conditions);
+        let loops = unrolled.iter().flat_map(|p| p.loops.iter().map(|l| Path(p.path.0[..l.depth].into())));
+        // Copies of a loop carry together what is asked about all of them.
+        let fact = |path: Path| {
+            let mut fact = facts.get(&rolled.counterpart(&path)).cloned().unwrap_or_default();
+            if shared.iter().any(|buffer| path.0.starts_with(&buffer.0)) {
+                fact = LoopFacts { carried: fact.carried, ..LoopFacts::default() };
+            }
+            (path, fact)
+        };
+        loops.collect::<BTreeSet<Path>>().into_iter().map(fact).collect()
+    }
+
+    fn facts_of(
+        &self,
+        rolled: &Rolled,
+        places: &[Place],
+        conditions: &BTreeSet<RuntimeCondition>,
+    ) -> BTreeMap<Path, LoopFacts> {
         self.solver.set_budget(self.work);
         let mut facts: BTreeMap<Path, LoopFacts> = BTreeMap::new();
         let mut memo = self.memo.borrow_mut();
         let mut unknown: BTreeSet<Path> = BTreeSet::new();
-        for a in &places {
+        for a in places {
+            let mut over_copies = Vec::with_capacity(a.loops.len());
             for l in &a.loops {
-                facts.entry(Path(a.path.0[..l.depth].into())).or_default();
+                let path = Path(a.path.0[..l.depth].into());
+                over_copies.push(rolled.is_over_copies(&path));
+                facts.entry(path).or_default();
             }
-            for b in &places {
+            for b in places {
                 let (shared, _) = a.shared(b);
                 for &index in self.by_pair.get(&(a.statement, b.statement)).into_iter().flatten() {
                     let check = &self.checks[index];
                     if check.vanishes_if.iter().any(|c| conditions.contains(c)) {
                         continue;
                     }
-                    for level in 0..shared {
+                    for level in (0..shared).filter(|level| !over_copies[*level]) {
                         let path = Path(a.path.0[..a.loops[level].depth].into());
                         match self.carried(&mut memo, index, a, b, level) {
                             Ok(None) => {}
@@ -388,9 +411,6 @@ impl Oracle {
         }
         for (path, fact) in &mut facts {
             if unknown.contains(path) {
-                continue;
-            }
-            if shared.iter().any(|buffer| path.0.starts_with(&buffer.0)) {
                 continue;
             }
             fact.parallel = fact.carried.is_empty() || mutation::off(Rule::Facts);

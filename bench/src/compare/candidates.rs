@@ -104,7 +104,7 @@ impl<'a> Optimized<'a> {
     }
 
     fn emit(&self, file: usize, rank: usize) -> Result<String> {
-        Ok(self.session(file).emit(&self.choices(file, rank)?)?.text)
+        Ok(self.session(file).emit(&self.choices(file, rank)?, |m| m.to_string())?)
     }
 
     /// Builds the program of that rank.

@@ -52,6 +52,6 @@ fn optimize(bytes: &[u8], name: &str) -> Result<usize> {
             chosen.insert((region.function.clone(), region.number), session.choose(region, variant)?);
         }
     }
-    session.emit(&chosen)?;
+    session.emit(&chosen, |m| m.to_bitcode())?;
     Ok(chosen.len())
 }

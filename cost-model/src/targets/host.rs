@@ -1,6 +1,11 @@
 //! The machine this runs on: its vector extension, and its caches where the system tells.
 
 use super::{StaticTarget, generic};
+use std::sync::LazyLock;
+
+/// What Linux says of the processors; empty elsewhere. It takes the kernel a while to write.
+static CPUINFO: LazyLock<String> =
+    LazyLock::new(|| std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
 
 /// Bytes of a last-level cache that one thread is taken to have at most: virtual machines report caches of the whole
 /// socket.
@@ -31,17 +36,15 @@ pub fn detect_host() -> StaticTarget {
 
 /// Processors of this machine where the system tells, whoever may use them; else 1.
 pub fn processors() -> u32 {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let count =
-        text.lines().filter(|l| l.split_once(':').is_some_and(|(k, _)| k.trim() == "processor")).count();
+        CPUINFO.lines().filter(|l| l.split_once(':').is_some_and(|(k, _)| k.trim() == "processor")).count();
     u32::try_from(count).unwrap_or(u32::MAX).max(1)
 }
 
 /// What this processor is called: its name, maker, family and model where the system tells, else its architecture.
 pub fn processor() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |key: &str| {
-        let line = text.lines().find_map(|l| l.split_once(':').filter(|(k, _)| k.trim() == key));
+        let line = CPUINFO.lines().find_map(|l| l.split_once(':').filter(|(k, _)| k.trim() == key));
         line.map(|(_, value)| value.trim()).filter(|v| !v.is_empty())
     };
     let Some(name) = field("model name") else { return std::env::consts::ARCH.to_string() };
@@ -69,9 +72,8 @@ fn by_features() -> StaticTarget {
 /// The family of a processor made by AMD, as Linux describes the first one.
 #[cfg(target_arch = "x86_64")]
 fn amd_family() -> Option<u32> {
-    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let value = |key: &str| {
-        let line = text.lines().find(|l| l.starts_with(key))?;
+        let line = CPUINFO.lines().find(|l| l.starts_with(key))?;
         Some(line.split_once(':')?.1.trim())
     };
     (value("vendor_id")? == "AuthenticAMD").then(|| value("cpu family")?.parse().ok())?

@@ -2,13 +2,14 @@
 //!
 //! Variants are ranked for these sizes. Nothing is proved from them: a wrong one costs time, never a result.
 
-use crate::llvm::{Opcode, Value};
+use crate::llvm::{Inst, IntPredicate, Opcode, Value};
 
 /// Values looked at for one parameter; beyond it, nothing more is found.
 const FUEL: u32 = 64;
 
 /// The largest constant that may reach an integer through calls, choices, casts and sums with constants; `None` where
-/// there is none. The largest, as that is the run that takes longest.
+/// there is none. The largest, as that is the run that takes longest. A constant that a value is only brought up to, as 4
+/// in `n < 4 ? 4 : n`, says nothing of the size.
 ///
 /// For `n` of `kernel(argc > 1 ? atoi(argv[1]) : 1200)` that is 1200.
 pub fn likely_value(value: Value<'_>) -> Option<i64> {
@@ -33,16 +34,49 @@ fn largest(value: Value<'_>, fuel: &mut u32) -> Option<i64> {
     let operand = |index| inst.operand(index);
     match inst.opcode() {
         Opcode::Phi => inst.incoming().into_iter().filter_map(|(v, _)| largest(v, fuel)).max(),
-        Opcode::Select => [operand(1)?, operand(2)?].into_iter().filter_map(|v| largest(v, fuel)).max(),
+        Opcode::Select => {
+            let chosen = [operand(1)?, operand(2)?];
+            let least = least_allowed(inst);
+            chosen.into_iter().filter(|v| Some(*v) != least).filter_map(|v| largest(v, fuel)).max()
+        }
+        Opcode::Call => {
+            let call = inst.as_call()?;
+            let name = call.intrinsic_name()?;
+            let args = call.args();
+            match name.as_str() {
+                "llvm.smax" | "llvm.umax" => {
+                    let sizes = args.into_iter().filter(|v| v.const_int().is_none());
+                    sizes.filter_map(|v| largest(v, fuel)).max()
+                }
+                "llvm.smin" | "llvm.umin" => args.into_iter().filter_map(|v| largest(v, fuel)).min(),
+                _ => None,
+            }
+        }
         Opcode::SExt | Opcode::ZExt | Opcode::Trunc | Opcode::Freeze => largest(operand(0)?, fuel),
         Opcode::Add => largest(operand(0)?, fuel)?.checked_add(largest(operand(1)?, fuel)?),
         // `n - n % 8` is about `n`, also as the bits that it leaves.
         Opcode::Sub if is_remainder(operand(1)?) => largest(operand(0)?, fuel),
-        Opcode::And if operand(1)?.const_int().is_some_and(|mask| mask < 0) => largest(operand(0)?, fuel),
+        Opcode::And => {
+            let mask = i64::try_from(operand(1)?.const_int()?).ok()?;
+            let is_remainder = mask >= 0 && mask.checked_add(1).is_none_or(|m| m.count_ones() == 1);
+            if is_remainder { None } else { Some(largest(operand(0)?, fuel)? & mask) }
+        }
         Opcode::Sub => largest(operand(0)?, fuel)?.checked_sub(operand(1)?.const_int()?.try_into().ok()?),
         Opcode::Mul => largest(operand(0)?, fuel)?.checked_mul(largest(operand(1)?, fuel)?),
         _ => None,
     }
+}
+
+/// The constant that a choice takes where a value is less than about this constant.
+fn least_allowed<'m>(select: Inst<'m>) -> Option<Value<'m>> {
+    let compared = select.operand(0)?.as_inst()?;
+    let less = match compared.int_predicate()? {
+        IntPredicate::Slt | IntPredicate::Sle | IntPredicate::Ult | IntPredicate::Ule => 1,
+        IntPredicate::Sgt | IntPredicate::Sge | IntPredicate::Ugt | IntPredicate::Uge => 2,
+        _ => return None,
+    };
+    let (bound, chosen) = (compared.operand(1)?.const_int()?, select.operand(less)?);
+    chosen.const_int()?.checked_sub(bound)?.checked_abs().filter(|d| *d <= 1).map(|_| chosen)
 }
 
 /// Whether a value is what is left of a division.
@@ -95,6 +129,9 @@ mod tests {
               ret void
             }";
         assert_eq!(likely(&text.replace("OPERATION", "and i32 %m, -2")), Some(1200));
+        assert_eq!(likely(&text.replace("OPERATION", "and i32 %m, 2147483646")), Some(1200));
+        let unknown = text.replace("OPERATION", "and i32 %m, 2147483646").replace("i32 1200", "i32 %read");
+        assert_eq!(likely(&unknown), None);
         let remainder = "sub i32 %m, %left".to_string();
         let text =
             text.replace("%even = OPERATION", &format!("%left = srem i32 %m, 2\n %even = {remainder}"));

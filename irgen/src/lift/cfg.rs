@@ -188,6 +188,14 @@ fn reverse_postorder<'m>(entry: Block<'m>) -> Vec<Block<'m>> {
     order
 }
 
+/// Whether control may come to some block twice.
+pub(super) fn has_cycle(function: Function<'_>) -> bool {
+    let Some(entry) = function.entry() else { return false };
+    let order = reverse_postorder(entry);
+    let number: FxHashMap<Block<'_>, usize> = order.iter().enumerate().map(|(at, b)| (*b, at)).collect();
+    order.iter().enumerate().any(|(at, b)| b.successors().iter().any(|s| number[s] <= at))
+}
+
 /// Cooper, Harvey and Kennedy's iteration on reverse postorder numbers.
 fn dominators(preds: &[Vec<usize>]) -> Vec<usize> {
     let mut idom: Vec<Option<usize>> = vec![None; preds.len()];

@@ -37,7 +37,7 @@ use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation, VarId};
 use crate::llvm::{Block, Function, Inst, Module, Value};
 
 pub use call_sites::likely_value;
-pub use canonicalise::{canonicalise, canonicalise_function};
+pub use canonicalise::{canonicalise, canonicalise_function, canonicalise_loops};
 pub use cfg::Cfg;
 pub use closed_forms::{
     AffineRecurrences, CLOSED_FORMS, ClosedFormsSource, FunctionForms, Nothing, ScalarEvolution,

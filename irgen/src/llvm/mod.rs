@@ -51,6 +51,6 @@ pub use metadata::{HintValue, LoopHint, Metadata, MetadataKind, SourceLocation};
 pub use module::{DataLayout, Module};
 pub use scev::{BackedgeCount, Scev, ScevKind, Wrap};
 pub use target::{CodeModel, FileType, OptLevel, TargetMachine};
-pub use trial::try_reading;
+pub use trial::{is_bitcode, try_reading};
 pub use types::{Type, TypeKind};
 pub use value::{FpBits, Global, Value};

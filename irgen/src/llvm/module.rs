@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::ptr;
 
-use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
+use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyFunction, LLVMVerifyModule};
 use llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use llvm_sys::core::*;
 use llvm_sys::linker::LLVMLinkModules2;
@@ -195,7 +195,7 @@ impl<'c> Module<'c> {
         self.run(None, pipeline, target)
     }
 
-    /// Runs function passes over one function. Verifies first.
+    /// Runs function passes over one function. Verifies it first.
     pub fn run_function_passes(
         &mut self,
         function: &str,
@@ -217,7 +217,17 @@ impl<'c> Module<'c> {
     ) -> Result<()> {
         let error = |message| LlvmError::Passes { pipeline: pipeline.to_owned(), message };
         let passes = CString::new(pipeline).map_err(|e| error(e.to_string()))?;
-        self.verify()?;
+        match function {
+            // SAFETY: a function of this module, with a body.
+            Some(f) => unsafe {
+                let action = LLVMVerifierFailureAction::LLVMReturnStatusAction;
+                if LLVMVerifyFunction(f, action) != 0 {
+                    // Only the whole is told what is wrong.
+                    self.verify()?;
+                }
+            },
+            None => self.verify()?,
+        }
         let before = self.context.num_diagnostics();
         let tm = target.map_or(ptr::null_mut(), TargetMachine::raw);
         // SAFETY: a verified module, exclusively borrowed: no handle sees what passes delete. The options are freed.

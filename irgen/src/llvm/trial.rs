@@ -53,7 +53,7 @@ pub unsafe fn try_reading(bytes: &[u8], name: &str) -> Result<()> {
 }
 
 /// Whether it is bitcode, with or without a wrapper; as in LLVM's `isBitcode`.
-fn is_bitcode(bytes: &[u8]) -> bool {
+pub fn is_bitcode(bytes: &[u8]) -> bool {
     bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(&0x0B17_C0DE_u32.to_le_bytes())
 }
 

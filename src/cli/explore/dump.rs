@@ -32,7 +32,7 @@ pub fn write(
         let ir = match read {
             Input::Ir(_) => {
                 let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
-                session.emit(&choices).map_err(failed)?.text
+                session.emit(&choices, |m| m.to_string()).map_err(failed)?
             }
             Input::Text(_) => session.emit_kernel(&region.kernel, &chosen).map_err(failed)?,
         };

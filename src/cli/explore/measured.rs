@@ -88,7 +88,7 @@ pub fn measure(
                     bytes.clone()
                 } else {
                     let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
-                    session.emit(&choices).map_err(failed)?.bitcode
+                    session.emit(&choices, |m| m.to_bitcode()).map_err(failed)?
                 });
             }
             let list: Vec<(&str, &[u8])> =

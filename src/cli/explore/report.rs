@@ -29,7 +29,9 @@ pub struct RegionSummary {
     pub moves: usize,
     /// Moves that led to a tree met before.
     pub duplicates: usize,
-    /// Distinct variants judged.
+    /// Distinct variants tried.
+    pub tried: usize,
+    /// Of these, judged: those that were promising.
     pub judged: usize,
     /// Of these, legal.
     pub legal: usize,
@@ -115,6 +117,7 @@ pub fn summary(
         refused: refused.collect(),
         moves: exploration.statistics.moves,
         duplicates: exploration.statistics.duplicates,
+        tried: exploration.statistics.tried,
         judged: exploration.statistics.judged,
         legal: exploration.statistics.legal,
         undecided: exploration.statistics.undecided,
@@ -184,11 +187,11 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
     let at = if params.is_empty() { String::new() } else { format!(" at {}", params.join(", ")) };
     let _ = writeln!(
         out,
-        "{}{place}: {} legal of {} distinct variants ({} moves){at}; the original: {} cycles predicted for {machine}",
+        "{}{place}: {} legal of {} judged, of {} variants{at}; the original: {} cycles predicted for {machine}",
         summary.region,
         summary.legal,
         summary.judged,
-        summary.moves,
+        summary.tried,
         cycles(summary.original_cycles)
     );
     let mut table = Table::new();

@@ -70,7 +70,13 @@ impl<'d, 'e, 'a> Desk<'d, 'e, 'a> {
         self.engine.judge_drafts(drafts, Some(&self.name))
     }
 
-    /// The same for one draft.
+    /// The promising ones of some drafts, which are changes of a variant and differ in sizes or order: of those that are
+    /// predicted to take least, the legal ones, in the order in which they were found.
+    pub fn judge_promising(&mut self, drafts: Vec<Draft>, from: &Variant) -> Vec<Variant> {
+        self.engine.judge_promising(drafts, from.cost.cycles, Some(&self.name))
+    }
+
+    /// The same as [`Desk::judge`], for one draft.
     pub fn judge_one(&mut self, draft: Draft) -> Option<Variant> {
         self.judge(vec![draft]).pop().flatten()
     }

@@ -33,10 +33,10 @@ impl Sketch for RegisterTile {
         let mut result = Vec::new();
         let mut drafts = Vec::new();
         for order in orders(desk, start, &top) {
-            drafts.extend(jammed(desk, &(&order).into(), &top));
+            drafts.extend(jammed(desk, &order, &top));
             result.push(order);
         }
-        result.extend(desk.judge(drafts).into_iter().flatten());
+        result.extend(desk.judge_promising(drafts, start));
         result
     }
 }
@@ -109,18 +109,23 @@ fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
 }
 
 /// One loop that is not innermost jammed, and one in it as well.
-fn jammed(desk: &Desk<'_, '_, '_>, order: &Draft, top: &Path) -> Vec<Draft> {
+fn jammed(desk: &mut Desk<'_, '_, '_>, order: &Variant, top: &Path) -> Vec<Draft> {
     let mut result = Vec::new();
-    let Some(nest) = order.root.at(top) else { return result };
+    let root = order.root.clone();
+    let Some(nest) = root.at(top) else { return result };
     let most = i64::from(desk.most_leaves()).min(COPIES * 4);
     for depth in 2..=nest.summary().loop_depth {
         for path in loops_of_depth(&order.root, top, depth) {
             let Some(leaves) = order.root.at(&path).map(|n| i64::from(n.summary().leaves)) else {
                 continue;
             };
+            // Where two copies are not legal, more are not either.
+            let jam = |factor| UnrollAndJam { target: path.clone().into(), factor };
+            if desk.try_step(order, jam(FACTORS[0])).is_none() {
+                continue;
+            }
             for outer in FACTORS.into_iter().filter(|f| f * leaves <= most) {
-                let step = UnrollAndJam { target: path.clone().into(), factor: outer };
-                let Ok(draft) = desk.apply(order, step) else { break };
+                let Ok(draft) = desk.apply(&order.into(), jam(outer)) else { break };
                 for inner in 2..depth {
                     let Some(target) = main_part(&draft.root, &path, inner) else { continue };
                     for factor in INNER_FACTORS
