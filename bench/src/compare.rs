@@ -97,7 +97,8 @@ impl Comparison<'_> {
 
     fn row(&self) -> Result<Row> {
         let (suite, program, arguments) = (self.suite, self.program, self.arguments);
-        let (settings, registry) = (arguments.search.settings()?, Registry::standard());
+        let (mut settings, registry) = (arguments.search.settings()?, Registry::standard());
+        settings.limits.promising = settings.limits.promising.max(arguments.top);
         let original = self.place(".original");
         let size = suite.choose_size(program, &[], &arguments.timing, arguments.suites.longest, &original)?;
         let variant: Vec<String> = size.iter().chain(&suite.timed_flags).cloned().collect();
@@ -179,7 +180,7 @@ impl Comparison<'_> {
         executables: &mut Vec<PathBuf>,
     ) -> Result<Vec<Ablation>> {
         let names: Vec<String> = settings.sketches.names().map(str::to_string).collect();
-        let all = std::fs::read(&executables[1])?;
+        let mut known = vec![(std::fs::read(&executables[1])?, 1)];
         let mut list = Vec::new();
         for sketch in names {
             let mut settings = settings.clone();
@@ -187,10 +188,16 @@ impl Comparison<'_> {
             let optimized = Optimized::new(build, &settings, registry)?;
             let output = self.place(&format!(".without-{sketch}"));
             optimized.program(0, &output)?;
-            let program = if std::fs::read(&output)? == all { 1 } else { executables.len() };
-            if program > 1 {
-                executables.push(output);
-            }
+            let bytes = std::fs::read(&output)?;
+            // What is the same program is measured once.
+            let program = match known.iter().find(|(known, _)| *known == bytes) {
+                Some((_, at)) => *at,
+                None => {
+                    known.push((bytes, executables.len()));
+                    executables.push(output);
+                    executables.len() - 1
+                }
+            };
             list.push(Ablation { sketch, prediction: optimized.prediction(), program });
         }
         Ok(list)

@@ -83,6 +83,8 @@ pub struct Engine<'e, 'a> {
     statistics: Statistics,
     /// Variants that may be tried before the phase at hand ends; at most the limit.
     ceiling: usize,
+    /// Trees that may still take more work than others.
+    patient: usize,
 }
 
 /// Variants whose moves are applied before it is asked whether there are enough: a fixed number, whatever the number of
@@ -90,6 +92,11 @@ pub struct Engine<'e, 'a> {
 const EXPANDED_AT_ONCE: usize = 32;
 /// Variants judged before progress is told, or it is asked whether there are enough.
 const BATCH: usize = 256;
+/// By how much cheaper than all before a tree is that is worth more work, if it cannot be judged with the usual one.
+const OUTSTANDING: f64 = 0.9;
+/// By how much more; and how many trees of a search.
+const PATIENCE: u64 = 8;
+const PATIENT: usize = 6;
 /// What takes so many times as long as what it was made of is not promising: a later step seldom makes up for it.
 const UNPROMISING: f64 = 1.25;
 
@@ -120,6 +127,7 @@ impl<'e, 'a> Engine<'e, 'a> {
             refused: Vec::new(),
             statistics: Statistics::default(),
             ceiling: explorer.limits.variants,
+            patient: PATIENT,
         };
         let kernel = &explorer.problem.kernel;
         let root = loop_tree::canonical(kernel, &kernel.original);
@@ -353,9 +361,17 @@ impl<'e, 'a> Engine<'e, 'a> {
 
     fn judge(&mut self, drafts: Vec<(Draft, Cost)>, sketch: Option<&Arc<str>>) {
         let worker = self.worker;
-        let judge = |(draft, _): &(Draft, Cost)| worker.judge(&draft.root);
-        let judged: Vec<Judged> =
+        let judge = |(draft, _): &(Draft, Cost)| worker.judge(&draft.root, 1);
+        let mut judged: Vec<Judged> =
             in_pool(self.pool.as_ref(), || drafts.par_iter().with_max_len(1).map(judge).collect());
+        let best = self.variants.iter().map(|v| v.cost.cycles).fold(f64::INFINITY, f64::min);
+        for ((draft, cost), judged) in drafts.iter().zip(&mut judged) {
+            let undecided = matches!(judged, Err(witness) if matches!(**witness, Witness::Quota));
+            if undecided && self.patient > 0 && cost.cycles < OUTSTANDING * best {
+                self.patient -= 1;
+                *judged = worker.judge(&draft.root, PATIENCE);
+            }
+        }
         for ((Draft { root, recipe }, cost), judged) in drafts.into_iter().zip(judged) {
             self.statistics.judged += 1;
             let hash = root.structural_hash();
@@ -400,14 +416,14 @@ impl<'e, 'a> Engine<'e, 'a> {
 }
 
 impl Worker<'_> {
-    fn judge(&self, root: &Green) -> Judged {
+    fn judge(&self, root: &Green, patience: u64) -> Judged {
         let problem = self.problem;
         let verdict = ORACLE.with_borrow_mut(|slot| {
             if !matches!(slot, Some((search, _)) if *search == self.search) {
                 *slot = Some((self.search, new_oracle(problem).map_err(into_witness)));
             }
             match slot {
-                Some((_, Ok(oracle))) => oracle.judge(root),
+                Some((_, Ok(oracle))) => oracle.judge_patiently(root, patience),
                 Some((_, Err(witness))) => Verdict::Never(witness.clone()),
                 None => Verdict::Never(Witness::Quota),
             }

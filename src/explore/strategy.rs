@@ -192,7 +192,7 @@ fn refine(
     for phase in phases.iter().filter(|p| (p.suits)(&traits)) {
         let steps = |s: &Step| phase.steps.contains(&s.name());
         let change = |old: &Green, new: &Green| nest.is_all_that_changed(old, new);
-        let used = front.iter().map(|v| v.recipe.0.len() - steps_before).min().unwrap_or(0);
+        let used = front.iter().map(|v| v.recipe.0.len().saturating_sub(steps_before)).min().unwrap_or(0);
         let depth = phase.depth.min(engine.limits().depth.saturating_sub(used));
         let admit = Admit { step: &steps, change: &change };
         front = beam(engine, front, depth, |engine, from| engine.expand_promising(from, &admit));

@@ -33,7 +33,7 @@ use crate::system::{Inexact, Solver, System};
 use buffers::Judged;
 use loop_tree::{Green, Kernel, LoopKind, Path, Privates, RuntimeCondition, StmtId, fresh_variable};
 use order::{Orders, Question};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use storage::Storage;
@@ -137,7 +137,7 @@ pub struct Oracle {
     context: System,
     solver: Solver,
     /// Budget per tree.
-    work: u64,
+    work: Cell<u64>,
     checks: Vec<order::Check>,
     /// Which writes may be seen by which reads.
     flows: Vec<order::Check>,
@@ -185,7 +185,7 @@ impl Oracle {
             set,
             context,
             solver,
-            work: options.work,
+            work: Cell::new(options.work),
             checks,
             flows,
             by_pair,
@@ -209,6 +209,15 @@ impl Oracle {
     /// Questions that were put to isl because no fast proof was found.
     pub fn isl_calls(&self) -> u64 {
         self.solver.isl_calls()
+    }
+
+    /// As [`Oracle::judge`], with a multiple of the work that a tree usually may take.
+    pub fn judge_patiently(&self, root: &Green, times: u64) -> Verdict {
+        let usual = self.work.get();
+        self.work.set(usual.saturating_mul(times));
+        let verdict = self.judge(root);
+        self.work.set(usual);
+        verdict
     }
 
     /// Whether the tree may replace the original order.
@@ -258,7 +267,7 @@ impl Oracle {
     }
 
     fn judge_places(&self, places: &[Place]) -> Result<BTreeSet<RuntimeCondition>, Witness> {
-        self.solver.set_budget(self.work);
+        self.solver.set_budget(self.work.get());
         let mut memo = self.memo.borrow_mut();
         let mut by_statement: Vec<Vec<&Place>> = vec![Vec::new(); self.kernel.statements.len()];
         for place in places {
@@ -365,7 +374,7 @@ impl Oracle {
         places: &[Place],
         conditions: &BTreeSet<RuntimeCondition>,
     ) -> BTreeMap<Path, LoopFacts> {
-        self.solver.set_budget(self.work);
+        self.solver.set_budget(self.work.get());
         let mut facts: BTreeMap<Path, LoopFacts> = BTreeMap::new();
         let mut memo = self.memo.borrow_mut();
         let mut unknown: BTreeSet<Path> = BTreeSet::new();

@@ -11,7 +11,7 @@ pub struct SkewedJam;
 
 const FACTORS: [i64; 3] = [2, 4, 8];
 /// Iterations by which a row is behind the one before.
-const SKEWS: [i64; 2] = [1, 2];
+const SKEWS: std::ops::RangeInclusive<i64> = 1..=2;
 
 impl Sketch for SkewedJam {
     fn name(&self) -> &str {
@@ -31,13 +31,18 @@ impl Sketch for SkewedJam {
             if desk.try_step(start, jam(FACTORS[0])).is_some() || desk.is_full() {
                 continue;
             }
-            for factor in SKEWS {
+            let skewed = |desk: &Desk<'_, '_, '_>, factor| {
                 let skew = Skew { outer: outer.clone().into(), inner: inner.clone().into(), factor };
-                let Ok(skewed) = desk.apply(&Draft::from(start), skew) else { break };
-                let drafts = FACTORS.iter().filter_map(|f| desk.apply(&skewed, jam(*f)).ok()).collect();
-                // Also beyond the least legal one: only then do rows not wait for each other within an iteration.
-                result.extend(desk.judge(drafts).into_iter().flatten());
-            }
+                desk.apply(&Draft::from(start), skew).ok()
+            };
+            let least = SKEWS.into_iter().find(|factor| {
+                let draft = skewed(desk, *factor).and_then(|s| desk.apply(&s, jam(FACTORS[0])).ok());
+                draft.is_some_and(|d| desk.judge_one(d).is_some())
+            });
+            // At the least legal one, rows wait for each other within an iteration; one further, they do not.
+            let Some(skewed) = least.and_then(|least| skewed(desk, least + 1)) else { continue };
+            let drafts = FACTORS.iter().filter_map(|f| desk.apply(&skewed, jam(*f)).ok()).collect();
+            result.extend(desk.judge(drafts).into_iter().flatten());
         }
         result
     }
