@@ -5,8 +5,8 @@ use crate::statistics;
 use anyhow::{Context as _, Result, anyhow};
 use looptree::analyses::{Oracle, Verdict};
 use looptree::driver::Settings;
-use looptree::explore::{Exploration, Explorer, Limits, Problem, RegistryMoves, Strategy};
-use looptree::transforms::{self, Context, Recipe, Registry};
+use looptree::explore::{Exploration, Explorer, Limits, MoveSource, Problem, RegistryMoves, Strategy};
+use looptree::transforms::{self, Context, Recipe, Registry, Step};
 use looptree::tree::{Green, Kernel, canonical, text};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
@@ -70,6 +70,15 @@ fn hashes(tree: &Green) -> HashSet<u128> {
     tree.walk().map(Green::structural_hash).collect()
 }
 
+/// All moves but marks, which are legal or not by one question and would be most of the variants.
+struct Unmarked<'a>(RegistryMoves<'a>);
+
+impl MoveSource for Unmarked<'_> {
+    fn moves(&self, context: &Context<'_>) -> Vec<Step> {
+        self.0.moves(context).into_iter().filter(|step| step.name() != "mark").collect()
+    }
+}
+
 /// The search on one and two threads, and its parts one by one.
 pub fn searches(variants: usize) -> Result<Vec<Figure>> {
     let kernel = kernel()?;
@@ -77,7 +86,7 @@ pub fn searches(variants: usize) -> Result<Vec<Figure>> {
     let models = settings.models()?;
     let problem = settings.problem(&kernel, &models, &[])?;
     let registry = Registry::standard();
-    let moves = RegistryMoves { registry: &registry, options: settings.moves.clone() };
+    let moves = Unmarked(RegistryMoves { registry: &registry, options: settings.moves.clone() });
     // Seconds by the clock and by the processors: the second is what counts where other work runs beside it.
     let search = |threads: usize| -> (f64, f64, Exploration) {
         let limits = Limits { depth: 8, variants, refused: usize::MAX, threads, ..Limits::default() };
