@@ -294,6 +294,15 @@ impl<'m> Data<'_, '_, 'm> {
         if let Some(&slot) = self.slot_of.get(&phi.value()) {
             return slot;
         }
+        // What one scalar hands to a loop inside and takes back is one scalar.
+        let around = self.phis.iter().copied().find(|outer| self.passes_through(*outer, phi));
+        if let Some((outer, oc)) = around.and_then(|outer| Some((outer, *self.carried.get(&outer)?))) {
+            let slot = self.carried_slot(outer, oc, ty);
+            if self.slot_of.insert(phi.value(), slot).is_none() {
+                self.set_at_latch(phi, c, slot, ty);
+            }
+            return slot;
+        }
         let slot = self.add_slot(phi.value(), ty, None);
         self.slots[slot].written = true;
         let (front, latch) = self.elements.get(&phi).map_or((true, true), |e| (e.set_front, e.set_latch));
@@ -301,9 +310,44 @@ impl<'m> Data<'_, '_, 'm> {
             self.add_root(c.front, Root::Set { slot, value: c.start });
         }
         if latch && c.next != phi.value() {
-            self.add_root(c.latch, Root::Set { slot, value: c.next });
+            self.set_at_latch(phi, c, slot, ty);
         }
         slot
+    }
+
+    /// Asks for the effect that sets a carried value's scalar for the next iteration; a loop inside may do so.
+    fn set_at_latch(&mut self, phi: Inst<'m>, c: Carried<'m>, slot: usize, ty: ScalarType) {
+        let inside = self.phis.iter().copied().find(|inner| self.passes_through(phi, *inner));
+        match inside.and_then(|inner| Some((inner, *self.carried.get(&inner)?))) {
+            Some((inner, ic)) => _ = self.carried_slot(inner, ic, ty),
+            None => self.add_root(c.latch, Root::Set { slot, value: c.next }),
+        }
+    }
+
+    /// Whether all that a loop does with a carried value is to start a loop directly inside with it and to go on with what that
+    /// one ends with: `for { for { s += .. } }`.
+    fn passes_through(&self, outer: Inst<'m>, inner: Inst<'m>) -> bool {
+        let (Some(o), Some(i)) = (self.carried.get(&outer), self.carried.get(&inner)) else { return false };
+        let cfg = self.cx.values.cfg;
+        let last = if i.test_first { inner.value() } else { i.next };
+        // Through the phis that close loops.
+        let mut taken_back = o.next;
+        while let Some(phi) = taken_back.as_inst().filter(|p| p.is_phi() && *p != inner)
+            && let [(value, _)] = phi.incoming()[..]
+        {
+            taken_back = value;
+        }
+        let only_use = |user: &Value<'m>| {
+            user.as_inst().is_some_and(|u| {
+                u == inner || u.is_phi() && cfg.home(u).is_some_and(|block| !cfg.loops[o.l].contains(block))
+            })
+        };
+        i.start == outer.value()
+            && cfg.loops[i.l].parent == Some(o.l)
+            && taken_back == last
+            && outer.value().users().iter().all(only_use)
+            && !self.elements.contains_key(&outer)
+            && !self.elements.contains_key(&inner)
     }
 
     /// Exact without any condition, and only over loops around the section.

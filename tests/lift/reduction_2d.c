@@ -1,0 +1,8 @@
+// One sum over a matrix: the scalar passes through both loops and is one, so that the loops are free to change places.
+int f(int n, int a[n][n]) {
+    int s = 0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            s += a[i][j];
+    return s;
+}
