@@ -117,7 +117,7 @@ const INNER_OFFSET: i64 = 128;
 const INNER: i64 = 1024;
 /// The same where all subscripts have an offset, and all extents are the same, so that kernels can be executed.
 const OFFSET: i64 = 16;
-/// See [`OFFSET`].
+/// Extent of all dimensions then.
 pub const SMALL: i64 = 48;
 
 /// The kernel of a seed, with `depth` nested loops at most.
