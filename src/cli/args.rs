@@ -163,7 +163,7 @@ pub struct OptArguments {
     /// Search.
     #[command(flatten)]
     pub search: SearchArguments,
-    /// Predicted gain below which the original code is kept: 1.4 asks for forty percent.
+    /// Predicted gain below which the original code is kept: 1.6 asks for sixty percent.
     #[arg(long, default_value_t = looptree::driver::MIN_GAIN)]
     pub min_gain: f64,
     /// Print remarks: what was done, what was not and why.
