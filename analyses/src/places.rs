@@ -138,7 +138,7 @@ pub fn places(kernel: &Kernel, root: &Green) -> Result<Vec<Place>, Unsupported> 
 impl Place {
     /// Loops shared with another place of the same tree, and how the two are ordered where the values of those are equal.
     pub fn shared(&self, other: &Place) -> (usize, std::cmp::Ordering) {
-        let common = self.path.0.iter().zip(&other.path.0).take_while(|(a, b)| a == b).count();
+        let common = self.path.shared_len(&other.path);
         let loops =
             self.loops.iter().take_while(|l| l.depth <= common && l.depth < self.path.0.len()).count();
         (loops.min(other.loops.len()), self.path.0[common..].cmp(&other.path.0[common..]))

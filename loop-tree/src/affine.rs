@@ -287,6 +287,28 @@ impl Affine {
         }
         i64::try_from(sum).ok()
     }
+
+    /// What decides the maximum of a list, sorted: without those that are never above another one.
+    pub fn greatest(bounds: Vec<Affine>) -> Vec<Affine> {
+        Affine::deciding(bounds, |difference| difference >= 0)
+    }
+
+    /// What decides the minimum of a list, sorted: without those that are never below another one.
+    pub fn least(bounds: Vec<Affine>) -> Vec<Affine> {
+        Affine::deciding(bounds, |difference| difference <= 0)
+    }
+
+    /// `implies(a - b)`: `a` makes `b` superfluous.
+    fn deciding(mut bounds: Vec<Affine>, implies: impl Fn(i64) -> bool) -> Vec<Affine> {
+        bounds.sort();
+        bounds.dedup();
+        if bounds.len() < 2 {
+            return bounds;
+        }
+        let superfluous =
+            |b: &Affine| bounds.iter().any(|a| a != b && (a - b).as_constant().is_some_and(&implies));
+        bounds.iter().filter(|b| !superfluous(b)).cloned().collect()
+    }
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

@@ -147,4 +147,15 @@ impl WindowRange {
     pub fn new(lower: impl Into<Affine>, upper: impl Into<Affine>) -> WindowRange {
         WindowRange { lower: vec![lower.into()], upper: vec![upper.into()] }
     }
+
+    /// Each lower bound with the length to each upper one; the range is as long as the shortest, or empty where one is negative.
+    pub fn lengths(&self) -> impl Iterator<Item = (&Affine, Affine)> {
+        self.lower.iter().flat_map(|l| self.upper.iter().map(move |u| (l, u - l)))
+    }
+
+    /// A lower bound and the constant length from it in which the range lies, the shortest that is known.
+    pub fn constant_len(&self) -> Option<(&Affine, i64)> {
+        let constant = self.lengths().filter_map(|(lower, length)| Some((lower, length.as_constant()?)));
+        constant.min_by_key(|(_, length)| *length).map(|(lower, length)| (lower, length.max(0)))
+    }
 }

@@ -242,8 +242,8 @@ impl Canonical {
                 let mut buffer_new = buffer.map(&|e| env.apply(e));
                 for window in buffer_new.fill.iter_mut().chain(&mut buffer_new.write_back) {
                     for range in &mut window.0 {
-                        range.lower = tidy(std::mem::take(&mut range.lower), |difference| difference >= 0);
-                        range.upper = tidy(std::mem::take(&mut range.upper), |difference| difference <= 0);
+                        range.lower = Affine::greatest(std::mem::take(&mut range.lower));
+                        range.upper = Affine::least(std::mem::take(&mut range.upper));
                         self.shorten(&mut range.lower, &mut range.upper);
                     }
                 }
@@ -380,24 +380,12 @@ fn sole_alias(var: VarId, body: &Green, originals: u32) -> Option<(VarId, Green)
 fn map_header(header: &LoopHeader, var: VarId, f: &dyn Fn(&Affine) -> Affine) -> LoopHeader {
     let bounds = match &header.bounds {
         Bounds::Affine { lower, upper } => Bounds::Affine {
-            lower: tidy(lower.iter().map(f).collect(), |difference| difference >= 0),
-            upper: tidy(upper.iter().map(f).collect(), |difference| difference <= 0),
+            lower: Affine::greatest(lower.iter().map(f).collect()),
+            upper: Affine::least(upper.iter().map(f).collect()),
         },
         other => other.clone(),
     };
     LoopHeader { var, bounds, step: header.step, kind: header.kind }
-}
-
-/// Sorted, and without bounds that another one implies: `implies(a - b)` says that bound `a` makes `b` superfluous.
-fn tidy(mut bounds: Vec<Affine>, implies: impl Fn(i64) -> bool) -> Vec<Affine> {
-    bounds.sort();
-    bounds.dedup();
-    if bounds.len() < 2 {
-        return bounds;
-    }
-    let superfluous =
-        |b: &Affine| bounds.iter().any(|a| a != b && (a - b).as_constant().is_some_and(&implies));
-    bounds.iter().filter(|b| !superfluous(b)).cloned().collect()
 }
 
 #[cfg(test)]

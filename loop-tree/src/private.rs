@@ -161,11 +161,7 @@ fn predicate(around: &Around) -> Option<ArrayId> {
 /// The variables of the loops around the sequence that all of them stand in, if it begins with setting the scalar.
 fn variables(kernel: &Kernel, touching: &[&Occurrence], array: ArrayId) -> Option<Arc<[VarId]>> {
     let first = touching.first()?;
-    let mut common = first.path.0.len();
-    for other in touching {
-        let shared = first.path.0.iter().zip(&other.path.0).take_while(|(a, b)| a == b).count();
-        common = common.min(shared);
-    }
+    let common = touching.iter().map(|other| first.path.shared_len(&other.path)).min()?;
     // Where one statement is all, it may stand anywhere; else nothing but bindings stands between it and the sequence.
     let conditional = first.around[common.min(first.around.len())..]
         .iter()

@@ -33,6 +33,16 @@ impl Path {
         other.0.starts_with(&self.0)
     }
 
+    /// The innermost node that holds both.
+    pub fn shared(&self, other: &Path) -> Path {
+        Path(self.0[..self.shared_len(other)].into())
+    }
+
+    /// How deep [`Path::shared`] is.
+    pub fn shared_len(&self, other: &Path) -> usize {
+        self.0.iter().zip(&other.0).take_while(|(a, b)| a == b).count()
+    }
+
     /// Reads `@0.2.1` or `@`.
     pub fn parse(text: &str) -> Option<Path> {
         let rest = text.strip_prefix('@')?;

@@ -108,7 +108,11 @@ impl Arguments {
             self.groups.remove(0);
         }
         let group = self.groups.first_mut()?;
-        Some(group.remove(0))
+        let argument = group.remove(0);
+        if group.is_empty() {
+            self.groups.remove(0);
+        }
+        Some(argument)
     }
 
     /// Takes `word`, wherever it stands.

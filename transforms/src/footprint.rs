@@ -74,12 +74,10 @@ impl Footprint {
     pub fn dims(&self, at: &Path, extents: &[Option<Affine>]) -> Result<Vec<BufferDim>, Refusal> {
         let dim = |(k, range): (usize, &WindowRange)| {
             let index = Affine::var(Buffer::index(k));
-            let pairs = || range.lower.iter().flat_map(|l| range.upper.iter().map(move |u| (l, u - l)));
-            let constant = pairs().filter_map(|(l, extent)| Some((l, extent.as_constant()?)));
-            let smallest = constant.min_by_key(|(_, extent)| *extent);
-            let known = smallest
+            let known = range
+                .constant_len()
                 .map(|(l, extent)| (l.clone(), Affine::constant(extent.max(1))))
-                .or_else(|| pairs().find(|(_, e)| e.is_invariant()).map(|(l, e)| (l.clone(), e)))
+                .or_else(|| range.lengths().find(|(_, e)| e.is_invariant()).map(|(l, e)| (l.clone(), e)))
                 .or_else(|| Some((Affine::constant(0), extents.get(k)?.clone()?)));
             let Some((lower, extent)) = known else {
                 return Err(Refusal::new(

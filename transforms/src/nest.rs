@@ -144,16 +144,8 @@ pub fn longest_band<'a>(start: &Site<'a>, limit: usize) -> Vec<Site<'a>> {
 
 /// A header with bounds that constants make superfluous left out. An empty range stays empty.
 pub fn header(var: VarId, lower: Vec<Affine>, upper: Vec<Affine>, step: i64, kind: LoopKind) -> LoopHeader {
-    let bounds = Bounds::Affine { lower: tightest(lower, |d| d >= 0), upper: tightest(upper, |d| d <= 0) };
+    let bounds = Bounds::Affine { lower: Affine::greatest(lower), upper: Affine::least(upper) };
     LoopHeader { var, bounds, step, kind }
-}
-
-fn tightest(mut bounds: Vec<Affine>, implies: impl Fn(i64) -> bool) -> Vec<Affine> {
-    bounds.sort();
-    bounds.dedup();
-    let superfluous =
-        |b: &Affine| bounds.iter().any(|a| a != b && (a - b).as_constant().is_some_and(&implies));
-    bounds.iter().filter(|b| !superfluous(b)).cloned().collect()
 }
 
 /// Whether the range is empty whatever the values of variables and parameters.

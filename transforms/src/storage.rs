@@ -7,6 +7,9 @@ use std::sync::Arc;
 /// Bytes that a buffer on the stack takes at most.
 const MOST_ON_STACK: i64 = 32 << 10;
 
+/// A cache line, and a vector of the widest, in bytes.
+const ALIGNMENT: u32 = 64;
+
 /// The array of that name.
 pub(crate) fn array(cx: &Context<'_>, name: &str, at: &Path) -> Result<ArrayId, Refusal> {
     cx.kernel.find_array(name).ok_or_else(|| {
@@ -16,15 +19,17 @@ pub(crate) fn array(cx: &Context<'_>, name: &str, at: &Path) -> Result<ArrayId, 
     })
 }
 
-/// Where a buffer of these dimensions lives.
-pub(crate) fn home(cx: &Context<'_>, array: ArrayId, dims: &[BufferDim]) -> Home {
+/// A buffer of these dimensions, neither filled nor written back: a single element in registers, few on the stack, else on the
+/// heap.
+pub(crate) fn buffer(cx: &Context<'_>, array: ArrayId, instance_dims: usize, dims: Vec<BufferDim>) -> Buffer {
+    let scalar = Buffer { instance_dims, ..Buffer::scalar(array) };
+    if dims.is_empty() {
+        return scalar;
+    }
     let size = i64::from(cx.kernel.array(array).element.size());
     let bytes = dims.iter().try_fold(size, |bytes, d| bytes.checked_mul(d.extent.as_constant()?));
-    match bytes {
-        _ if dims.is_empty() => Home::Registers,
-        Some(bytes) if bytes <= MOST_ON_STACK => Home::Stack,
-        _ => Home::Heap,
-    }
+    let home = if bytes.is_some_and(|bytes| bytes <= MOST_ON_STACK) { Home::Stack } else { Home::Heap };
+    Buffer { dims, home, alignment: ALIGNMENT, ..scalar }
 }
 
 /// The tree with the node at a path inside of a buffer.
@@ -39,4 +44,19 @@ pub(crate) fn parse(arguments: &mut Arguments) -> Result<(LoopRef, Arc<str>), Re
         Some(name) if name.key.is_none() => Ok((target, name.value.as_str().into())),
         _ => Err(arguments.error(format!("`{}` needs the name of an array after the node", arguments.name))),
     }
+}
+
+/// Reads `node; array` and perhaps `; number`.
+pub(crate) fn parse_with_number(
+    mut arguments: Arguments,
+    what: &str,
+) -> Result<(LoopRef, Arc<str>, Option<i64>), RecipeError> {
+    let (target, array) = parse(&mut arguments)?;
+    let number = match arguments.integers().as_deref() {
+        None => None,
+        Some([number]) => Some(*number),
+        Some(_) => return Err(arguments.error(format!("{what} is one number"))),
+    };
+    arguments.finish()?;
+    Ok((target, array, number))
 }

@@ -198,12 +198,13 @@ impl<'m> Emitter<'m, '_> {
             None => Vec::new(),
             Some(_) => self.named(frame, buffer, body)?,
         };
+        let transfer = |window, direction| Transfer { frame, window, named: &named, direction };
         if let Some(window) = &buffer.fill {
-            self.copy(frame, window, &named, Direction::In, 0)?;
+            self.copy(transfer(window, Direction::In), 0)?;
         }
         self.below(0, |e| e.tree(body))?;
         if let Some(window) = &buffer.write_back {
-            self.copy(frame, window, &named, Direction::Out, 0)?;
+            self.copy(transfer(window, Direction::Out), 0)?;
         }
         Ok(())
     }
@@ -227,54 +228,39 @@ impl<'m> Emitter<'m, '_> {
     }
 
     /// Copies a window from its subscript number `k` on, in the order of the array.
-    fn copy(
-        &mut self,
-        frame: usize,
-        window: &Window,
-        named: &[bool],
-        direction: Direction,
-        k: usize,
-    ) -> Result<(), EmitError> {
-        let Some(range) = window.0.get(k) else { return self.copy_element(frame, direction, k) };
-        match self.constant_range(range).filter(|_| named[k]) {
+    fn copy(&mut self, transfer: Transfer<'_>, k: usize) -> Result<(), EmitError> {
+        let Some(range) = transfer.window.0.get(k) else {
+            return self.copy_element(transfer.frame, transfer.direction, k);
+        };
+        match self.constant_range(range).filter(|_| transfer.named[k]) {
             Some((first, count)) => {
                 for n in 0..count {
                     let here = first.offset(n);
                     let known = self.known(&here)?;
                     self.scope.enter_let(Buffer::index(k), &here, known);
-                    let result = self.copy_where(range, frame, window, named, direction, k);
+                    let result = self.copy_where(range, transfer, k);
                     self.scope.leave();
                     result?;
                 }
                 Ok(())
             }
             None => self.count(Buffer::index(k), [&range.lower, &range.upper], 1, |e, _| {
-                e.copy(frame, window, named, direction, k + 1)?;
+                e.copy(transfer, k + 1)?;
                 Ok(Vec::new())
             }),
         }
     }
 
-    /// The widest form of a range of constant length: where it begins, and how long it is.
+    /// Where a short range of constant length begins, and how long it is.
     fn constant_range(&self, range: &WindowRange) -> Option<(Affine, i64)> {
-        let pairs = range.lower.iter().flat_map(|l| range.upper.iter().map(move |u| (l, u)));
-        let lengths = pairs.filter_map(|(l, u)| {
-            let length = (&self.scope.resolved(u) - &self.scope.resolved(l)).as_constant()?;
-            Some((l.clone(), length.max(0)))
-        });
-        lengths.min_by_key(|(_, length)| *length).filter(|(_, length)| *length <= MOST_UNROLLED)
+        let resolve = |list: &[Affine]| list.iter().map(|e| self.scope.resolved(e)).collect();
+        let resolved = WindowRange { lower: resolve(&range.lower), upper: resolve(&range.upper) };
+        let (first, length) = resolved.constant_len()?;
+        (length <= MOST_UNROLLED).then(|| (first.clone(), length))
     }
 
     /// The rest of a copy, where the subscript that is bound now lies between all bounds.
-    fn copy_where(
-        &mut self,
-        range: &WindowRange,
-        frame: usize,
-        window: &Window,
-        named: &[bool],
-        direction: Direction,
-        k: usize,
-    ) -> Result<(), EmitError> {
+    fn copy_where(&mut self, range: &WindowRange, transfer: Transfer<'_>, k: usize) -> Result<(), EmitError> {
         let x = Affine::var(Buffer::index(k));
         let above = range.lower.iter().map(|l| &x - l);
         let below = range.upper.iter().map(|u| (u - &x).offset(-1));
@@ -291,11 +277,11 @@ impl<'m> Emitter<'m, '_> {
                 }
             }
         }
-        let Some(holds) = holds else { return self.copy(frame, window, named, direction, k + 1) };
+        let Some(holds) = holds else { return self.copy(transfer, k + 1) };
         let (inside, after) = (self.builder.append_block("copy")?, self.builder.append_block("copy.end")?);
         self.builder.cond_br(holds, inside, after)?;
         self.builder.position_at_end(inside)?;
-        self.copy(frame, window, named, direction, k + 1)?;
+        self.copy(transfer, k + 1)?;
         self.builder.br(after)?;
         Ok(self.builder.position_at_end(after)?)
     }
@@ -325,6 +311,16 @@ impl<'m> Emitter<'m, '_> {
         let place = self.scope.element(frame, index, &[]).ok_or(EmitError::Unsupported { what })?;
         self.in_buffer(frame, &place)
     }
+}
+
+/// A window that is copied between the buffer of a frame and what is around it.
+#[derive(Clone, Copy)]
+struct Transfer<'w> {
+    frame: usize,
+    window: &'w Window,
+    /// See [`Emitter::named`].
+    named: &'w [bool],
+    direction: Direction,
 }
 
 #[derive(Clone, Copy)]

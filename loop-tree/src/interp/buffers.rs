@@ -2,7 +2,7 @@
 
 use super::InterpErrorKind;
 use super::compile::{Accessed, BufferCode, WindowCode};
-use super::memory::GARBAGE;
+use super::memory::garbage;
 use crate::{ArrayId, ScalarType};
 use std::sync::Arc;
 
@@ -37,8 +37,8 @@ impl Frames {
         let Some(len) = len.filter(|len| (0..=MAX_ELEMENTS).contains(len)) else {
             return Err(InterpErrorKind::TooLarge(MAX_ELEMENTS as usize));
         };
-        let garbage = u64::from_le_bytes([GARBAGE; 8]) >> (64 - 8 * ty.size());
-        let frame = Frame { code: code.clone(), slots: slots.to_vec(), bits: vec![garbage; len as usize] };
+        let bits = vec![garbage(ty.size()); len as usize];
+        let frame = Frame { code: code.clone(), slots: slots.to_vec(), bits };
         self.0.push((code.array, frame));
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::buffers::Frames;
 use super::compile::{Accessed, Action, BufferCode, Compiled, StatementCode, Visitor, WindowCode, compile};
-use super::memory::{GARBAGE, Layout, Memory};
+use super::memory::{Layout, Memory, garbage};
 use super::value::{Undefined, binary, call, cast, compare, mask};
 use super::{InterpError, InterpErrorKind};
 use crate::{AccessId, AccessKind, ArrayId, Green, Kernel, OpId, ScalarType, StmtId};
@@ -221,8 +221,7 @@ impl<O: Observer> Execution<'_, O> {
     /// Bits of an element of a private scalar; what was not set is garbage.
     fn element(&self, array: ArrayId, element: Vec<i64>) -> u64 {
         let size = self.layout.arrays[array.index()].element.size();
-        let garbage = u64::from_le_bytes([GARBAGE; 8]) >> (64 - 8 * size);
-        self.elements.bits.get(&(array, element)).copied().unwrap_or(garbage)
+        self.elements.bits.get(&(array, element)).copied().unwrap_or_else(|| garbage(size))
     }
 
     /// Copies a window of the array, or of a buffer around, into the innermost buffer, or back.

@@ -142,7 +142,12 @@ pub struct Memory {
 }
 
 /// What temporary storage holds before it is written: no value that anything computes by chance.
-pub(super) const GARBAGE: u8 = 0xaa;
+const GARBAGE: u8 = 0xaa;
+
+/// Bits of an element of so many bytes that nothing has set.
+pub(super) fn garbage(size: u32) -> u64 {
+    u64::from_le_bytes([GARBAGE; 8]) >> (64 - 8 * size)
+}
 
 impl Memory {
     /// All zero, temporary arrays filled with garbage.

@@ -69,10 +69,9 @@ impl Transform for Concatenate {
 /// The sequence that a loop stands in, and where; another node follows.
 fn position(cx: &Context<'_>, site: &Site<'_>) -> Result<(Path, usize), Refusal> {
     let none = || Refusal::new("not-adjacent", &site.path, "no loop follows in its sequence");
-    let (last, outer) = site.path.0.split_last().ok_or_else(none)?;
-    let sequence = Path(outer.into());
+    let (sequence, index) = site.path.split_last().ok_or_else(none)?;
     match cx.node(&sequence)?.node() {
-        Node::Seq(children) if (*last as usize) + 1 < children.len() => Ok((sequence, *last as usize)),
+        Node::Seq(children) if index + 1 < children.len() => Ok((sequence, index)),
         _ => Err(none()),
     }
 }

@@ -19,7 +19,7 @@
 
 use crate::footprint::Footprint;
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
-use loop_tree::{Affine, Buffer, BufferDim, Green, Home, Path, Storage};
+use loop_tree::{Affine, ArrayId, Buffer, BufferDim, Green, Path, Storage};
 use std::fmt;
 use std::sync::Arc;
 
@@ -60,32 +60,24 @@ impl Transform for Contract {
             dims[open] = BufferDim { subscript, extent: Affine::constant(window) };
         }
         dims.retain(|d| d.extent.as_constant() != Some(1));
-        let home = storage::home(cx, array, &dims);
-        let alignment = if home == Home::Registers { 1 } else { 64 };
-        storage::around(
-            cx,
-            &at,
-            Buffer { array, instance_dims: 0, dims, fill: None, write_back: None, home, alignment },
-        )
+        storage::around(cx, &at, storage::buffer(cx, array, 0, dims))
     }
 }
 
 impl Contract {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
-        let (target, array) = storage::parse(&mut arguments)?;
-        let window = match arguments.next_argument() {
-            None => None,
-            Some(a) => Some(a.value.parse().map_err(|_| a.error("a window is a number of places"))?),
-        };
-        arguments.finish()?;
+    pub(crate) fn parse(arguments: Arguments) -> Result<Self, RecipeError> {
+        let (target, array, window) = storage::parse_with_number(arguments, "a window")?;
         Ok(Contract { target, array, window })
     }
 
     /// The innermost node below a loop that holds all that touches a temporary.
     pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
-        for array in cx.kernel.arrays.iter().filter(|a| a.storage == Storage::Local && !a.is_scalar()) {
-            let Some(id) = cx.kernel.find_array(&array.name) else { continue };
+        for (index, array) in cx.kernel.arrays.iter().enumerate() {
+            if array.storage != Storage::Local || array.is_scalar() {
+                continue;
+            }
+            let id = ArrayId::new(index);
             let touches = |s| cx.kernel.statement(s).accesses.iter().any(|a| a.array == id);
             let mut common: Option<Path> = None;
             let mut contracted = false;
@@ -94,15 +86,8 @@ impl Contract {
                 match node.node() {
                     loop_tree::Node::Alloc(buffer, _) => contracted |= buffer.array == id,
                     loop_tree::Node::Stmt(s, _) if touches(*s) => {
-                        let path = walk.path();
-                        let parent = Path(path.0[..path.0.len().saturating_sub(1)].into());
-                        common = Some(match common {
-                            None => parent,
-                            Some(other) => {
-                                let shared = other.0.iter().zip(&path.0).take_while(|(a, b)| a == b).count();
-                                Path(path.0[..shared].into())
-                            }
-                        });
+                        let parent = walk.path().split_last().map_or_else(Path::root, |(parent, _)| parent);
+                        common = Some(common.map_or(parent.clone(), |other| other.shared(&parent)));
                     }
                     _ => {}
                 }

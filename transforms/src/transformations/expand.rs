@@ -21,7 +21,7 @@
 
 use crate::footprint::Footprint;
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
-use loop_tree::{Buffer, Green, Home, Privates};
+use loop_tree::{Green, Privates};
 use std::fmt;
 use std::sync::Arc;
 
@@ -56,24 +56,15 @@ impl Transform for Expand {
         // The iterations are the outer dimensions.
         dims.rotate_right(instance_dims);
         dims.retain(|d| d.extent.as_constant() != Some(1));
-        let home = storage::home(cx, array, &dims);
-        let alignment = if home == Home::Registers { 1 } else { 64 };
-        storage::around(
-            cx,
-            &at,
-            Buffer { array, instance_dims, dims, fill: None, write_back: None, home, alignment },
-        )
+        storage::around(cx, &at, storage::buffer(cx, array, instance_dims, dims))
     }
 }
 
 impl Expand {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
-        let (target, array) = storage::parse(&mut arguments)?;
-        let dims = match arguments.next_argument() {
-            None => None,
-            Some(a) => Some(a.value.parse().map_err(|_| a.error("a number of dims is expected"))?),
-        };
-        arguments.finish()?;
+    pub(crate) fn parse(arguments: Arguments) -> Result<Self, RecipeError> {
+        let error = arguments.error("a number of dims is not negative");
+        let (target, array, dims) = storage::parse_with_number(arguments, "a number of dims")?;
+        let dims = dims.map(usize::try_from).transpose().map_err(|_| error)?;
         Ok(Expand { target, array, dims })
     }
 

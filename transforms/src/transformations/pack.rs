@@ -23,7 +23,7 @@
 
 use crate::footprint::Footprint;
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
-use loop_tree::{Buffer, Green, Home};
+use loop_tree::{Buffer, Green};
 use std::fmt;
 use std::sync::Arc;
 
@@ -37,9 +37,6 @@ pub struct Pack {
     /// The array's dimensions in the order of the buffer's, outermost first; empty: as they are.
     pub order: Vec<usize>,
 }
-
-/// A cache line, and a vector of the widest.
-const ALIGNMENT: u32 = 64;
 
 impl Transform for Pack {
     fn name(&self) -> &'static str {
@@ -61,19 +58,17 @@ impl Transform for Pack {
             }
             dims = self.order.iter().map(|k| dims[*k].clone()).collect();
         }
-        let home = storage::home(cx, array, &dims);
-        let alignment = if home == Home::Registers { 1 } else { ALIGNMENT };
         let (fill, write_back) = (footprint.read, footprint.written);
-        storage::around(cx, &at, Buffer { array, instance_dims: 0, dims, fill, write_back, home, alignment })
+        storage::around(cx, &at, Buffer { fill, write_back, ..storage::buffer(cx, array, 0, dims) })
     }
 }
 
 impl Pack {
     pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
         let (target, array) = storage::parse(&mut arguments)?;
-        let order: Option<Vec<usize>> =
-            (0..).map_while(|_| arguments.next_argument()).map(|a| a.value.parse().ok()).collect();
-        let order = order.ok_or_else(|| arguments.error("an order is numbers of dimensions, from 0"))?;
+        let order = arguments.integers().unwrap_or_default();
+        let order: Result<_, _> = order.into_iter().map(usize::try_from).collect();
+        let order = order.map_err(|_| arguments.error("an order is numbers of dimensions, from 0"))?;
         arguments.finish()?;
         Ok(Pack { target, array, order })
     }

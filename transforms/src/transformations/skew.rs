@@ -16,7 +16,7 @@
 
 use crate::nest::{self, Link};
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
-use loop_tree::{Affine, Green, Node, Path, VarId};
+use loop_tree::{Affine, Green, Red};
 use std::fmt;
 
 /// Skews `inner` by `factor` times the variable of `outer`.
@@ -44,7 +44,11 @@ impl Transform for Skew {
                 Refusal::new("not-inside", &inner.path, "the loop is not inside the other").and(&outer.path)
             );
         }
-        if is_hidden(cx, outer.header.var, &outer.path, &inner.path)? {
+        let var = outer.header.var;
+        let between = Red::at(cx.root, &inner.path).is_some_and(|node| {
+            node.around()[outer.path.0.len() + 1..].iter().any(|(node, _)| node.binds() == Some(var))
+        });
+        if between || inner.header.var == var {
             return Err(Refusal::new(
                 "shadowed",
                 &inner.path,
@@ -52,7 +56,7 @@ impl Transform for Skew {
             ));
         }
         let header = inner.header;
-        let by = Affine::var(outer.header.var).scale(self.factor);
+        let by = Affine::var(var).scale(self.factor);
         let shifted = |bounds: &[Affine]| bounds.iter().map(|e| e + &by).collect();
         let fresh = cx.fresh(0);
         let body = Green::bind(header.var, &Affine::var(fresh) - &by, inner.body.clone());
@@ -60,24 +64,6 @@ impl Transform for Skew {
             nest::header(fresh, shifted(header.lower()), shifted(header.upper()), header.step, header.kind);
         cx.replace(&inner.path, Green::for_loop(header, body))
     }
-}
-
-/// Whether something between two nodes binds the variable again.
-fn is_hidden(cx: &Context<'_>, var: VarId, outer: &Path, inner: &Path) -> Result<bool, Refusal> {
-    let mut node = cx.node(outer)?;
-    for index in &inner.0[outer.0.len()..] {
-        let Some(child) = node.child(*index as usize) else { break };
-        node = child;
-        let binds = match node.node() {
-            Node::Let(v, ..) => *v == var,
-            Node::Loop(h, _) => h.var == var,
-            _ => false,
-        };
-        if binds {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 impl Skew {

@@ -56,15 +56,14 @@ impl Transform for Unswitch {
 
 /// The first condition of an affine guard below the loop that is the same in all its iterations.
 fn invariant(site: &Site<'_>) -> Option<Condition> {
-    fn first(node: &Green, bound: &mut Vec<VarId>) -> Option<Condition> {
-        if let Some(condition) = affine(node)
-            && uses_none(condition, bound)
-        {
+    let mut walk = site.body.walk();
+    while let Some(node) = walk.next() {
+        let bound: Vec<VarId> = walk.here().scope().chain([site.header.var]).collect();
+        if let Some(condition) = affine(node).filter(|c| uses_none(c, &bound)) {
             return Some(condition.clone());
         }
-        below(bound, node, |bound| node.children().find_map(|child| first(child, bound)))
     }
-    first(site.body, &mut vec![site.header.var])
+    None
 }
 
 /// The tree with all guards of this condition decided.
@@ -99,11 +98,7 @@ fn uses_none(condition: &Condition, bound: &[VarId]) -> bool {
 /// With the variable that a node binds among the bound ones.
 fn below<T>(bound: &mut Vec<VarId>, node: &Green, work: impl FnOnce(&mut Vec<VarId>) -> T) -> T {
     let depth = bound.len();
-    match node.node() {
-        Node::Loop(h, _) => bound.push(h.var),
-        Node::Let(v, ..) => bound.push(*v),
-        _ => {}
-    }
+    bound.extend(node.binds());
     let result = work(bound);
     bound.truncate(depth);
     result
