@@ -312,7 +312,8 @@ impl<'e, 'a> Engine<'e, 'a> {
         let costs = self.price(&drafts);
         let mut ranked: Vec<(Draft, Cost)> = drafts.into_iter().zip(costs).collect();
         ranked.sort_by(|(a, x), (b, y)| by_cost((x.cycles, &a.recipe), (y.cycles, &b.recipe)));
-        let wanted = self.explorer.limits.promising;
+        // Where the sizes are such that nothing runs, ranks tell nothing.
+        let wanted = if origin > 0.0 { self.explorer.limits.promising } else { usize::MAX };
         let first = self.variants.len();
         let mut rest = ranked.into_iter().peekable();
         while self.variants.len() - first < wanted && rest.peek().is_some() {

@@ -44,15 +44,20 @@ const NOTHING: f64 = 100.0;
 /// Relative difference below which two variants differ only where no time is spent.
 const SAME: f64 = 1e-3;
 
-/// Of variants in their order, those that differ from all before in what takes time; the original in any case.
+/// Of variants in their order, those that differ from all before in what takes time, or, where nothing does, in their kinds
+/// of steps; the original in any case.
 pub(super) fn different_in_kind(variants: Vec<Variant>) -> Vec<Variant> {
     let mut costs: BTreeSet<i64> = BTreeSet::new();
+    let mut kinds: BTreeSet<Vec<&'static str>> = BTreeSet::new();
     let rank = |v: &Variant| (v.cost.cycles.max(1.0).ln() / SAME).round() as i64;
     let mut is_new = |v: &Variant| {
+        if v.cost.cycles < NOTHING {
+            return kinds.insert(v.recipe.0.iter().map(|s| s.name()).collect());
+        }
         let at = rank(v);
         let new = costs.range(at - 1..=at + 1).next().is_none();
         costs.insert(at);
-        new || v.recipe.0.is_empty() || v.cost.cycles < NOTHING
+        new || v.recipe.0.is_empty()
     };
     variants.into_iter().filter(|v| is_new(v)).collect()
 }
