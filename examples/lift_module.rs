@@ -2,8 +2,7 @@
 //!
 //! `cargo run --example lift_module`
 
-use looptree::driver::{MIN_GAIN, Session, Settings};
-use looptree::transforms::Registry;
+use looptree::driver::{MIN_GAIN, Optimizer, Session, Settings};
 use looptree::tree::text;
 use std::collections::BTreeMap;
 
@@ -48,9 +47,8 @@ done:
 "#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let settings = Settings::default();
-    let registry = Registry::standard();
-    let session = Session::new(MODULE.as_bytes(), "multiply", &settings, &registry);
+    let optimizer = Optimizer::new(Settings::default())?;
+    let session = Session::new(MODULE.as_bytes(), "multiply", &optimizer);
     let explored = session.explore()?;
     let mut choices = BTreeMap::new();
     for region in &explored.regions {
@@ -59,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{}: {} (predicted {:.1}x)", region.label(), best.recipe, exploration.ratio(best));
         println!("{}", text::print_tree(&region.kernel, &best.root));
         if let Some(variant) = exploration.worthwhile(MIN_GAIN) {
-            choices.insert((region.function.clone(), region.number), session.choose(region, variant)?);
+            choices.insert((region.function.clone(), region.number), optimizer.choose(region, variant)?);
         }
     }
     let emitted = session.emit(&choices, |m| m.to_string())?;

@@ -1,13 +1,13 @@
-//! A compiler writer's view: a kernel built in Rust, a transformation and a cost model of one's own, the search over both
-//! these and the standard transformations.
+//! A compiler writer's view: a kernel built in Rust; a transformation, a cost model and an analysis of one's own, which the
+//! default search uses beside the standard ones.
 //!
 //! `cargo run --example own_transformation`
 
-use looptree::analyses::OracleOptions;
 use looptree::analyses::dependences::{Dependences, Polyhedral};
+use looptree::analyses::{AnalysisError, DependenceSet};
 use looptree::cost_model::{Cost, CostModel, Term};
-use looptree::explore::{Explorer, Limits, Problem, RegistryMoves, Sketches, Strategy};
-use looptree::transforms::{Context, LoopRef, MoveOptions, Refusal, Registration, Registry, Step, Transform};
+use looptree::driver::{Optimizer, Settings};
+use looptree::transforms::{Context, LoopRef, Refusal, Registration, Step, Transform};
 use looptree::tree::{
     Access, AccessId, AccessKind, Affine, AliasClass, Array, BinaryOp, Bounds, Green, Kernel, LoopHeader,
     LoopKind, Node, Op, OpFlags, OpId, OpKind, Param, ParamId, ScalarType, Statement, StmtFlags, StmtId,
@@ -97,7 +97,7 @@ impl Transform for Pair {
     }
 }
 
-/// Counts how often the innermost subscripts jump: a model of ten lines is a model.
+/// How many subscripts of a statement jump from one innermost iteration to the next: a model of ten lines is a model.
 #[derive(Debug)]
 struct Jumps;
 
@@ -113,17 +113,33 @@ impl CostModel for Jumps {
                     });
                     1.0 + jumps.count() as f64
                 }
-                _ => node.children().map(|c| walk(kernel, c, innermost)).sum(),
+                _ => node.children().map(|c| walk(kernel, c, innermost)).fold(0.0, f64::max),
             }
         }
         Cost::of(vec![Term::new("jumps", walk(kernel, root, None), "subscripts that jump")])
     }
 }
 
+/// Dependences as they are, and a line about them; an analysis that knows more than the kernel would say less depends.
+#[derive(Debug)]
+struct Told;
+
+impl Dependences for Told {
+    fn name(&self) -> &'static str {
+        "told"
+    }
+
+    fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError> {
+        let found = Polyhedral::default().dependences(kernel)?;
+        println!("{}: {} dependences", kernel.name, found.dependences.len());
+        Ok(found)
+    }
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kernel = Arc::new(kernel());
-    let mut registry = Registry::standard();
-    registry.register(Registration::new(
+    let mut optimizer = Optimizer::new(Settings { target: "generic".into(), ..Settings::default() })?;
+    optimizer.registry.register(Registration::new(
         "pair",
         |mut arguments| {
             let target = arguments.one_loop()?;
@@ -132,27 +148,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         },
         |cx, _| cx.sites().into_iter().map(|s| Step::new(Pair { target: s.path.into() })).collect(),
     ));
-    let only = ["pair", "interchange", "reverse"].map(String::from).to_vec();
-    let problem = Problem {
-        dependences: Arc::new(Polyhedral::default().dependences(&kernel)?),
-        params: vec![1000, 1000],
-        oracle: OracleOptions::default(),
-        kernel: kernel.clone(),
-    };
-    let explorer = Explorer {
-        problem,
-        moves: &RegistryMoves {
-            registry: &registry,
-            options: MoveOptions { only, ..MoveOptions::default() },
-        },
-        sketches: &Sketches::empty(),
-        cost: &Jumps,
-        target: &cost_model::targets::generic(),
-        limits: Limits { depth: 2, ..Limits::default() },
-        strategy: Strategy::Exhaustive,
-        progress: None,
-    };
-    let found = explorer.explore();
+    optimizer.models.cost = Arc::new(Jumps);
+    optimizer.models.dependences = Arc::new(Told);
+    let (_, found) = optimizer.explore("columns", &kernel, &[], None)?;
     for variant in found.variants.iter().take(5) {
         println!("{:4} {}", variant.cost.cycles, variant.recipe);
     }

@@ -12,8 +12,7 @@
 //! A kernel that is written as text:
 //!
 //! ```
-//! use looptree::driver::{Session, Settings};
-//! use looptree::transforms::Registry;
+//! use looptree::driver::{Optimizer, Settings};
 //!
 //! let program = looptree::tree::text::parse(
 //!     "nest @copy[N] {
@@ -22,9 +21,8 @@
 //!        for i in 0..N { for j in 0..N { S: A[j, i] = B[j, i] } }
 //!      }",
 //! )?;
-//! let (settings, registry) = (Settings::default(), Registry::standard());
-//! let session = Session::new(&[], "copy", &settings, &registry);
-//! let (_, found) = session.explore_kernel("copy", &program.kernel, &[])?;
+//! let optimizer = Optimizer::new(Settings::default())?;
+//! let (_, found) = optimizer.explore("copy", &program.kernel, &[], None)?;
 //! assert!(found.ratio(found.best()) > 1.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

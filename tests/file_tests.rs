@@ -12,7 +12,7 @@
 //! Whatever the tests, the program must print and parse to itself.
 
 use looptree::analyses::Verdict;
-use looptree::driver::{DriverError, Session, Settings};
+use looptree::driver::{DriverError, Optimizer, Settings};
 use looptree::transforms::{Recipe, Registry};
 use looptree::tree::interp::{self, InterpErrorKind, Layout, Memory, RunOptions};
 use looptree::tree::{Green, Kernel, RuntimeCondition, canonical, text};
@@ -92,8 +92,8 @@ fn sections(file: &Path, program: &str) -> String {
     out
 }
 
-fn settings() -> Settings {
-    Settings { target: TARGET.into(), ..Settings::default() }
+fn optimizer() -> Optimizer {
+    Optimizer::new(Settings { target: TARGET.into(), ..Settings::default() }).expect("the default models")
 }
 
 fn recipe(text: &str) -> Recipe {
@@ -101,9 +101,8 @@ fn recipe(text: &str) -> Recipe {
 }
 
 fn apply(kernel: &Arc<Kernel>, argument: &str) -> String {
-    let (settings, registry, recipe) = (settings(), Registry::standard(), recipe(argument));
-    let session = Session::new(&[], "test", &settings, &registry);
-    match session.apply(&kernel.name, kernel, &recipe) {
+    let recipe = recipe(argument);
+    match optimizer().apply(&kernel.name, kernel, &recipe) {
         Ok(chosen) => {
             let differs = difference(kernel, &chosen.root, &chosen.conditions);
             assert!(matches!(differs, Difference::None), "{}: {argument}: {differs:?}", kernel.name);
@@ -140,20 +139,23 @@ fn verdict_text(kernel: &Kernel, verdict: &Verdict) -> String {
 }
 
 fn cheaper(kernel: &Arc<Kernel>, argument: &str) -> String {
-    let settings = settings();
-    let models = settings.models().expect("the default models");
+    let optimizer = optimizer();
+    let cost = &optimizer.models.cost;
     let original = canonical(kernel, &kernel.original);
     let root = recipe(argument).replay(kernel, &original).expect("a recipe that applies");
-    let params = looptree::driver::parameter_values(kernel, &settings.params, &[], settings.default_param);
-    let (before, after) =
-        (models.cost.cost_of_original(kernel, &params), models.cost.cost(kernel, &root, &params));
+    let params = optimizer.settings.parameter_values(kernel, &[]);
+    let (before, after) = (cost.cost_of_original(kernel, &params), cost.cost(kernel, &root, &params));
     if after.cycles < before.cycles { "yes\n" } else { "no\n" }.to_string()
 }
 
 fn dependences(kernel: &Arc<Kernel>) -> String {
-    let settings = settings();
-    let models = settings.models().expect("the default models");
-    models.dependences.dependences(kernel).expect("a kernel that can be analysed").display(kernel).to_string()
+    optimizer()
+        .models
+        .dependences
+        .dependences(kernel)
+        .expect("a kernel that can be analysed")
+        .display(kernel)
+        .to_string()
 }
 
 /// What executing a tree and the original shows.

@@ -7,10 +7,10 @@
 //! mark stands in its place.
 
 use loop_tree::Kernel;
-use looptree::driver::{DriverError, ExploredRegion, Session, Settings, compile_c};
-use looptree::explore::{Explorer, Limits, MoveSource, RegistryMoves, StopReason, Strategy, Variant};
+use looptree::driver::{DriverError, ExploredRegion, Optimizer, Session, Settings, compile_c};
+use looptree::explore::{Limits, MoveSource, RegistryMoves, StopReason, Strategy, Variant};
 use looptree::measure::{ArgumentSpec, CallSetup, MeasureOptions, measure_ir};
-use looptree::transforms::{Context, MoveOptions, Registry, Step};
+use looptree::transforms::{Context, MoveOptions, Step};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -101,6 +101,10 @@ fn settings(function: &str, sizes: Sizes, names: &BTreeSet<String>, asked: Optio
     }
 }
 
+fn optimizer(settings: Settings) -> Optimizer {
+    Optimizer::new(settings).expect("models are known")
+}
+
 /// The moves of the registry; of those on trees that are not the original, every so many, other ones on each tree.
 struct Sampled<'a> {
     all: RegistryMoves<'a>,
@@ -127,22 +131,10 @@ fn explore(
     kernel: Arc<Kernel>,
     extent: Extent,
 ) -> ExploredRegion {
-    let settings = session.settings;
-    let models = settings.models().expect("models are known");
-    let problem = settings.problem(&kernel, &models, &[]).expect("it has dependences");
-    let all = RegistryMoves { registry: session.registry, options: settings.moves.clone() };
-    let moves = Sampled { all, every: extent.every() };
-    let explorer = Explorer {
-        problem: problem.clone(),
-        moves: &moves,
-        sketches: &settings.sketches,
-        cost: &*models.cost,
-        target: &*models.target,
-        limits: settings.limits,
-        strategy: settings.strategy,
-        progress: None,
-    };
-    let exploration = explorer.explore();
+    let optimizer = session.optimizer;
+    let problem = optimizer.problem(&function, &kernel, &[]).expect("it has dependences");
+    let moves = Sampled { all: optimizer.moves(), every: extent.every() };
+    let exploration = optimizer.explorer(problem.clone(), &moves).explore();
     assert_eq!(exploration.stop, StopReason::Exhausted, "{function}#{number}");
     ExploredRegion {
         function,
@@ -235,9 +227,8 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
     let flags = ["-DSMALL", "-march=native", "-ffp-contract=off", "-fno-math-errno"].map(String::from);
     let bitcode = compile_c(file.path(), &flags).expect("it compiles");
     let function = format!("kernel_{name}");
-    let registry = Registry::standard();
-    let none = settings(&function, sizes, &BTreeSet::new(), asked);
-    let session = Session::new(&bitcode, name, &none, &registry);
+    let none = optimizer(settings(&function, sizes, &BTreeSet::new(), asked));
+    let session = Session::new(&bitcode, name, &none);
     let lifted = session.kernels().expect("it is lifted");
     let names: BTreeSet<String> = lifted
         .iter()
@@ -252,8 +243,8 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
         lifted.iter().flat_map(|f| &f.remarks).collect::<Vec<_>>()
     );
 
-    let settings = settings(&function, sizes, &names, asked);
-    let session = Session::new(&bitcode, name, &settings, &registry);
+    let optimizer = optimizer(settings(&function, sizes, &names, asked));
+    let session = Session::new(&bitcode, name, &optimizer);
     let regions: Vec<ExploredRegion> = lifted
         .into_iter()
         .flat_map(|f| f.regions.into_iter().enumerate().map(move |(n, r)| (f.name.clone(), n, r.kernel)))
@@ -308,7 +299,7 @@ fn run(
                 let variant = list[module % list.len()];
                 outcome.variants += usize::from(module < list.len());
                 label += &format!("[{}] {}; ", region.number, variant.recipe);
-                let chosen = session.choose(region, variant)?;
+                let chosen = session.optimizer.choose(region, variant)?;
                 choices.insert((region.function.clone(), region.number), chosen);
             }
             match session.emit(&choices, |m| m.to_string()) {
@@ -407,8 +398,8 @@ fn square_roots_end_no_regions() {
         let flags = ["-DSMALL", "-ffp-contract=off"].map(String::from);
         let bitcode = compile_c(&file, &flags).expect("it compiles");
         let settings = Settings { function: Some(format!("kernel_{name}")), ..Settings::default() };
-        let registry = Registry::standard();
-        let session = Session::new(&bitcode, name, &settings, &registry);
+        let optimizer = optimizer(settings);
+        let session = Session::new(&bitcode, name, &optimizer);
         let lifted = session.kernels().expect("it is lifted");
         let ended = lifted.iter().flat_map(|f| &f.remarks).any(|r| r.code == "errno");
         assert!(!ended, "{name}");

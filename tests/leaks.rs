@@ -2,7 +2,7 @@
 //! error. One test, in a process of its own: the heap is the whole process's.
 
 use looptree::analyses::OracleOptions;
-use looptree::driver::{self, Session, Settings};
+use looptree::driver::{self, Optimizer, Session, Settings};
 use looptree::explore::Limits;
 use looptree::transforms::{Recipe, Registry};
 use looptree::tree::text;
@@ -50,15 +50,19 @@ fn settings() -> Settings {
     Settings { limits, target: "x86_64_avx2".into(), ..Settings::default() }
 }
 
+fn optimizer(settings: &Settings) -> Optimizer {
+    Optimizer::new(settings.clone()).expect("models that exist")
+}
+
 /// Searches all regions, and emits the best variant of each that has one.
 fn explore_and_emit(input: &[u8], settings: &Settings) -> usize {
-    let registry = Registry::standard();
-    let session = Session::new(input, "test", settings, &registry);
+    let optimizer = optimizer(settings);
+    let session = Session::new(input, "test", &optimizer);
     let explored = session.explore().expect("a module that can be searched");
     let mut chosen = BTreeMap::new();
     for region in &explored.regions {
         if let Some(best) = region.exploration.variants.iter().find(|v| !v.recipe.0.is_empty()) {
-            let choice = session.choose(region, best).expect("a legal variant");
+            let choice = optimizer.choose(region, best).expect("a legal variant");
             chosen.insert((region.function.clone(), region.number), choice);
         }
     }
@@ -69,8 +73,8 @@ fn explore_and_emit(input: &[u8], settings: &Settings) -> usize {
 
 /// The error of a session.
 fn fails(input: &[u8], settings: &Settings) {
-    let registry = Registry::standard();
-    let session = Session::new(input, "test", settings, &registry);
+    let optimizer = optimizer(settings);
+    let session = Session::new(input, "test", &optimizer);
     assert!(session.explore().is_err());
     assert!(session.emit(&BTreeMap::new(), |m| m.to_bitcode()).is_err());
 }
@@ -95,15 +99,15 @@ fn the_heap_does_not_grow() {
     let exhausted = Settings { oracle: quota, ..self::settings() };
     let some = Settings { oracle: OracleOptions { quota: 60, work: 2000 }, ..self::settings() };
     let one = Settings { function: Some("kernel_gemm_ijk".into()), ..self::settings() };
-    let session = Session::new(&gemm, "test", &one, &registry);
+    let one = optimizer(&one);
+    let session = Session::new(&gemm, "test", &one);
     let lt = |settings: &Settings| {
         let program = text::parse(&tile).expect("a program");
-        let session = Session::new(&[], "test", settings, &registry);
-        session.explore_kernel("test", &program.kernel, &[]).map(|(_, found)| found.statistics)
+        optimizer(settings).explore("test", &program.kernel, &[], None).map(|(_, found)| found.statistics)
     };
     let apply = |recipe: &str| {
         let (_, _, kernel) = session.only_region().expect("one region");
-        session.apply("test", &kernel, &Recipe::parse(recipe, &registry).expect("a recipe")).map(|_| ())
+        one.apply("test", &kernel, &Recipe::parse(recipe, &registry).expect("a recipe")).map(|_| ())
     };
 
     let mut runs: Vec<(String, Box<dyn FnMut() + '_>)> = vec![
@@ -114,8 +118,8 @@ fn the_heap_does_not_grow() {
             Box::new(|| {
                 let program = text::parse(&tile).expect("a program");
                 let recipe = Recipe::parse("interchange(i)", &registry).expect("a recipe");
-                let chosen = session.apply("test", &program.kernel, &recipe).expect("a legal recipe");
-                assert!(session.emit_kernel(&program.kernel, &chosen).expect("IR").contains("define"));
+                let chosen = one.apply("test", &program.kernel, &recipe).expect("a legal recipe");
+                assert!(one.emit(&program.kernel, &chosen).expect("IR").contains("define"));
             }),
         ),
         (

@@ -2,11 +2,11 @@
 //! `loopfuse/README.md` says what the first lines of each module mean.
 
 use looptree::analyses::Witness;
-use looptree::driver::{Chosen, DriverError, LiftedKernel, LiftedKernels, Session, Settings};
+use looptree::driver::{Chosen, DriverError, LiftedKernel, LiftedKernels, Optimizer, Session, Settings};
 use looptree::irgen::emit::add_trampoline;
 use looptree::irgen::llvm::{Analyses, CodeModel, Context, Jit, OptLevel, TargetMachine, TypeKind};
 use looptree::measure::{ArgumentSpec, CallSetup, MeasureOptions, measure_ir};
-use looptree::transforms::{Recipe, Registry};
+use looptree::transforms::Recipe;
 use looptree::tree::{Affine, Green, Kernel, Node, Path, RuntimeCondition, ScalarType, canonical};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -135,19 +135,22 @@ fn loops_in(tree: &Green) -> usize {
 struct Lab<'a> {
     case: &'a Case,
     session: Session<'a>,
-    registry: &'a Registry,
 }
 
 impl Lab<'_> {
+    fn recipe(&self, text: &str) -> Recipe {
+        Recipe::parse(text, &self.session.optimizer.registry).expect("a recipe")
+    }
+
     fn replay(&self, kernel: &Kernel, recipe: &str) -> Option<Green> {
-        let recipe = Recipe::parse(recipe, self.registry).expect("a recipe");
+        let recipe = self.recipe(recipe);
         recipe.replay(kernel, &canonical(kernel, &kernel.original)).ok()
     }
 
     /// The verdict on a recipe; `None` where it does not apply.
     fn judge(&self, kernel: &Arc<Kernel>, recipe: &str) -> Option<Result<Chosen, Witness>> {
-        let recipe = Recipe::parse(recipe, self.registry).expect("a recipe");
-        match self.session.apply(FUNCTION, kernel, &recipe) {
+        let recipe = self.recipe(recipe);
+        match self.session.optimizer.apply(FUNCTION, kernel, &recipe) {
             Ok(chosen) => Some(Ok(chosen)),
             Err(DriverError::Illegal { witness, .. }) => Some(Err(*witness)),
             Err(DriverError::Replay { .. }) => None,
@@ -248,10 +251,8 @@ fn region(lifted: &LiftedKernels, loops: usize) -> Result<(usize, Arc<Kernel>), 
 
 /// Checks one module; the error says what is not as its first lines say.
 fn check(case: &Case) -> Result<(), String> {
-    let registry = Registry::standard();
-    let settings = case.settings();
-    let session = Session::new(case.text.as_bytes(), &case.name, &settings, &registry);
-    let lab = Lab { case, session, registry: &registry };
+    let optimizer = Optimizer::new(case.settings()).map_err(|e| e.to_string())?;
+    let lab = Lab { case, session: Session::new(case.text.as_bytes(), &case.name, &optimizer) };
     let lifted = lab.session.kernels().map_err(|e| e.to_string())?;
     let [lifted] = &lifted[..] else { return Err("not one function".to_owned()) };
     let (number, kernel) = match (region(lifted, case.loops()), case.expects("refuse")) {

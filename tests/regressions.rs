@@ -1,8 +1,8 @@
 //! Every bug found in what is emitted stays found.
 
-use looptree::driver::{Session, Settings, compile_c};
+use looptree::driver::{Optimizer, Session, Settings, compile_c};
 use looptree::measure::{CallSetup, MeasureOptions, measure_ir};
-use looptree::transforms::{Recipe, Registry};
+use looptree::transforms::Recipe;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -17,12 +17,12 @@ fn same_bits(file: &str, machine: &str, function: &str, params: &[(&str, i64)], 
         limits: looptree::explore::Limits { depth: 0, ..Default::default() },
         ..Settings::default()
     };
-    let registry = Registry::standard();
-    let session = Session::new(&bitcode, file, &settings, &registry);
+    let optimizer = Optimizer::new(settings).expect("models that exist");
+    let session = Session::new(&bitcode, file, &optimizer);
     let explored = session.explore().expect("it is lifted");
     let region = &explored.regions[0];
-    let recipe = Recipe::parse(recipe, &registry).expect("a recipe");
-    let chosen = session.apply(&region.label(), &region.kernel, &recipe).expect("it is legal");
+    let recipe = Recipe::parse(recipe, &optimizer.registry).expect("a recipe");
+    let chosen = optimizer.apply(&region.label(), &region.kernel, &recipe).expect("it is legal");
     let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
     let emitted = session.emit(&choices, |m| m.to_bitcode()).expect("it is emitted");
     let arguments = session.argument_specs(region).expect("it is lifted").expect("it can be called");

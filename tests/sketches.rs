@@ -1,9 +1,7 @@
 //! Every sketch draws what it is for, and what is drawn computes what the original does.
 
-use looptree::driver::Settings;
-use looptree::explore::{
-    Desk, Exploration, Explorer, Region, RegistryMoves, Sketch, Sketches, Stage, Strategy, Variant,
-};
+use looptree::driver::{Optimizer, Settings};
+use looptree::explore::{Desk, Exploration, Region, Sketch, Sketches, Stage, Variant};
 use looptree::transforms::{Context, Interchange, Refusal, Registration, Registry, Step, Transform};
 use looptree::tree::interp::{self, Layout, Memory, RunOptions};
 use looptree::tree::{Green, Kernel, Path, text};
@@ -19,21 +17,12 @@ fn explore(
 ) -> (Arc<Kernel>, Exploration) {
     let kernel = text::parse(source).expect("it parses").kernel;
     let settings = Settings { target: "x86_64_avx512".into(), ..Settings::default() };
-    let models = settings.models().expect("models that exist");
-    let problem = settings.problem(&kernel, &models, &[]).expect("it has dependences");
-    let mut options = settings.moves.clone();
-    options.only = moves.iter().map(|m| m.to_string()).collect();
-    let explorer = Explorer {
-        problem,
-        moves: &RegistryMoves { registry, options },
-        sketches: &sketches,
-        cost: &*models.cost,
-        target: &*models.target,
-        limits: settings.limits,
-        strategy: Strategy::Guided,
-        progress: None,
-    };
-    (kernel.clone(), explorer.explore())
+    let mut optimizer = Optimizer::new(settings).expect("models that exist");
+    optimizer.registry = registry.clone();
+    optimizer.settings.sketches = sketches;
+    optimizer.settings.moves.only = moves.iter().map(|m| m.to_string()).collect();
+    let (_, found) = optimizer.explore("test", &kernel, &[], None).expect("it has dependences");
+    (kernel, found)
 }
 
 /// What memory holds after a tree was run on small sizes.

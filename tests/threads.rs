@@ -2,9 +2,8 @@
 //! emitted in the end.
 
 use looptree::analyses::OracleOptions;
-use looptree::driver::{self, Session, Settings};
+use looptree::driver::{self, Optimizer, Session, Settings};
 use looptree::explore::{Limits, Strategy};
-use looptree::transforms::Registry;
 use looptree::tree::text;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,8 +19,8 @@ fn settings(threads: usize, strategy: Strategy) -> Settings {
 
 /// Everything that the search of a module finds, and the module with the best variants.
 fn of_module(bitcode: &[u8], threads: usize, strategy: Strategy) -> String {
-    let (settings, registry) = (settings(threads, strategy), Registry::standard());
-    let session = Session::new(bitcode, "test", &settings, &registry);
+    let optimizer = Optimizer::new(settings(threads, strategy)).expect("models that exist");
+    let session = Session::new(bitcode, "test", &optimizer);
     let explored = session.explore().expect("a module that can be searched");
     let mut out = String::new();
     let mut chosen = BTreeMap::new();
@@ -38,7 +37,7 @@ fn of_module(bitcode: &[u8], threads: usize, strategy: Strategy) -> String {
         }
         let best = region.exploration.best();
         if !best.recipe.0.is_empty() {
-            let choice = session.choose(region, best).expect("a legal variant");
+            let choice = optimizer.choose(region, best).expect("a legal variant");
             chosen.insert((region.function.clone(), region.number), choice);
         }
     }

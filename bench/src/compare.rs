@@ -11,8 +11,7 @@ use crate::suite::{self, Program, Suite};
 use crate::timing::{self, Quiet, Times};
 use anyhow::{Context, Result, bail};
 use candidates::Optimized;
-use looptree::driver::Settings;
-use looptree::transforms::Registry;
+use looptree::driver::{Optimizer, Settings};
 use peers::Peer;
 use rayon::prelude::*;
 use report::{PeerResult, Report, Row, Without};
@@ -97,13 +96,14 @@ impl Comparison<'_> {
 
     fn row(&self) -> Result<Row> {
         let (suite, program, arguments) = (self.suite, self.program, self.arguments);
-        let (mut settings, registry) = (arguments.search.settings()?, Registry::standard());
+        let mut settings = arguments.search.settings()?;
         settings.limits.promising = settings.limits.promising.max(arguments.top);
+        let optimizer = Optimizer::new(settings)?;
         let original = self.place(".original");
         let size = suite.choose_size(program, &[], &arguments.timing, arguments.suites.longest, &original)?;
         let variant: Vec<String> = size.iter().chain(&suite.timed_flags).cloned().collect();
         let build = Build { suite, program, variant: &variant };
-        let optimized = Optimized::new(build, &settings, &registry)?;
+        let optimized = Optimized::new(build, &optimizer)?;
         let mut executables = vec![original];
         let ranks = optimized.ranks().min(arguments.top.max(1));
         for rank in 0..ranks {
@@ -112,7 +112,7 @@ impl Comparison<'_> {
             executables.push(output);
         }
         let without = match arguments.ablate {
-            true => self.without_each(build, &settings, &registry, &mut executables)?,
+            true => self.without_each(build, &optimizer.settings, &mut executables)?,
             false => Vec::new(),
         };
         let ours = executables.len();
@@ -120,7 +120,7 @@ impl Comparison<'_> {
         executables.extend(peers.iter().filter_map(|p| p.as_ref().ok().cloned()));
         let wrong = match (suite.dump_flags.is_empty(), arguments.unchecked) {
             (true, _) => self.differing(&executables[0], &peers)?,
-            (false, false) => self.check(&settings, &registry)?,
+            (false, false) => self.check(&optimizer)?,
             (false, true) => vec![false; peers.len()],
         };
 
@@ -176,7 +176,6 @@ impl Comparison<'_> {
         &self,
         build: Build<'_>,
         settings: &Settings,
-        registry: &Registry,
         executables: &mut Vec<PathBuf>,
     ) -> Result<Vec<Ablation>> {
         let names: Vec<String> = settings.sketches.names().map(str::to_string).collect();
@@ -185,7 +184,8 @@ impl Comparison<'_> {
         for sketch in names {
             let mut settings = settings.clone();
             settings.sketches.remove(&sketch);
-            let optimized = Optimized::new(build, &settings, registry)?;
+            let optimizer = Optimizer::new(settings)?;
+            let optimized = Optimized::new(build, &optimizer)?;
             let output = self.place(&format!(".without-{sketch}"));
             optimized.program(0, &output)?;
             let bytes = std::fs::read(&output)?;
@@ -219,14 +219,14 @@ impl Comparison<'_> {
     }
 
     /// Dumps of builds at the small size: ours must be the original's; says which peers' are not.
-    fn check(&self, settings: &Settings, registry: &Registry) -> Result<Vec<bool>> {
+    fn check(&self, optimizer: &Optimizer) -> Result<Vec<bool>> {
         let (suite, program, arguments) = (self.suite, self.program, self.arguments);
         let size = suite.size_flag(&arguments.check_size);
         let variant: Vec<String> = [size].iter().chain(&suite.dump_flags).cloned().collect();
         let build = Build { suite, program, variant: &variant };
         let (original, ours) = (self.place(".check.original"), self.place(".check.0"));
         build.program(&original, &[])?;
-        Optimized::new(build, settings, registry)?.program(0, &ours)?;
+        Optimized::new(build, optimizer)?.program(0, &ours)?;
         if arguments.timing.output(&ours)? != arguments.timing.output(&original)? {
             bail!("computes something else at {}: {}", arguments.check_size, ours.display());
         }

@@ -7,9 +7,9 @@ use crate::programs::Build;
 use crate::suite::{self, Program, Suite};
 use crate::timing::{self, Times};
 use anyhow::{Context, Result, anyhow};
-use looptree::driver::{self, Explored, ExploredRegion, Session, Settings};
+use looptree::driver::{self, Explored, ExploredRegion, Optimizer, Session, Settings};
 use looptree::explore::Variant;
-use looptree::transforms::{Recipe, Registry};
+use looptree::transforms::Recipe;
 use looptree::tree::canonical;
 use rayon::prelude::*;
 use report::{KernelReport, Measured, Report};
@@ -103,26 +103,26 @@ impl Subject {
     }
 
     /// IR of the whole file with the variant in place.
-    fn emit(&self, variant: &Variant, settings: &Settings, registry: &Registry) -> Result<String> {
-        let session = Session::new(&self.bitcode, &self.file, settings, registry);
+    fn emit(&self, variant: &Variant, optimizer: &Optimizer) -> Result<String> {
+        let session = Session::new(&self.bitcode, &self.file, optimizer);
         let region = self.region();
-        let choice = session.choose(region, variant)?;
+        let choice = optimizer.choose(region, variant)?;
         Ok(session
             .emit(&BTreeMap::from([((region.function.clone(), region.number), choice)]), |m| m.to_string())?)
     }
 }
 
 /// Explores the functions named `kernel_…`, or all where there are none, and finds the region that costs most.
-fn subject(build: Build<'_>, settings: &Settings, registry: &Registry) -> Result<Subject> {
+fn subject(build: Build<'_>, optimizer: &mut Optimizer) -> Result<Subject> {
     let mut best: Option<Subject> = None;
     for own in [true, false] {
         for (source, path) in build.program.sources.iter().enumerate() {
             let bitcode = driver::compile_c(path, &build.flags())?;
             let file = path.display().to_string();
-            let functions = Session::new(&bitcode, &file, settings, registry).kernels()?;
+            let functions = Session::new(&bitcode, &file, optimizer).kernels()?;
             for function in functions.iter().filter(|f| f.name.starts_with("kernel_") == own) {
-                let settings = Settings { function: Some(function.name.to_string()), ..settings.clone() };
-                let explored = Session::new(&bitcode, &file, &settings, registry).explore()?;
+                optimizer.settings.function = Some(function.name.to_string());
+                let explored = Session::new(&bitcode, &file, optimizer).explore()?;
                 let Some(main) = explored.costliest() else { continue };
                 let cost = explored.regions[main].exploration.original.cycles;
                 if best.as_ref().is_none_or(|b| b.region().exploration.original.cycles < cost) {
@@ -150,16 +150,16 @@ fn flags(suite: &Suite, size: Option<&String>, arguments: &Arguments) -> Vec<Str
 }
 
 fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<KernelReport> {
-    let (mut settings, registry) = (arguments.search.settings()?, Registry::standard());
+    let mut optimizer = Optimizer::new(arguments.search.settings()?)?;
     // Also what a search would not judge: how wrong predictions are is seen of the slow ones too.
-    settings.limits.promising = usize::MAX;
+    optimizer.settings.limits.promising = usize::MAX;
     let place = |suffix: &str| arguments.build.join(format!("{}-{}{suffix}", suite.name, program.name));
     let base = place(".original");
     let dump = if arguments.unchecked { &[][..] } else { &suite.dump_flags };
     let size = suite.choose_size(program, dump, &arguments.timing, arguments.suites.longest, &base)?;
     let variant = flags(suite, size.as_ref(), arguments);
     let build = Build { suite, program, variant: &variant };
-    let subject = subject(build, &settings, &registry)?;
+    let subject = subject(build, &mut optimizer)?;
     let variants = &subject.region().exploration.variants;
     let ranks = choice::spread(variants, arguments.variants);
     let executables: Vec<PathBuf> = ranks
@@ -167,7 +167,7 @@ fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<K
         .map(|rank| {
             let ir = place(&format!(".{rank}.ll"));
             let variant = variants.get(*rank).context("a variant of that rank")?;
-            std::fs::write(&ir, subject.emit(variant, &settings, &registry)?)?;
+            std::fs::write(&ir, subject.emit(variant, &optimizer)?)?;
             let program = place(&format!(".{rank}"));
             build.program(&program, &[(subject.source, ir)]).with_context(|| variant.recipe.to_string())?;
             Ok(program)
@@ -228,22 +228,21 @@ fn judged_again(
     old: &KernelReport,
     arguments: &Arguments,
 ) -> Result<KernelReport> {
-    let (settings, registry) = (arguments.search.settings()?, Registry::standard());
     let variant = flags(suite, old.size.as_ref(), arguments);
     let build = Build { suite, program, variant: &variant };
     let (source, function, number) = &old.place;
     let path = program.sources.get(*source).context("the program has fewer sources now")?;
     let bitcode = driver::compile_c(path, &build.flags())?;
     let file = path.display().to_string();
-    let settings = Settings { function: Some(function.clone()), ..settings };
-    let functions = Session::new(&bitcode, &file, &settings, &registry).kernels()?;
-    let models = settings.models_for(functions.first().and_then(|f| f.vectors))?;
+    let settings = Settings { function: Some(function.clone()), ..arguments.search.settings()? };
+    let optimizer = Optimizer::new(settings)?;
+    let functions = Session::new(&bitcode, &file, &optimizer).kernels()?;
+    let models = optimizer.models.for_code(functions.first().and_then(|f| f.vectors));
     let mut others = 0.0;
     let mut main = None;
     for (index, region) in functions.iter().flat_map(|f| &f.regions).enumerate() {
         let kernel = &region.kernel;
-        let params =
-            driver::parameter_values(kernel, &settings.params, &region.likely, settings.default_param);
+        let params = optimizer.settings.parameter_values(kernel, &region.likely);
         let cycles = models.cost.cost_of_original(kernel, &params).cycles;
         if index == *number {
             main = Some((kernel.clone(), params, cycles));
@@ -256,7 +255,7 @@ fn judged_again(
     let root = canonical(&kernel, &kernel.original);
     let mut list = vec![Measured::new(None, "", 1.0, 1.0)];
     for m in old.variants.iter().filter(|m| m.rank.is_some()) {
-        let Ok(recipe) = Recipe::parse(&m.recipe, &registry) else { continue };
+        let Ok(recipe) = Recipe::parse(&m.recipe, &optimizer.registry) else { continue };
         let Ok(tree) = recipe.replay(&kernel, &root) else { continue };
         let found = prepared.cost(&tree).cycles;
         let said = (others + cycles).max(1.0) / (others + found).max(1.0);

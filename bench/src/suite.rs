@@ -69,7 +69,6 @@ impl Search {
                 bail!("there is no sketch called {name}; there are: {}", names.join(", "));
             }
         }
-        settings.models()?;
         Ok(settings)
     }
 }

@@ -55,6 +55,7 @@ pub use target::{CacheLevel, ControlCosts, LevelName, OpClass, OpCost, Prefetch,
 pub use targets::{StaticTarget, TargetFileError, detect_host};
 
 use loop_tree::{Green, Kernel};
+use std::sync::Arc;
 
 /// Predicts what a tree costs.
 pub trait CostModel: Send + Sync {
@@ -65,6 +66,11 @@ pub trait CostModel: Send + Sync {
     /// The cost of the program as it was written, where the compiler must reckon with what a variant checks once.
     fn cost_of_original(&self, kernel: &Kernel, params: &[i64]) -> Cost {
         self.cost(kernel, &kernel.original, params)
+    }
+
+    /// The same for another machine; `None`: it does not depend on the machine.
+    fn on(&self, _target: &Arc<dyn Target>) -> Option<Arc<dyn CostModel>> {
+        None
     }
 
     /// The model of one kernel at parameter values: what all its trees have in common is found once.

@@ -268,6 +268,10 @@ impl CostModel for AnalyticModel {
         self.prepare(kernel, params).cost_of_original()
     }
 
+    fn on(&self, target: &Arc<dyn Target>) -> Option<Arc<dyn CostModel>> {
+        Some(Arc::new(AnalyticModel::shared(target.clone()).with_threads(self.threads)))
+    }
+
     fn prepare<'a>(&'a self, kernel: &'a Kernel, params: &'a [i64]) -> Box<dyn Prepared + 'a> {
         let facts = Facts::new(kernel, params);
         let cycles = |program: &Lowered<'_>| self.terms(program, false).iter().map(|t| t.cycles).sum();

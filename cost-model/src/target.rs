@@ -1,6 +1,8 @@
 //! What the model needs to know of a machine; the counterpart of LLVM's `TargetTransformInfo`.
 
+use crate::targets::Vectors;
 use loop_tree::ScalarType;
+use std::sync::Arc;
 
 /// Operations that a machine treats alike.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -120,6 +122,10 @@ pub struct Window {
 pub trait Target: Send + Sync {
     /// Name by which it is looked up.
     fn name(&self) -> &str;
+    /// The machine as far as code with such vectors uses it; `None`: what it says holds for all code.
+    fn for_code(&self, _vectors: Vectors) -> Option<Arc<dyn Target>> {
+        None
+    }
     /// Cost of an operation on so many elements of the type at once (1: scalar).
     fn op(&self, class: OpClass, ty: ScalarType, lanes: u32) -> OpCost;
     /// Bits of the vectors that the compiler prefers; 0: no vectors.

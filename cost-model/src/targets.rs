@@ -17,6 +17,7 @@ pub use zen::{znver4, znver5};
 
 use crate::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, Target, TlbLevel, Window};
 use loop_tree::ScalarType;
+use std::sync::Arc;
 
 /// Names that [`by_name`] knows, besides `host`.
 pub const NAMES: [&str; 5] = ["x86_64_avx2", "x86_64_avx512", "znver4", "znver5", "generic"];
@@ -91,6 +92,10 @@ pub struct OpTable {
 impl Target for StaticTarget {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn for_code(&self, vectors: Vectors) -> Option<Arc<dyn Target>> {
+        Some(Arc::new(self.clone().with_vectors(vectors)))
     }
 
     fn op(&self, class: OpClass, ty: ScalarType, lanes: u32) -> OpCost {

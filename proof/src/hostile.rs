@@ -10,7 +10,7 @@ use fastrand::Rng;
 use irgen::lift::{LiftOptions, canonicalise};
 use irgen::llvm::{Context as LlvmContext, try_reading};
 use loop_tree::text;
-use looptree::driver::{Session, Settings};
+use looptree::driver::{Optimizer, Session, Settings};
 use looptree::explore::Limits;
 use std::collections::BTreeMap;
 use transforms::{Context, MoveOptions, Recipe, Registry, moves};
@@ -74,9 +74,8 @@ pub fn explore(bytes: &[u8]) {
     if kernel.original.summary().nodes > 200 {
         return;
     }
-    let (settings, registry) = (small_search(), Registry::standard());
-    let session = Session::new(&[], "hostile", &settings, &registry);
-    let _ = session.explore_kernel("hostile", kernel, &[]);
+    let optimizer = small_search();
+    let _ = optimizer.explore("hostile", kernel, &[], None);
     let options = OracleOptions { quota: 20_000, ..OracleOptions::default() };
     let Ok(oracle) = Oracle::new(kernel.clone(), &Polyhedral::default(), options) else { return };
     let cx = Context { kernel, root: program.tree() };
@@ -98,15 +97,15 @@ pub fn optimize(bytes: &[u8]) {
     if unsafe { try_reading(bytes, "hostile") }.is_err() {
         return;
     }
-    let (settings, registry) = (small_search(), Registry::standard());
-    let session = Session::new(bytes, "hostile", &settings, &registry);
+    let optimizer = small_search();
+    let session = Session::new(bytes, "hostile", &optimizer);
     let Ok(explored) = session.explore() else { return };
     let mut chosen = BTreeMap::new();
     for region in &explored.regions {
         // Not the original, which would be left alone.
         let changed = region.exploration.variants.iter().find(|v| !v.recipe.0.is_empty());
         if let Some(variant) = changed {
-            let choice = session.choose(region, variant).expect("a variant of the search is legal");
+            let choice = optimizer.choose(region, variant).expect("a variant of the search is legal");
             chosen.insert((region.function.clone(), region.number), choice);
         }
     }
@@ -114,10 +113,11 @@ pub fn optimize(bytes: &[u8]) {
 }
 
 /// A search that ends soon.
-fn small_search() -> Settings {
+fn small_search() -> Optimizer {
     let limits = Limits { depth: 2, variants: 20, threads: 1, ..Limits::default() };
     let oracle = OracleOptions { quota: 1000, work: 20_000 };
-    Settings { limits, oracle, target: "x86_64_avx2".into(), ..Settings::default() }
+    let settings = Settings { limits, oracle, target: "x86_64_avx2".into(), ..Settings::default() };
+    Optimizer::new(settings).expect("models that exist")
 }
 
 const KERNEL: &str = "nest @k[N] {

@@ -5,7 +5,6 @@ use super::error::CliError;
 use super::input::{self, Input};
 use super::output;
 use looptree::driver::{DriverError, Session};
-use looptree::transforms::Registry;
 use looptree::tree::text::{self, Program};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,10 +15,10 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
     let file = &arguments.input.file;
     let read = input::read(&arguments.input)?;
     let settings = input::settings(&arguments.input, &arguments.model, None)?;
-    let registry = Registry::standard();
+    let optimizer = input::optimizer(settings)?;
     let name = file.display().to_string();
-    let session = Session::new(read.module(), &name, &settings, &registry);
-    let recipe = input::recipe(&arguments.recipe, &registry)?;
+    let session = Session::new(read.module(), &name, &optimizer);
+    let recipe = input::recipe(&arguments.recipe, &optimizer.registry)?;
     let failed = |e: DriverError| input::from_driver(e, file);
 
     let (function, number, kernel) = match &read {
@@ -27,14 +26,14 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
         Input::Ir(_) => session.only_region().map_err(failed)?,
     };
     let label = format!("{function}#{number}");
-    let chosen = session.apply(&label, &kernel, &recipe).map_err(failed)?;
+    let chosen = optimizer.apply(&label, &kernel, &recipe).map_err(failed)?;
     let text = if arguments.emit {
         match &read {
             Input::Ir(_) => {
                 let choices = BTreeMap::from([((Arc::clone(&function), number), chosen)]);
                 session.emit(&choices, |m| m.to_string()).map_err(failed)?
             }
-            Input::Text(_) => session.emit_kernel(&kernel, &chosen).map_err(failed)?,
+            Input::Text(_) => optimizer.emit(&kernel, &chosen).map_err(failed)?,
         }
     } else {
         let mut out = String::new();

@@ -11,7 +11,6 @@ use super::output;
 use super::progress::Progress;
 use looptree::driver::{DriverError, Explored, ExploredRegion, Session};
 use looptree::explore::Statistics;
-use looptree::transforms::Registry;
 use std::sync::Arc;
 
 /// Runs the command.
@@ -20,22 +19,22 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
     let read = input::read(&arguments.input)?;
     let others = input::parts(&arguments.with, &arguments.input)?;
     let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
-    let registry = Registry::standard();
+    let optimizer = input::optimizer(settings)?;
     let progress = Progress::new();
     let tell = |region: &str, s: &Statistics| progress.of_search(region, s);
     let name = file.display().to_string();
     let failed = |e| input::from_driver(e, file);
-    let session =
-        Session { progress: Some(&tell), ..Session::new(read.module(), &name, &settings, &registry) };
+    let session = Session { progress: Some(&tell), ..Session::new(read.module(), &name, &optimizer) };
     let explored = match &read {
         Input::Ir(_) => session.explore().map_err(failed)?,
         Input::Text(program) => {
-            settings
+            optimizer
+                .settings
                 .require_parameters(std::iter::once(&*program.kernel))
                 .map_err(|e| failed(DriverError::Model(e)))?;
             let label = program.kernel.name.to_string();
             let (problem, exploration) =
-                session.explore_kernel(&label, &program.kernel, &[]).map_err(failed)?;
+                optimizer.explore(&label, &program.kernel, &[], session.progress).map_err(failed)?;
             Explored {
                 regions: vec![ExploredRegion {
                     function: Arc::from(label),
@@ -52,7 +51,6 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
             }
         }
     };
-    let models = settings.models().map_err(|e| failed(DriverError::Model(e)))?;
     let mut summaries = Vec::new();
     for region in &explored.regions {
         let shown = region.exploration.variants.len().min(arguments.top.max(1));
@@ -62,7 +60,7 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
         } else {
             None
         };
-        let models = settings.models_for(region.vectors).map_err(|e| failed(DriverError::Model(e)))?;
+        let models = optimizer.models.for_code(region.vectors);
         summaries.push(report::summary(region, shown, times.as_ref(), arguments, &*models.cost));
     }
     progress.finish();
@@ -72,8 +70,8 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
         }
     }
     let text = match arguments.format {
-        Format::Json => report::json(&summaries, &explored, models.target.name()),
-        Format::Table => report::table(&summaries, &explored, models.target.name(), arguments),
+        Format::Json => report::json(&summaries, &explored, optimizer.models.target.name()),
+        Format::Table => report::table(&summaries, &explored, optimizer.models.target.name(), arguments),
     };
     output::print(&text)
 }

@@ -3,7 +3,7 @@
 use super::args::{CostModelChoice, InputArguments, ModelArguments, SearchArguments, StrategyChoice};
 use super::error::CliError;
 use looptree::analyses::AnalysisError;
-use looptree::driver::{self, DriverError, ModelError, Settings};
+use looptree::driver::{self, DriverError, ModelError, Optimizer, Settings};
 use looptree::explore::Strategy;
 use looptree::measure::Part;
 use looptree::transforms::{Recipe, Registry};
@@ -209,17 +209,19 @@ pub fn settings(
             });
         }
     }
-    let usage = |e: ModelError| CliError::Usage {
+    Ok(settings)
+}
+
+/// What the settings name.
+pub fn optimizer(settings: Settings) -> Result<Optimizer, CliError> {
+    Optimizer::new(settings).map_err(|e| CliError::Usage {
         message: e.to_string(),
         help: match &e {
             ModelError::File(_) => "`looptree calibrate` writes such files anew",
             _ => "names are written as they are listed",
         }
         .to_string(),
-    };
-    settings.models().map_err(usage)?;
-    settings.lift_options().map_err(usage)?;
-    Ok(settings)
+    })
 }
 
 /// `name=value` pairs.

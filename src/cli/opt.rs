@@ -8,7 +8,6 @@ use super::progress::Progress;
 use irgen::llvm::is_bitcode;
 use looptree::driver::{Chosen, DriverError, Explored, Session};
 use looptree::explore::Statistics;
-use looptree::transforms::Registry;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,11 +24,11 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         });
     };
     let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
-    let registry = Registry::standard();
+    let optimizer = input::optimizer(settings)?;
     let progress = Progress::new();
     let tell = |region: &str, s: &Statistics| progress.of_search(region, s);
     let name = file.display().to_string();
-    let session = Session { progress: Some(&tell), ..Session::new(&bytes, &name, &settings, &registry) };
+    let session = Session { progress: Some(&tell), ..Session::new(&bytes, &name, &optimizer) };
     let failed = |e| input::from_driver(e, file);
     let choices = if arguments.recipe == "best" {
         let explored = session.explore().map_err(failed)?;
@@ -56,16 +55,18 @@ fn best(session: &Session<'_>, explored: &Explored, min_gain: f64) -> Result<Cho
     let mut choices = Choices::new();
     for region in &explored.regions {
         if let Some(variant) = region.exploration.worthwhile(min_gain) {
-            choices.insert((region.function.clone(), region.number), session.choose(region, variant)?);
+            choices
+                .insert((region.function.clone(), region.number), session.optimizer.choose(region, variant)?);
         }
     }
     Ok(choices)
 }
 
 fn by_recipe(session: &Session<'_>, recipe: &str, input: &Path) -> Result<Choices, CliError> {
-    let recipe = input::recipe(recipe, session.registry)?;
+    let recipe = input::recipe(recipe, &session.optimizer.registry)?;
     let (function, number, kernel) = session.only_region().map_err(|e| input::from_driver(e, input))?;
     let chosen = session
+        .optimizer
         .apply(&format!("{function}#{number}"), &kernel, &recipe)
         .map_err(|e| input::from_driver(e, input))?;
     Ok(Choices::from([((function, number), chosen)]))

@@ -3,7 +3,7 @@
 use super::args::RunArguments;
 use super::error::CliError;
 use super::{input, output};
-use looptree::driver::parameter_values;
+use looptree::driver::Settings;
 use looptree::tree::interp::{self, Layout, Memory, RunOptions};
 use looptree::tree::{Green, Kernel, Storage, text::Program};
 use std::fmt::Write;
@@ -17,8 +17,9 @@ const SEED: u64 = 1;
 pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
     let program = input::read_program(&arguments.file)?;
     let kernel = &*program.kernel;
-    let given = input::parameters(&arguments.params)?;
-    if let Some(unknown) = given.keys().find(|name| kernel.find_param(name).is_none()) {
+    let params = input::parameters(&arguments.params)?;
+    let settings = Settings { params, default_param: arguments.default_param, ..Settings::default() };
+    if let Some(unknown) = settings.params.keys().find(|name| kernel.find_param(name).is_none()) {
         let names: Vec<&str> = kernel.params.iter().map(|p| &*p.name).collect();
         return Err(CliError::Usage {
             message: format!("{} has no parameter `{unknown}`", kernel.name),
@@ -29,7 +30,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
             },
         });
     }
-    let params = parameter_values(kernel, &given, &[], arguments.default_param);
+    let params = settings.parameter_values(kernel, &[]);
     let text = if arguments.trace {
         trace(&program, &params, arguments)?
     } else {

@@ -7,7 +7,7 @@ use super::output;
 use looptree::analyses::Oracle;
 use looptree::driver::{DriverError, LiftedKernel, LiftedKernels, Session};
 use looptree::explore::Problem;
-use looptree::transforms::{self, Context, Registry};
+use looptree::transforms::{self, Context};
 use looptree::tree::{Access, AccessKind, Kernel, canonical, text};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,9 +17,10 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
     let file = &arguments.input.file;
     let read = input::read(&arguments.input)?;
     let settings = input::settings(&arguments.input, &arguments.model, None)?;
-    let registry = Registry::standard();
+    let optimizer = input::optimizer(settings)?;
+    let settings = &optimizer.settings;
     let name = file.display().to_string();
-    let session = Session::new(read.module(), &name, &settings, &registry);
+    let session = Session::new(read.module(), &name, &optimizer);
     let failed = |e: DriverError| input::from_driver(e, file);
     let functions = match &read {
         Input::Ir(_) => {
@@ -65,10 +66,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
             }
             let needs = [Part::Dependences, Part::Loops, Part::Cost];
             if parts.iter().any(|p| needs.contains(p)) {
-                let models = settings.models().map_err(|e| failed(DriverError::Model(e)))?;
-                let problem = settings
-                    .problem(kernel, &models, likely)
-                    .map_err(|source| failed(DriverError::Analysis { region: label.clone(), source }))?;
+                let problem = optimizer.problem(&label, kernel, likely).map_err(failed)?;
                 if parts.contains(&Part::Dependences) {
                     let _ = writeln!(out, "dependences of {label}:\n{}", problem.dependences.display(kernel));
                 }
@@ -77,14 +75,16 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
                 }
                 if parts.contains(&Part::Cost) {
                     let root = canonical(kernel, &kernel.original);
-                    let cost = models.cost.cost(kernel, &root, &problem.params);
+                    let cost = optimizer.models.cost.cost(kernel, &root, &problem.params);
                     let _ = writeln!(out, "cost of {label}:\n{}", cost.explain());
                 }
             }
             if parts.contains(&Part::Moves) {
                 let root = canonical(kernel, &kernel.original);
                 let _ = writeln!(out, "moves of {label}:");
-                for step in transforms::moves(&Context { kernel, root: &root }, &registry, &settings.moves) {
+                for step in
+                    transforms::moves(&Context { kernel, root: &root }, &optimizer.registry, &settings.moves)
+                {
                     let _ = writeln!(out, "  {step}");
                 }
             }

@@ -1,12 +1,12 @@
 //! Which analyses, which model, which bounds; by name where a user chooses.
 
 use super::llvm_target::{LlvmTarget, TargetError};
-use crate::explore::{Limits, Problem, Sketches, Strategy};
+use crate::explore::{Limits, Sketches, Strategy};
+use analyses::OracleOptions;
 use analyses::accesses::{ACCESSES, accesses_by_name};
 use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
-use analyses::{AnalysisError, OracleOptions};
 use cost_model::targets::Vectors;
-use cost_model::{CostModel, StaticTarget, Target, TargetFileError, targets};
+use cost_model::{CostModel, Target, TargetFileError, targets};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
 use loop_tree::{Kernel, ParamId, RuntimeCondition, ScalarType};
 use std::collections::BTreeMap;
@@ -102,28 +102,35 @@ pub enum ModelError {
     },
 }
 
-/// The models of a session.
+/// What ranks, for which machine, and what finds dependences.
+#[derive(Clone)]
 pub struct Models {
     /// What ranks.
-    pub cost: Box<dyn CostModel>,
+    pub cost: Arc<dyn CostModel>,
     /// The machine that costs are predicted for.
     pub target: Arc<dyn Target>,
     /// What finds dependences.
-    pub dependences: Box<dyn analyses::Dependences>,
+    pub dependences: Arc<dyn analyses::Dependences>,
+}
+
+impl Models {
+    /// The same for code that has such vectors, where that is known.
+    pub fn for_code(&self, code: Option<Vectors>) -> Models {
+        let Some(target) = code.and_then(|vectors| self.target.for_code(vectors)) else {
+            return self.clone();
+        };
+        let cost = self.cost.on(&target).unwrap_or_else(|| self.cost.clone());
+        Models { cost, target, dependences: self.dependences.clone() }
+    }
 }
 
 impl Settings {
     /// The models by their names.
-    pub fn models(&self) -> Result<Models, ModelError> {
-        self.models_for(None)
-    }
-
-    /// The models by their names, for code that has such vectors, where that is known.
-    pub fn models_for(&self, code: Option<Vectors>) -> Result<Models, ModelError> {
-        let target = self.machine(code)?;
-        let cost: Box<dyn CostModel> = match self.cost_model.as_str() {
-            "analytic" => Box::new(cost_model::AnalyticModel::shared(target.clone())),
-            "instructions" => Box::new(cost_model::InstructionCount),
+    pub(super) fn models(&self) -> Result<Models, ModelError> {
+        let target = self.machine()?;
+        let cost: Arc<dyn CostModel> = match self.cost_model.as_str() {
+            "analytic" => Arc::new(cost_model::AnalyticModel::shared(target.clone())),
+            "instructions" => Arc::new(cost_model::InstructionCount),
             name => {
                 return Err(ModelError::Unknown {
                     kind: "cost model",
@@ -138,24 +145,18 @@ impl Settings {
                 name: self.dependences.clone(),
                 available: "none, flat, polyhedral".to_string(),
             })?;
-        Ok(Models { cost, target, dependences })
+        Ok(Models { cost, target, dependences: dependences.into() })
     }
 
-    /// The target by its name, as far as code uses it. LLVM's view is not narrowed: it is asked for by name.
-    fn machine(&self, code: Option<Vectors>) -> Result<Arc<dyn Target>, ModelError> {
-        let used = |machine: StaticTarget| -> Arc<dyn Target> {
-            match code {
-                Some(vectors) => Arc::new(machine.with_vectors(vectors)),
-                None => Arc::new(machine),
-            }
-        };
+    /// The target by its name.
+    fn machine(&self) -> Result<Arc<dyn Target>, ModelError> {
         match self.target.as_str() {
-            "native" => Ok(used(targets::native()?)),
+            "native" => Ok(Arc::new(targets::native()?)),
             "llvm" => Ok(Arc::new(LlvmTarget::new(None)?)),
-            file if file.ends_with(".json") => Ok(used(targets::read_target(Path::new(file))?)),
+            file if file.ends_with(".json") => Ok(Arc::new(targets::read_target(Path::new(file))?)),
             name => match (name.strip_prefix("llvm:"), targets::by_name(name)) {
                 (Some(processor), _) => Ok(Arc::new(LlvmTarget::new(Some(processor))?)),
-                (None, Some(table)) => Ok(used(table)),
+                (None, Some(table)) => Ok(Arc::new(table)),
                 (None, None) => Err(ModelError::Unknown {
                     kind: "target",
                     name: name.to_string(),
@@ -169,7 +170,7 @@ impl Settings {
     }
 
     /// What lifting asks, by the names.
-    pub fn lift_options(&self) -> Result<LiftOptions, ModelError> {
+    pub(super) fn lift_options(&self) -> Result<LiftOptions, ModelError> {
         let unknown = |kind, name: &String, available: &[&str]| ModelError::Unknown {
             kind,
             name: name.clone(),
@@ -186,20 +187,6 @@ impl Settings {
             accesses: accesses.into(),
             control_flow: control_flow.into(),
         })
-    }
-
-    /// What is searched for a kernel. `likely` values of parameters, by index, count where none is given.
-    pub fn problem(
-        &self,
-        kernel: &Arc<Kernel>,
-        models: &Models,
-        likely: &[Option<i64>],
-    ) -> Result<Problem, AnalysisError> {
-        let span = tracing::info_span!("dependences").entered();
-        let dependences = Arc::new(models.dependences.dependences(kernel)?);
-        drop(span);
-        let params = parameter_values(kernel, &self.params, likely, self.default_param);
-        Ok(Problem { kernel: kernel.clone(), params, dependences, oracle: self.oracle })
     }
 
     /// Whether the function is asked for.
@@ -224,46 +211,41 @@ impl Settings {
             }),
         }
     }
-}
 
-/// A value for each parameter: the given one, else the likely one, else the default; the latter two brought into the range
-/// that single-parameter constraints of the kernel and the width of its type allow.
-pub fn parameter_values(
-    kernel: &Kernel,
-    given: &BTreeMap<String, i64>,
-    likely: &[Option<i64>],
-    default: i64,
-) -> Vec<i64> {
-    let assumed = kernel.assumptions.iter().filter_map(|c| match c {
-        RuntimeCondition::Parameter(c) => Some(c),
-        RuntimeCondition::NoOverlap(..) => None,
-    });
-    let constraints: Vec<_> = kernel.context.iter().chain(assumed).collect();
-    kernel
-        .params
-        .iter()
-        .enumerate()
-        .map(|(index, param)| {
-            if let Some(value) = given.get(&*param.name) {
-                return *value;
-            }
-            let id = ParamId::new(index);
-            let (mut least, mut greatest) = match param.ty {
-                ScalarType::I1 => (0, 1),
-                ScalarType::I8 => (i8::MIN.into(), i8::MAX.into()),
-                ScalarType::I16 => (i16::MIN.into(), i16::MAX.into()),
-                _ => (i64::MIN, i64::MAX),
-            };
-            for constraint in &constraints {
-                let e = &constraint.expression;
-                let bound = e.constant_term();
-                match (e.terms().len(), e.param_coefficient(id)) {
-                    (1, c) if c > 0 => least = least.max(bound.div_euclid(c).saturating_neg()),
-                    (1, c) if c < 0 => greatest = greatest.min(bound.div_euclid(c.saturating_neg())),
-                    _ => {}
+    /// A value for each parameter: the given one, else the likely one, else the default; the latter two brought into the range
+    /// that single-parameter constraints of the kernel and the width of its type allow.
+    pub fn parameter_values(&self, kernel: &Kernel, likely: &[Option<i64>]) -> Vec<i64> {
+        let assumed = kernel.assumptions.iter().filter_map(|c| match c {
+            RuntimeCondition::Parameter(c) => Some(c),
+            RuntimeCondition::NoOverlap(..) => None,
+        });
+        let constraints: Vec<_> = kernel.context.iter().chain(assumed).collect();
+        kernel
+            .params
+            .iter()
+            .enumerate()
+            .map(|(index, param)| {
+                if let Some(value) = self.params.get(&*param.name) {
+                    return *value;
                 }
-            }
-            likely.get(index).copied().flatten().unwrap_or(default).min(greatest).max(least)
-        })
-        .collect()
+                let id = ParamId::new(index);
+                let (mut least, mut greatest) = match param.ty {
+                    ScalarType::I1 => (0, 1),
+                    ScalarType::I8 => (i8::MIN.into(), i8::MAX.into()),
+                    ScalarType::I16 => (i16::MIN.into(), i16::MAX.into()),
+                    _ => (i64::MIN, i64::MAX),
+                };
+                for constraint in &constraints {
+                    let e = &constraint.expression;
+                    let bound = e.constant_term();
+                    match (e.terms().len(), e.param_coefficient(id)) {
+                        (1, c) if c > 0 => least = least.max(bound.div_euclid(c).saturating_neg()),
+                        (1, c) if c < 0 => greatest = greatest.min(bound.div_euclid(c.saturating_neg())),
+                        _ => {}
+                    }
+                }
+                likely.get(index).copied().flatten().unwrap_or(self.default_param).min(greatest).max(least)
+            })
+            .collect()
+    }
 }

@@ -27,7 +27,7 @@ use loop_tree::{AccessId, ArrayId, Kernel, RuntimeCondition, StmtId};
 use std::fmt;
 
 /// Lists the dependences of kernels.
-pub trait Dependences {
+pub trait Dependences: Send + Sync {
     /// Name for configuration.
     fn name(&self) -> &'static str;
     /// All dependences of a kernel.

@@ -2,8 +2,7 @@
 
 use crate::programs::Build;
 use anyhow::{Context, Result};
-use looptree::driver::{self, Chosen, Explored, ExploredRegion, Session, Settings};
-use looptree::transforms::Registry;
+use looptree::driver::{self, Chosen, Explored, ExploredRegion, Optimizer, Session};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,8 +19,7 @@ struct File {
 /// A program, searched.
 pub struct Optimized<'a> {
     build: Build<'a>,
-    settings: &'a Settings,
-    registry: &'a Registry,
+    optimizer: &'a Optimizer,
     files: Vec<File>,
     /// File and region that cost most: of the kernel where there is one.
     main: Option<(usize, usize)>,
@@ -33,18 +31,18 @@ type Choices = BTreeMap<(Arc<str>, usize), Chosen>;
 
 impl<'a> Optimized<'a> {
     /// Searches every region of every source.
-    pub fn new(build: Build<'a>, settings: &'a Settings, registry: &'a Registry) -> Result<Optimized<'a>> {
+    pub fn new(build: Build<'a>, optimizer: &'a Optimizer) -> Result<Optimized<'a>> {
         let mut files = Vec::new();
         let mut seconds = 0.0;
         for path in &build.program.sources {
             let bitcode = driver::compile_c(path, &build.flags())?;
             let name = path.display().to_string();
             let start = Instant::now();
-            let explored = Session::new(&bitcode, &name, settings, registry).explore()?;
+            let explored = Session::new(&bitcode, &name, optimizer).explore()?;
             seconds += start.elapsed().as_secs_f64();
             files.push(File { name, bitcode, explored });
         }
-        let mut optimized = Optimized { build, settings, registry, files, main: None, seconds };
+        let mut optimized = Optimized { build, optimizer, files, main: None, seconds };
         optimized.main = optimized.costliest();
         let start = Instant::now();
         for at in 0..optimized.files.len() {
@@ -83,7 +81,6 @@ impl<'a> Optimized<'a> {
 
     /// The best variant of each region where it is worth it; for the main region above rank 0 the one of that rank.
     fn choices(&self, file: usize, rank: usize) -> Result<Choices> {
-        let session = self.session(file);
         let mut result = BTreeMap::new();
         for (index, region) in self.files[file].explored.regions.iter().enumerate() {
             let exploration = &region.exploration;
@@ -92,7 +89,10 @@ impl<'a> Optimized<'a> {
                 false => exploration.worthwhile(driver::MIN_GAIN),
             };
             if let Some(variant) = variant.filter(|v| !v.recipe.0.is_empty()) {
-                result.insert((region.function.clone(), region.number), session.choose(region, variant)?);
+                result.insert(
+                    (region.function.clone(), region.number),
+                    self.optimizer.choose(region, variant)?,
+                );
             }
         }
         Ok(result)
@@ -100,7 +100,7 @@ impl<'a> Optimized<'a> {
 
     fn session(&self, file: usize) -> Session<'_> {
         let File { name, bitcode, .. } = &self.files[file];
-        Session::new(bitcode, name, self.settings, self.registry)
+        Session::new(bitcode, name, self.optimizer)
     }
 
     fn emit(&self, file: usize, rank: usize) -> Result<String> {

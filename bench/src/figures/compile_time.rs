@@ -3,8 +3,7 @@
 use super::Figure;
 use crate::{programs, statistics};
 use anyhow::Result;
-use looptree::driver::{self, MIN_GAIN, Session, Settings};
-use looptree::transforms::Registry;
+use looptree::driver::{self, MIN_GAIN, Optimizer, Session, Settings};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
@@ -43,13 +42,13 @@ pub fn measure(build: &Path) -> Result<Vec<Figure>> {
 
 /// As `looptree opt` does it; how many regions change.
 fn optimize(bytes: &[u8], name: &str) -> Result<usize> {
-    let (settings, registry) = (Settings::default(), Registry::standard());
-    let session = Session::new(bytes, name, &settings, &registry);
+    let optimizer = Optimizer::new(Settings::default())?;
+    let session = Session::new(bytes, name, &optimizer);
     let explored = session.explore()?;
     let mut chosen = BTreeMap::new();
     for region in &explored.regions {
         if let Some(variant) = region.exploration.worthwhile(MIN_GAIN) {
-            chosen.insert((region.function.clone(), region.number), session.choose(region, variant)?);
+            chosen.insert((region.function.clone(), region.number), optimizer.choose(region, variant)?);
         }
     }
     session.emit(&chosen, |m| m.to_bitcode())?;

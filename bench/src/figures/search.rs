@@ -4,7 +4,7 @@ use super::Figure;
 use crate::statistics;
 use anyhow::{Context as _, Result, anyhow};
 use looptree::analyses::{Oracle, Verdict};
-use looptree::driver::Settings;
+use looptree::driver::{Optimizer, Settings};
 use looptree::explore::{Exploration, Explorer, Limits, MoveSource, Problem, RegistryMoves, Strategy};
 use looptree::transforms::{self, Context, Recipe, Registry, Step};
 use looptree::tree::{Green, Kernel, canonical, text};
@@ -83,22 +83,16 @@ impl MoveSource for Unmarked<'_> {
 pub fn searches(variants: usize) -> Result<Vec<Figure>> {
     let kernel = kernel()?;
     let settings = Settings { target: TARGET.to_string(), ..Settings::default() };
-    let models = settings.models()?;
-    let problem = settings.problem(&kernel, &models, &[])?;
-    let registry = Registry::standard();
-    let moves = Unmarked(RegistryMoves { registry: &registry, options: settings.moves.clone() });
+    let optimizer = Optimizer::new(settings)?;
+    let problem = optimizer.problem("gemm", &kernel, &[])?;
+    let moves = Unmarked(optimizer.moves());
     // Seconds by the clock and by the processors: the second is what counts where other work runs beside it.
     let search = |threads: usize| -> (f64, f64, Exploration) {
         let limits = Limits { depth: 8, variants, refused: usize::MAX, threads, ..Limits::default() };
         let explorer = Explorer {
-            problem: problem.clone(),
-            moves: &moves,
-            sketches: &settings.sketches,
-            cost: &*models.cost,
-            target: &*models.target,
             limits,
             strategy: Strategy::Exhaustive,
-            progress: None,
+            ..optimizer.explorer(problem.clone(), &moves)
         };
         let (start, before) = (Instant::now(), processor_seconds());
         let exploration = explorer.explore();
@@ -121,7 +115,7 @@ pub fn searches(variants: usize) -> Result<Vec<Figure>> {
         found = Some(exploration);
     }
     let mut exploration = found.ok_or_else(|| anyhow!("no search ran"))?;
-    figures.extend(parts(&problem, &exploration, &*models.cost)?);
+    figures.extend(parts(&problem, &exploration, &*optimizer.models.cost)?);
     let kept = exploration.variants.len() as f64;
     exploration.refused.clear();
     exploration.refused.shrink_to_fit();

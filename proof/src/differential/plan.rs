@@ -10,8 +10,8 @@ use irgen::lift::{LiftOptions, lift_function_with};
 use irgen::llvm::Module;
 use loop_tree::text::print_tree;
 use loop_tree::{Green, Kernel, Path, Privates, RuntimeCondition};
-use looptree::driver::{Settings, parameter_values};
-use looptree::explore::{Explorer, Limits, Problem, RegistryMoves, Strategy, Variant};
+use looptree::driver::{Optimizer, Settings};
+use looptree::explore::{Explorer, Limits, Problem, RegistryMoves, Variant};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -157,23 +157,17 @@ pub fn plan_module(
 /// Some of what sketches draw of a kernel.
 fn drawn(kernel: &Arc<Kernel>, dependences: &Arc<DependenceSet>, rng: &mut Rng) -> Vec<Variant> {
     let settings = Settings { target: "x86_64_avx2".to_owned(), ..Settings::default() };
-    let Ok(models) = settings.models() else { return vec![] };
+    let optimizer = Optimizer::new(settings).expect("models that exist");
     let problem = Problem {
         kernel: kernel.clone(),
-        params: parameter_values(kernel, &settings.params, &[], settings.default_param),
+        params: optimizer.settings.parameter_values(kernel, &[]),
         dependences: dependences.clone(),
         oracle: OracleOptions { quota: QUOTA, work: WORK },
     };
-    let registry = Registry::standard();
+    let moves = RegistryMoves { options: small_moves(), ..optimizer.moves() };
     let explorer = Explorer {
-        problem,
-        moves: &RegistryMoves { registry: &registry, options: small_moves() },
-        sketches: &settings.sketches,
-        cost: &*models.cost,
-        target: &*models.target,
-        limits: Limits { variants: SEARCHED, threads: 1, ..settings.limits },
-        strategy: Strategy::Guided,
-        progress: None,
+        limits: Limits { variants: SEARCHED, threads: 1, ..optimizer.settings.limits },
+        ..optimizer.explorer(problem, &moves)
     };
     let mut variants = explorer.explore().variants;
     variants.retain(|v| v.sketch.is_some() && v.root.summary().nodes <= MAX_NODES * 4);

@@ -28,13 +28,13 @@ pub fn write(
         output::write(&place("lt"), text::print(&program).as_bytes())?;
         output::write(&place("recipe"), format!("{}\n", variant.recipe).as_bytes())?;
         let failed = |e| input::from_driver(e, file);
-        let chosen = session.choose(region, variant).map_err(failed)?;
+        let chosen = session.optimizer.choose(region, variant).map_err(failed)?;
         let ir = match read {
             Input::Ir(_) => {
                 let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
                 session.emit(&choices, |m| m.to_string()).map_err(failed)?
             }
-            Input::Text(_) => session.emit_kernel(&region.kernel, &chosen).map_err(failed)?,
+            Input::Text(_) => session.optimizer.emit(&region.kernel, &chosen).map_err(failed)?,
         };
         output::write(&place("ll"), ir.as_bytes())?;
     }

@@ -58,8 +58,11 @@ pub fn measure(
     let failed = |e: DriverError| input::from_driver(e, file);
     let options = MeasureOptions::default();
     let variants = &region.exploration.variants[..shown];
-    let chosen: Vec<Chosen> =
-        variants.iter().map(|v| session.choose(region, v)).collect::<Result<_, _>>().map_err(failed)?;
+    let chosen: Vec<Chosen> = variants
+        .iter()
+        .map(|v| session.optimizer.choose(region, v))
+        .collect::<Result<_, _>>()
+        .map_err(failed)?;
     let labels: Vec<String> = variants.iter().map(|v| format!("`{}`", v.recipe)).collect();
     let measured = match read {
         Input::Text(_) => {

@@ -1,0 +1,103 @@
+//! What ends the work on a module or a kernel.
+
+use super::ModelError;
+use analyses::AnalysisError;
+use irgen::emit::EmitError;
+use irgen::llvm::LlvmError;
+use transforms::{RecipeError, ReplayError};
+
+/// What ends the work on a module or a kernel.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// A file cannot be read.
+    #[error("cannot read {file}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// clang cannot be run.
+    #[error("cannot run {program}")]
+    Run {
+        /// What was tried.
+        program: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// clang does not accept the input.
+    #[error("clang-22 does not compile {file}:\n{message}")]
+    Clang {
+        /// The file.
+        file: String,
+        /// clang's words.
+        message: String,
+    },
+    /// LLVM does not accept the input, or what was made of it.
+    #[error(transparent)]
+    Llvm(#[from] LlvmError),
+    /// No such function.
+    #[error("there is no function `{name}` with a body in {module}; there are: {available}")]
+    NoFunction {
+        /// The name asked for.
+        name: String,
+        /// The input.
+        module: String,
+        /// What there is.
+        available: String,
+    },
+    /// No such region.
+    #[error("{function} has no region {number}; regions are counted from 0, and it has {count}")]
+    NoRegion {
+        /// The function.
+        function: String,
+        /// Regions found.
+        count: usize,
+        /// The number asked for, from 0.
+        number: usize,
+    },
+    /// Several regions, or none, where one is needed.
+    #[error("one region is needed; selected are: {}", if regions.is_empty() { "none" } else { regions.as_str() })]
+    NotOneRegion {
+        /// The regions selected.
+        regions: String,
+    },
+    /// A model is not known by this name.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Dependences cannot be had.
+    #[error("{region}: {source}")]
+    Analysis {
+        /// Function and number.
+        region: String,
+        /// Why.
+        source: AnalysisError,
+    },
+    /// Recipe text that cannot be read.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// A recipe that does not apply.
+    #[error("{region}: {source}")]
+    Replay {
+        /// Function and number.
+        region: String,
+        /// Why.
+        source: ReplayError,
+    },
+    /// A recipe that would change what is computed.
+    #[error("{region}: the recipe is not valid: {witness}")]
+    Illegal {
+        /// Function and number.
+        region: String,
+        /// The dependence in the way.
+        witness: Box<analyses::Witness>,
+    },
+    /// A variant has no IR.
+    #[error("{region}: {source}")]
+    Emit {
+        /// Function and number.
+        region: String,
+        /// Why.
+        source: EmitError,
+    },
+}

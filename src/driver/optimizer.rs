@@ -1,0 +1,203 @@
+//! Kernels: searched, judged, emitted, one at a time.
+
+use super::{DriverError, ExploredRegion, ModelError, Models, Settings};
+use crate::explore::{
+    Exploration, Explorer, Limits, MoveSource, Problem, RegistryMoves, Statistics, Variant,
+};
+use analyses::{Oracle, OracleOptions, Verdict};
+use irgen::emit::{checked_conditions, emit_function};
+use irgen::lift::LiftOptions;
+use irgen::llvm::Context;
+use loop_tree::{Green, Kernel, Path, RuntimeCondition};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use transforms::{Recipe, Registry};
+
+/// Analyses, models, transformations and sketches, with the bounds of the search. [`Optimizer::new`] finds them by their names;
+/// each can be replaced by a value of one's own.
+///
+/// ```
+/// use looptree::analyses::dependences::Flat;
+/// use looptree::driver::{Optimizer, Settings};
+///
+/// let mut optimizer = Optimizer::new(Settings::default())?;
+/// optimizer.models.dependences = std::sync::Arc::new(Flat);
+/// # Ok::<(), looptree::driver::ModelError>(())
+/// ```
+pub struct Optimizer {
+    /// Parameters, bounds of the search, sketches; names count when this is made only.
+    pub settings: Settings,
+    /// What lifting asks.
+    pub lifting: LiftOptions,
+    /// What ranks, for which machine, and what finds dependences.
+    pub models: Models,
+    /// Transformations.
+    pub registry: Registry,
+}
+
+/// What is to be emitted for a region.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The tree.
+    pub root: Green,
+    /// Conditions under which it is valid.
+    pub conditions: Vec<RuntimeCondition>,
+    /// Loops that carry no dependence under these conditions.
+    pub parallel: BTreeSet<Path>,
+}
+
+/// Told which region is searched, and how far the search is.
+pub type Progress<'a> = &'a dyn Fn(&str, &Statistics);
+
+impl Optimizer {
+    /// What the settings name, with the standard transformations.
+    ///
+    /// # Errors
+    /// A name that nothing has, or a target that cannot be read.
+    pub fn new(settings: Settings) -> Result<Optimizer, ModelError> {
+        let (lifting, models) = (settings.lift_options()?, settings.models()?);
+        Ok(Optimizer { settings, lifting, models, registry: Registry::standard() })
+    }
+
+    /// What is searched for a kernel. `likely` values of parameters, by index, count where none is given.
+    ///
+    /// # Errors
+    /// Where its dependences cannot be had.
+    pub fn problem(
+        &self,
+        label: &str,
+        kernel: &Arc<Kernel>,
+        likely: &[Option<i64>],
+    ) -> Result<Problem, DriverError> {
+        let _span = tracing::info_span!("dependences").entered();
+        let dependences = self
+            .models
+            .dependences
+            .dependences(kernel)
+            .map_err(|source| DriverError::Analysis { region: label.to_string(), source })?;
+        let params = self.settings.parameter_values(kernel, likely);
+        let oracle = self.settings.oracle;
+        Ok(Problem { kernel: kernel.clone(), params, dependences: Arc::new(dependences), oracle })
+    }
+
+    /// Searches one kernel.
+    pub fn explore(
+        &self,
+        label: &str,
+        kernel: &Arc<Kernel>,
+        likely: &[Option<i64>],
+        progress: Option<Progress<'_>>,
+    ) -> Result<(Problem, Exploration), DriverError> {
+        self.search(&self.models, self.settings.limits, label, kernel, likely, progress)
+    }
+
+    pub(super) fn search(
+        &self,
+        models: &Models,
+        limits: Limits,
+        label: &str,
+        kernel: &Arc<Kernel>,
+        likely: &[Option<i64>],
+        progress: Option<Progress<'_>>,
+    ) -> Result<(Problem, Exploration), DriverError> {
+        let problem = self.problem(label, kernel, likely)?;
+        let moves = self.moves();
+        let tell = |s: &Statistics| {
+            if let Some(progress) = progress {
+                progress(label, s);
+            }
+        };
+        let explorer = Explorer {
+            cost: &*models.cost,
+            target: &*models.target,
+            limits,
+            progress: Some(&tell),
+            ..self.explorer(problem.clone(), &moves)
+        };
+        let span = tracing::info_span!("search").entered();
+        let exploration = explorer.explore();
+        drop(span);
+        Ok((problem, exploration))
+    }
+
+    /// The transformations as moves.
+    pub fn moves(&self) -> RegistryMoves<'_> {
+        RegistryMoves { registry: &self.registry, options: self.settings.moves.clone() }
+    }
+
+    /// A search of a problem with moves of any source.
+    pub fn explorer<'a>(&'a self, problem: Problem, moves: &'a dyn MoveSource) -> Explorer<'a> {
+        Explorer {
+            problem,
+            moves,
+            sketches: &self.settings.sketches,
+            cost: &*self.models.cost,
+            target: &*self.models.target,
+            limits: self.settings.limits,
+            strategy: self.settings.strategy,
+            progress: None,
+        }
+    }
+
+    /// What a recipe makes of a kernel, and whether it may.
+    pub fn apply(&self, label: &str, kernel: &Arc<Kernel>, recipe: &Recipe) -> Result<Chosen, DriverError> {
+        let region = label.to_string();
+        let root = loop_tree::canonical(kernel, &kernel.original);
+        let root = recipe
+            .replay(kernel, &root)
+            .map_err(|source| DriverError::Replay { region: region.clone(), source })?;
+        let problem = self.problem(label, kernel, &[])?;
+        let oracle = self.patient(label, problem)?;
+        match oracle.judge(&root) {
+            Verdict::Always => Ok(Chosen::new(root, Vec::new(), &oracle)),
+            Verdict::Under(conditions) => Ok(Chosen::new(root, conditions, &oracle)),
+            Verdict::Never(witness) => Err(DriverError::Illegal { region, witness: Box::new(witness) }),
+        }
+    }
+
+    /// A variant of an explored region, with what emission has to know.
+    pub fn choose(&self, region: &ExploredRegion, variant: &Variant) -> Result<Chosen, DriverError> {
+        let problem = Problem {
+            kernel: region.kernel.clone(),
+            params: region.params.clone(),
+            dependences: region.dependences.clone(),
+            oracle: self.settings.oracle,
+        };
+        let oracle = self.patient(&region.label(), problem)?;
+        Ok(Chosen::new(variant.root.clone(), variant.conditions.clone(), &oracle))
+    }
+
+    /// One tree that is asked for or chosen deserves more patience than one of a search.
+    fn patient(&self, label: &str, problem: Problem) -> Result<Oracle, DriverError> {
+        let (asked, usual) = (problem.oracle, OracleOptions::default());
+        let options = OracleOptions { quota: asked.quota.max(usual.quota), work: asked.work.max(usual.work) };
+        Oracle::with_dependences(problem.kernel, problem.dependences, options)
+            .map_err(|source| DriverError::Analysis { region: label.to_string(), source })
+    }
+
+    /// A chosen tree of a kernel that does not come from IR, as a module with one function.
+    pub fn emit(&self, kernel: &Kernel, chosen: &Chosen) -> Result<String, DriverError> {
+        let context = Context::new();
+        let name = kernel.name.to_string();
+        let module =
+            emit_function(&context, &name, kernel, &chosen.root, &chosen.conditions, &chosen.parallel)
+                .map_err(|source| DriverError::Emit { region: name.clone(), source })?;
+        module.verify()?;
+        Ok(module.to_string())
+    }
+}
+
+impl Chosen {
+    fn new(root: Green, conditions: Vec<RuntimeCondition>, oracle: &Oracle) -> Self {
+        // What the check tests anyway may be relied on.
+        let conditions = checked_conditions(oracle.kernel(), &conditions);
+        let holds = |needed: &Vec<RuntimeCondition>| needed.iter().all(|c| conditions.contains(c));
+        let facts = oracle.loop_facts(&root);
+        let parallel = facts
+            .into_iter()
+            .filter(|(_, f)| f.parallel || f.parallel_if.as_ref().is_some_and(holds))
+            .map(|(p, _)| p)
+            .collect();
+        Chosen { root, conditions, parallel }
+    }
+}
