@@ -9,7 +9,7 @@ setup:
 	@sh scripts/setup.sh
 
 build: setup
-	$(CARGO) build --release
+	$(CARGO) build --release -p looptree -p looptree-plugin
 
 ## Explore a bundled C kernel with measured times: `make explore KERNEL=path.c`.
 explore: build

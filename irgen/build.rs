@@ -4,7 +4,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 4] = ["shim/analysis.cpp", "shim/scev.cpp", "shim/cost.cpp", "shim/ir.cpp"];
+const SOURCES: [&str; 5] =
+    ["shim/analysis.cpp", "shim/scev.cpp", "shim/cost.cpp", "shim/ir.cpp", "shim/plugin.cpp"];
 
 fn main() {
     println!("cargo::rerun-if-env-changed=LLVM_SYS_221_PREFIX");

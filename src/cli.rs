@@ -7,6 +7,7 @@
 mod apply;
 mod args;
 mod calibrate;
+mod cc;
 mod error;
 mod explore;
 mod input;
@@ -20,6 +21,7 @@ mod transformations;
 
 use args::{Arguments, Command};
 use clap::Parser;
+use error::CliError;
 use std::process::ExitCode;
 use timings::Timings;
 use tracing_subscriber::filter::{EnvFilter, LevelFilter};
@@ -28,6 +30,11 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// Parses the arguments, runs the command, reports its error.
 pub fn main() -> ExitCode {
+    // Their flags are clang's, `--help` and `--version` included.
+    let words: Vec<_> = std::env::args_os().collect();
+    if let Some((command, rest)) = cc::is_asked_for(&words) {
+        return failed(cc::run(command, rest));
+    }
     // clap itself ends with 2 on wrong usage.
     let arguments = Arguments::parse();
     let timings = arguments.timings.then(Timings::default);
@@ -44,18 +51,22 @@ pub fn main() -> ExitCode {
         Command::Show(a) => show::run(&a),
         Command::Transformations(a) => transformations::run(&a),
         Command::Calibrate(a) => calibrate::run(&a),
+        Command::Cc(a) => Err(cc::run("cc".as_ref(), &a.arguments)),
+        Command::Cxx(a) => Err(cc::run("c++".as_ref(), &a.arguments)),
     };
     if let Some(timings) = timings {
         eprint!("{}", timings.table());
     }
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let code = error.exit_code();
-            if !error.is_broken_pipe() {
-                eprintln!("{:?}", miette::Report::new(error));
-            }
-            ExitCode::from(code)
-        }
+        Err(error) => failed(error),
     }
+}
+
+fn failed(error: CliError) -> ExitCode {
+    let code = error.exit_code();
+    if !error.is_broken_pipe() {
+        eprintln!("{:?}", miette::Report::new(error));
+    }
+    ExitCode::from(code)
 }

@@ -7,24 +7,26 @@ mod clang;
 mod code;
 mod error;
 mod llvm_target;
+mod notes;
 mod optimizer;
+mod replace;
 mod settings;
 
 pub use clang::compile_c;
 pub use error::DriverError;
 pub use llvm_target::{LlvmTarget, TargetError};
+pub use notes::{Note, Piece, Subject, notes};
 pub use optimizer::{Chosen, Optimizer, Progress};
+pub use replace::{Choices, Rehearsed};
 pub use settings::{ModelError, Models, Settings};
 
 use crate::explore::Exploration;
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
 use analyses::DependenceSet;
 use cost_model::targets::Vectors;
-use irgen::emit::emit_region;
 use irgen::lift::{self, Remark};
 use irgen::llvm::{Context, Module};
 use loop_tree::{Kernel, SourceLocation};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
@@ -86,10 +88,30 @@ pub struct Session<'a> {
 pub struct Explored {
     /// The regions of all functions asked for, in the order of the module.
     pub regions: Vec<ExploredRegion>,
-    /// Regions that could not be analysed, and why.
-    pub skipped: Vec<(String, String)>,
+    /// Regions that could not be analysed.
+    pub skipped: Vec<SkippedRegion>,
     /// What could not be lifted, by function.
     pub remarks: Vec<(Arc<str>, Remark)>,
+}
+
+/// A region that could not be analysed, or of which there is no code.
+#[derive(Clone, Debug)]
+pub struct SkippedRegion {
+    /// The function.
+    pub function: Arc<str>,
+    /// Number in the function, in textual order.
+    pub number: usize,
+    /// Where it begins.
+    pub location: Option<SourceLocation>,
+    /// Why.
+    pub why: String,
+}
+
+impl SkippedRegion {
+    /// `function#number`
+    pub fn label(&self) -> String {
+        label(&self.function, self.number)
+    }
 }
 
 impl Explored {
@@ -250,8 +272,9 @@ impl Session<'_> {
                     dependences: problem.dependences,
                     exploration,
                 }),
-                Err(DriverError::Analysis { region, source }) => {
-                    explored.skipped.push((region, source.to_string()));
+                Err(DriverError::Analysis { source, .. }) => {
+                    let why = source.to_string();
+                    explored.skipped.push(SkippedRegion { function, number, location, why });
                 }
                 Err(other) => return Err(other),
             }
@@ -305,36 +328,6 @@ impl Session<'_> {
                 regions: found.iter().map(|(f, n, _)| label(f, *n)).collect::<Vec<_>>().join(", "),
             }),
         }
-    }
-
-    /// The module with the chosen variants, by function and region number, in place, in the form that `write` gives it:
-    /// `to_bitcode`, or `to_string`. All else stays as it is.
-    pub fn emit<R>(
-        &self,
-        chosen: &BTreeMap<(Arc<str>, usize), Chosen>,
-        write: impl FnOnce(&Module<'_>) -> R,
-    ) -> Result<R, DriverError> {
-        let _span = tracing::info_span!("emit").entered();
-        let options = &self.optimizer.lifting;
-        let context = Context::new();
-        let mut module = context.parse(self.input, self.name)?;
-        let mut functions: Vec<Arc<str>> = chosen.keys().map(|(f, _)| f.clone()).collect();
-        functions.dedup();
-        // Functions that do not change are not even canonicalised.
-        for name in &functions {
-            lift::canonicalise_function(&mut module, name)?;
-        }
-        for name in &functions {
-            let Some(function) = module.function(name) else { continue };
-            let lifted = lift::lift_function_with(&module, function, options);
-            for (number, region) in lifted.regions.iter().enumerate() {
-                let Some(chosen) = chosen.get(&(name.clone(), number)) else { continue };
-                emit_region(&module, region, &chosen.root, &chosen.conditions, &chosen.parallel)
-                    .map_err(|source| DriverError::Emit { region: label(name, number), source })?;
-            }
-        }
-        module.verify()?;
-        Ok(write(&module))
     }
 }
 

@@ -3,6 +3,7 @@
 #include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -31,6 +32,14 @@ extern "C" Module *lt_parse(LLVMContext *C, const char *Data, size_t Len, const 
   *Line = Error.getLineNo() > 0 ? Error.getLineNo() : 0;
   *Column = Error.getLineNo() > 0 && Error.getColumnNo() >= 0 ? Error.getColumnNo() + 1 : 0;
   return nullptr;
+}
+
+// Bitcode from which the same module is read again, lists of uses in the same order: passes may look at it.
+extern "C" LLVMMemoryBufferRef lt_bitcode(const Module *M) {
+  SmallVector<char, 0> Bytes;
+  raw_svector_ostream OS(Bytes);
+  WriteBitcodeToFile(*M, OS, /*ShouldPreserveUseListOrder=*/true);
+  return LLVMCreateMemoryBufferWithMemoryRangeCopy(Bytes.data(), Bytes.size(), "bitcode");
 }
 
 // ---- Constants

@@ -32,6 +32,20 @@ pub enum Command {
     Transformations(TransformationsArguments),
     /// Measure this machine's numbers, for predictions that fit it; `--target native` then uses them.
     Calibrate(CalibrateArguments),
+    /// Compile C as clang-22 does, with the plugin: `CC='looptree cc' make`. All flags are clang's.
+    Cc(CompilerArguments),
+    /// Compile C++ likewise.
+    #[command(name = "c++")]
+    Cxx(CompilerArguments),
+}
+
+/// `looptree cc`, `looptree c++`. Options of the plugin are in the environment variable LOOPTREE, such as `min-gain=2,remarks`.
+#[derive(Args, Debug)]
+#[command(disable_help_flag = true)]
+pub struct CompilerArguments {
+    /// As for clang. Where the first one names a compiler, it is that clang: `CMAKE_C_COMPILER_LAUNCHER='looptree;cc'`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<std::ffi::OsString>,
 }
 
 /// Input shared by the commands.

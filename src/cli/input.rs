@@ -277,7 +277,7 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
             message,
             help: "the dependence named keeps the statements in their order".to_string(),
         },
-        DriverError::Emit { .. } => CliError::Failed { message, help: "please report this variant".to_string() },
+        DriverError::Emit { .. } | DriverError::Differs { .. } => CliError::Failed { message, help: "please report this variant".to_string() },
     }
 }
 

@@ -92,6 +92,12 @@ pub enum DriverError {
         /// The dependence in the way.
         witness: Box<analyses::Witness>,
     },
+    /// What is to be replaced is not what was explored.
+    #[error("{region} reads differently than when it was explored")]
+    Differs {
+        /// Function and number.
+        region: String,
+    },
     /// A variant has no IR.
     #[error("{region}: {source}")]
     Emit {

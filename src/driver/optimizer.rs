@@ -38,6 +38,8 @@ pub struct Optimizer {
 /// What is to be emitted for a region.
 #[derive(Clone, Debug)]
 pub struct Chosen {
+    /// What the tree is an order of.
+    pub kernel: Arc<Kernel>,
     /// The tree.
     pub root: Green,
     /// Conditions under which it is valid.
@@ -198,6 +200,6 @@ impl Chosen {
             .filter(|(_, f)| f.parallel || f.parallel_if.as_ref().is_some_and(holds))
             .map(|(p, _)| p)
             .collect();
-        Chosen { root, conditions, parallel }
+        Chosen { kernel: oracle.kernel().clone(), root, conditions, parallel }
     }
 }

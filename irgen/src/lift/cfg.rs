@@ -189,7 +189,7 @@ fn reverse_postorder<'m>(entry: Block<'m>) -> Vec<Block<'m>> {
 }
 
 /// Whether control may come to some block twice.
-pub(super) fn has_cycle(function: Function<'_>) -> bool {
+pub fn has_cycle(function: Function<'_>) -> bool {
     let Some(entry) = function.entry() else { return false };
     let order = reverse_postorder(entry);
     let number: FxHashMap<Block<'_>, usize> = order.iter().enumerate().map(|(at, b)| (*b, at)).collect();

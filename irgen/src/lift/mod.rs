@@ -38,7 +38,7 @@ use crate::llvm::{Block, Function, Inst, Module, Value};
 
 pub use call_sites::likely_value;
 pub use canonicalise::{canonicalise, canonicalise_function, canonicalise_loops};
-pub use cfg::Cfg;
+pub use cfg::{Cfg, has_cycle};
 pub use closed_forms::{
     AffineRecurrences, CLOSED_FORMS, ClosedFormsSource, FunctionForms, Nothing, ScalarEvolution,
     closed_forms_by_name,
@@ -218,7 +218,13 @@ pub fn lift_function_with<'m>(
 
 /// Attributes of functions that are left alone, why, and what would help. Under `strictfp` the rounding mode and the
 /// exception flags count; plain operations would ignore them.
-const KEPT: [(&str, &str, &str); 3] = [
+const KEPT: [(&str, &str, &str); 5] = [
+    (
+        "optsize",
+        "the function asks for little code, and a nest would be there twice",
+        "-O2 or -O3 in place of -Os or -Oz",
+    ),
+    ("presplitcoroutine", "the function is a coroutine, and is taken apart later", ""),
     ("optnone", "the function asks not to be optimised, as all do at -O0", UNOPTIMISED),
     ("naked", "the function asks for exactly its own code", "remove the attribute `naked`"),
     (

@@ -19,6 +19,8 @@ use super::strings::{c_string, take_message};
 /// Messages of LLVM are collected here; nothing is printed, and no error message ends the process.
 pub struct Context {
     raw: LLVMContextRef,
+    /// Whether it ends with this value.
+    owned: bool,
     // Boxed: LLVM keeps its address.
     diagnostics: Box<RefCell<Vec<Diagnostic>>>,
 }
@@ -58,7 +60,15 @@ impl Context {
             LLVMContextSetDiagnosticHandler(raw, Some(collect), ptr::from_ref(&*diagnostics) as *mut c_void);
             raw
         };
-        Context { raw, diagnostics }
+        Context { raw, owned: true, diagnostics }
+    }
+
+    /// A context of somebody else, who hears of messages.
+    ///
+    /// # Safety
+    /// `raw` outlives the result.
+    pub(crate) unsafe fn lent(raw: LLVMContextRef) -> Context {
+        Context { raw, owned: false, diagnostics: Box::default() }
     }
 
     /// An empty module.
@@ -133,8 +143,10 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: modules borrow the context, so they are gone. The diagnostics are dropped after it.
-        unsafe { LLVMContextDispose(self.raw) }
+        if self.owned {
+            // SAFETY: modules borrow the context, so they are gone. The diagnostics are dropped after it.
+            unsafe { LLVMContextDispose(self.raw) }
+        }
     }
 }
 

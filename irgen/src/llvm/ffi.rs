@@ -2,7 +2,7 @@
 
 #![allow(missing_docs)]
 
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use llvm_sys::prelude::*;
 use llvm_sys::target_machine::LLVMTargetMachineRef;
@@ -53,6 +53,25 @@ pub struct LtLoop {
     pub lcssa: u8,
 }
 
+/// Part of a remark: words, or a value with a name.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LtPiece {
+    pub name: LtStr,
+    pub text: LtStr,
+}
+
+#[repr(C)]
+pub struct LtRemark {
+    pub kind: c_int,
+    pub code: LtStr,
+    pub file: LtStr,
+    pub line: u32,
+    pub column: u32,
+    pub pieces: *const LtPiece,
+    pub count: usize,
+}
+
 unsafe extern "C" {
     // analysis.cpp
     pub fn lt_has_processor(machine: LLVMTargetMachineRef, name: *const c_char) -> bool;
@@ -67,6 +86,7 @@ unsafe extern "C" {
         line: *mut u32,
         column: *mut u32,
     ) -> LLVMModuleRef;
+    pub fn lt_bitcode(module: LLVMModuleRef) -> LLVMMemoryBufferRef;
     pub fn lt_const_int(value: LLVMValueRef, out: *mut LtInt) -> bool;
     pub fn lt_const_fp(value: LLVMValueRef, out: *mut LtInt) -> bool;
     pub fn lt_make_fp(ty: LLVMTypeRef, lo: u64, hi: u64) -> LLVMValueRef;
@@ -234,4 +254,11 @@ unsafe extern "C" {
     pub fn lt_cache_size(a: *mut LtAnalyses, level: c_int) -> u32;
     pub fn lt_max_interleave(a: *mut LtAnalyses, lanes: c_uint) -> u32;
     pub fn lt_legal_masked(a: *mut LtAnalyses, what: c_int, ty: LLVMTypeRef, alignment: u64) -> bool;
+
+    // plugin.cpp
+    pub fn lt_plugin_register(builder: *mut c_void);
+    pub fn lt_plugin_on_run(run: extern "C" fn(LLVMModuleRef, LtStr) -> bool);
+    pub fn lt_diagnose(module: LLVMModuleRef, severity: c_int, message: LtStr);
+    pub fn lt_remarks_wanted(module: LLVMModuleRef) -> bool;
+    pub fn lt_remark(function: LLVMValueRef, remark: *const LtRemark);
 }

@@ -24,6 +24,7 @@ mod jit;
 mod kinds;
 mod metadata;
 mod module;
+pub mod plugin;
 mod scev;
 mod strings;
 mod target;
@@ -48,7 +49,7 @@ pub use kinds::{
     RealPredicate,
 };
 pub use metadata::{HintValue, LoopHint, Metadata, MetadataKind, SourceLocation};
-pub use module::{DataLayout, Module};
+pub use module::{DataLayout, Module, with_lent_module};
 pub use scev::{BackedgeCount, Scev, ScevKind, Wrap};
 pub use target::{CodeModel, FileType, OptLevel, TargetMachine};
 pub use trial::{is_bitcode, try_reading};

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::ptr;
 
@@ -27,6 +28,32 @@ use super::value::{Global, Value};
 pub struct Module<'c> {
     raw: LLVMModuleRef,
     context: &'c Context,
+}
+
+/// Lends a module that something else owns, a compiler for one; its context keeps its handler of messages.
+///
+/// New values have names meanwhile, as in contexts of our own: names of parameters come from them.
+///
+/// # Safety
+/// `raw` is a valid module, and nothing else uses it or its context meanwhile.
+pub unsafe fn with_lent_module<R>(raw: LLVMModuleRef, f: impl FnOnce(&mut Module<'_>) -> R) -> R {
+    struct Restore(LLVMContextRef, LLVMBool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            // SAFETY: the context outlives the call that lends its module.
+            unsafe { LLVMContextSetDiscardValueNames(self.0, self.1) }
+        }
+    }
+    // SAFETY: the module's context lives as long as the module, and is not used by others.
+    let (context, _restore) = unsafe {
+        let raw = LLVMGetModuleContext(raw);
+        let restore = Restore(raw, LLVMContextShouldDiscardValueNames(raw));
+        LLVMContextSetDiscardValueNames(raw, 0);
+        (Context::lent(raw), restore)
+    };
+    // It belongs to somebody else, and is not dropped.
+    let mut module = ManuallyDrop::new(Module { raw, context: &context });
+    f(&mut module)
 }
 
 impl<'c> Module<'c> {
@@ -62,10 +89,27 @@ impl<'c> Module<'c> {
         if broken == 0 { Ok(()) } else { Err(LlvmError::Verify(message.trim_end().to_owned())) }
     }
 
+    /// Checks the rules of the IR for one function.
+    pub fn verify_function(&self, name: &str) -> Result<()> {
+        let Some(f) = self.function(name) else { return Err(LlvmError::NoFunction(name.to_owned())) };
+        // SAFETY: a function of this module.
+        let broken =
+            unsafe { LLVMVerifyFunction(f.raw(), LLVMVerifierFailureAction::LLVMReturnStatusAction) };
+        // Only the whole is told what is wrong.
+        if broken == 0 { Ok(()) } else { self.verify().and(Err(LlvmError::Verify(name.to_owned()))) }
+    }
+
     /// As bitcode.
     pub fn to_bitcode(&self) -> Vec<u8> {
         // SAFETY: a valid module; the buffer is ours, copied and freed.
         unsafe { take_buffer(LLVMWriteBitcodeToMemoryBuffer(self.raw)) }
+    }
+
+    /// As bitcode that tells as much as the module, the order of uses included: passes do to what is read from it exactly what
+    /// they do to this module.
+    pub fn to_exact_bitcode(&self) -> Vec<u8> {
+        // SAFETY: a valid module; the buffer is ours, copied and freed.
+        unsafe { take_buffer(ffi::lt_bitcode(self.raw)) }
     }
 
     /// Writes bitcode to a file.
@@ -250,7 +294,7 @@ impl<'c> Module<'c> {
         self.verify()?;
         other.verify()?;
         let before = self.context.num_diagnostics();
-        let other = std::mem::ManuallyDrop::new(other);
+        let other = ManuallyDrop::new(other);
         // SAFETY: verified modules of one context; the other one is destroyed by the call, and not dropped again.
         let failed = unsafe { LLVMLinkModules2(self.raw, other.raw) } != 0;
         match self.context.errors_since(before) {

@@ -144,11 +144,8 @@ pub fn json(summaries: &[RegionSummary], explored: &Explored, machine: &str) -> 
             })
         })
         .collect();
-    let skipped: Vec<_> = explored
-        .skipped
-        .iter()
-        .map(|(region, why)| serde_json::json!({ "region": region, "why": why }))
-        .collect();
+    let skipped: Vec<_> =
+        explored.skipped.iter().map(|s| serde_json::json!({ "region": s.label(), "why": s.why })).collect();
     let all = serde_json::json!({ "machine": machine, "regions": summaries, "skipped": skipped, "remarks": remarks });
     format!("{all:#}\n")
 }
@@ -167,8 +164,8 @@ pub fn table(
     if summaries.is_empty() {
         let _ = writeln!(out, "no loop nest that could be transformed was found");
     }
-    for (region, why) in &explored.skipped {
-        let _ = writeln!(out, "{region}: not explored: {why}");
+    for skipped in &explored.skipped {
+        let _ = writeln!(out, "{}: not explored: {}", skipped.label(), skipped.why);
     }
     let many = explored.remarks.len();
     if many > 0 && (summaries.is_empty() || arguments.why_not) {

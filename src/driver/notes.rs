@@ -1,0 +1,125 @@
+//! What happened to each nest, for people.
+
+use super::Explored;
+use crate::explore::Statistics;
+use loop_tree::SourceLocation;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a note says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A nest is replaced.
+    Changed,
+    /// A nest is left as it is.
+    LeftAlone,
+    /// Something that is not understood keeps code out of nests.
+    NotUnderstood,
+}
+
+/// Part of a note's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Words.
+    Text(String),
+    /// A value that programs may look for under this name.
+    Value(&'static str, String),
+}
+
+/// One note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What it says.
+    pub subject: Subject,
+    /// A stable short name.
+    pub code: &'static str,
+    /// The function.
+    pub function: Arc<str>,
+    /// Where, if the IR says so.
+    pub location: Option<SourceLocation>,
+    /// The text.
+    pub text: Vec<Piece>,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for piece in &self.text {
+            let (Piece::Text(text) | Piece::Value(_, text)) = piece;
+            f.write_str(text)?;
+        }
+        Ok(())
+    }
+}
+
+/// A note for each region, and for each part that was not understood; regions are replaced where `min_gain` is predicted.
+pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let text = |t: String| Piece::Text(t);
+    for region in &explored.regions {
+        let exploration = &region.exploration;
+        let label = Piece::Value("Region", region.label());
+        let changed = exploration.worthwhile(min_gain);
+        let note = Note {
+            subject: if changed.is_some() { Subject::Changed } else { Subject::LeftAlone },
+            code: if changed.is_some() { "Transformed" } else { "NotWorthwhile" },
+            function: region.function.clone(),
+            location: region.location.clone(),
+            text: Vec::new(),
+        };
+        let words = match changed {
+            Some(variant) => vec![
+                label,
+                text(": ".to_string()),
+                Piece::Value("Recipe", variant.recipe.to_string()),
+                text(" (predicted ".to_string()),
+                Piece::Value("Gain", format!("{:.2}", exploration.ratio(variant))),
+                text("x)".to_string()),
+            ],
+            None => {
+                let Statistics { judged, undecided, legal, .. } = exploration.statistics;
+                let best = match legal {
+                    0 => "no variant is legal".to_string(),
+                    _ => {
+                        let ratio = exploration.ratio(exploration.best());
+                        format!("the best of {legal} legal variants is predicted to be {ratio:.2}x")
+                    }
+                };
+                // Without it, it would look as if nothing could be done.
+                let why = match undecided {
+                    0 => String::new(),
+                    _ => format!("; {undecided} of {judged} variants could not be judged within the quota"),
+                };
+                vec![label, text(format!(": left alone: {best}{why}"))]
+            }
+        };
+        notes.push(Note { text: words, ..note });
+    }
+    for skipped in &explored.skipped {
+        notes.push(Note {
+            subject: Subject::LeftAlone,
+            code: "NotAnalysed",
+            function: skipped.function.clone(),
+            location: skipped.location.clone(),
+            text: vec![
+                Piece::Value("Region", skipped.label()),
+                text(format!(": left alone: {}", skipped.why)),
+            ],
+        });
+    }
+    for (function, remark) in &explored.remarks {
+        let place = if remark.location.is_none() { format!("{function}: ") } else { String::new() };
+        let help = if remark.help.is_empty() { String::new() } else { format!("; {}", remark.help) };
+        notes.push(Note {
+            subject: Subject::NotUnderstood,
+            code: remark.code,
+            function: function.clone(),
+            location: remark.location.clone(),
+            text: vec![
+                text(place),
+                Piece::Value("Reason", remark.message.clone()),
+                text(format!(" [{}]{help}", remark.code)),
+            ],
+        });
+    }
+    notes
+}

@@ -1,0 +1,396 @@
+//! The plugin inside of clang and opt, and the compiler command: programs are compiled with and without it and executed.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Cargo builds the shared library beside the test executables, as a dependency of the tests.
+fn plugin() -> PathBuf {
+    let test = std::env::current_exe().expect("this test has a path");
+    let plugin = test.parent().expect("a directory").join("liblooptree_plugin.so");
+    assert!(plugin.is_file(), "{} was not built", plugin.display());
+    plugin
+}
+
+fn clang() -> String {
+    std::env::var("LOOPTREE_CLANG").unwrap_or_else(|_| "clang-22".to_string())
+}
+
+/// A directory with programs in it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Place {
+        let place = Place(tempfile::tempdir().expect("a directory"));
+        for (name, text) in files {
+            std::fs::write(place.0.path().join(name), text).expect("a file");
+        }
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    fn command(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.0.path()).env_remove("LOOPTREE").env("NO_COLOR", "1");
+        // The same predictions on every machine.
+        command.env_remove("LOOPTREE_TARGET").env("XDG_CACHE_HOME", self.0.path());
+        command
+    }
+
+    #[track_caller]
+    fn run(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> String {
+        succeeds(self.command(program, arguments).output().expect("the program starts"))
+    }
+
+    /// clang with the plugin.
+    fn plugged(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(clang(), &[]);
+        command.arg(format!("-fpass-plugin={}", plugin().display())).args(arguments);
+        command
+    }
+
+    /// `looptree cc` or `looptree c++`.
+    fn driver(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(env!("CARGO_BIN_EXE_looptree"), arguments);
+        command.env("LOOPTREE_PLUGIN", plugin());
+        command
+    }
+}
+
+/// Both streams of a command that succeeds.
+#[track_caller]
+fn succeeds(output: Output) -> String {
+    let text = both(&output);
+    assert!(output.status.success(), "{}: {text}", output.status);
+    text
+}
+
+fn both(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+#[track_caller]
+fn plugged(place: &Place, arguments: &[&str]) -> String {
+    succeeds(place.plugged(arguments).output().expect("clang starts"))
+}
+
+/// A product in the worst order, a walk along columns under possible overlap, and a loop that is not understood.
+const PROGRAM: &str = r#"#include <stdio.h>
+#define N 96
+static double A[N][N], B[N][N], C[N][N];
+
+void product(void) {
+    for (int j = 0; j < N; j++)
+        for (int k = 0; k < N; k++)
+            for (int i = 0; i < N; i++)
+                C[i][j] += A[i][k] * B[k][j];
+}
+
+void columns(int n, double *restrict to, const double *restrict from) {
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            to[i * N + j] = to[i * N + j] * 0.5 + from[i * N + j];
+}
+
+int length(const char *text) {
+    int n = 0;
+    while (text[n])
+        n++;
+    return n;
+}
+
+int main(int argc, char **argv) {
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            A[i][j] = (i * 7 + j * 3) % 11 * 0.125;
+            B[i][j] = (i + j * 5) % 13 * 0.25;
+        }
+    product();
+    columns(N, &C[0][0], &A[0][0]);
+    double sum = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            sum = sum * 0.75 + C[i][j];
+    printf("%a %d\n", sum, length(argv[0]) > 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_program_is_changed_and_computes_the_same() {
+    let place = Place::new(&[("x.c", PROGRAM)]);
+    place.run(clang(), &["-O3", "-march=x86-64-v3", "x.c", "-o", "plain"]);
+    let text = plugged(
+        &place,
+        &[
+            "-O3",
+            "-march=x86-64-v3",
+            "-Rpass=looptree",
+            "-Rpass-missed=looptree",
+            "-Rpass-analysis=looptree",
+            "x.c",
+            "-o",
+            "changed",
+        ],
+    );
+    assert!(text.contains("remark: product#0: ") && text.contains("interchange("), "{text}");
+    assert!(text.contains("remark: columns#0: ") && text.contains("[-Rpass=looptree]"), "{text}");
+    assert!(
+        text.contains("remark: main#0: left alone: ") && text.contains("[-Rpass-missed=looptree]"),
+        "{text}"
+    );
+    assert!(
+        text.contains("x.c:18:1: remark: length: the number of iterations")
+            && text.contains("[-Rpass-analysis=looptree]"),
+        "{text}"
+    );
+    assert_ne!(place.read("plain"), place.read("changed"));
+    assert_eq!(place.run(place.path("plain"), &[]), place.run(place.path("changed"), &[]));
+}
+
+#[test]
+fn debug_information_and_every_level_are_taken() {
+    let place = Place::new(&[("x.c", PROGRAM)]);
+    place.run(clang(), &["-O1", "x.c", "-o", "plain"]);
+    let expected = place.run(place.path("plain"), &[]);
+    for flags in [
+        &["-O1"][..],
+        &["-O2", "-g"],
+        &["-O3", "-g", "-fsanitize=undefined", "-fsanitize-trap=all"],
+        &["-O3", "-gsplit-dwarf", "-fPIC"],
+    ] {
+        let text = plugged(&place, &[flags, &["-Rpass=looptree", "x.c", "-o", "changed"]].concat());
+        // Checks in loops may end the program, which keeps everything in its place.
+        let checked = flags.contains(&"-fsanitize=undefined");
+        assert!(checked || text.contains("remark: product#0: "), "{flags:?}: {text}");
+        assert_eq!(place.run(place.path("changed"), &[]), expected, "{flags:?}");
+    }
+}
+
+#[test]
+fn what_asks_not_to_be_changed_is_not_changed() {
+    let place = Place::new(&[("x.c", PROGRAM)]);
+    for flags in [&["-O0"][..], &["-O0", "-g"], &["-Os"], &["-Oz"]] {
+        let flags = [flags, &["-c", "x.c", "-o"]].concat();
+        place.run(clang(), &[&flags[..], &["plain.o"]].concat());
+        plugged(&place, &[&flags[..], &["changed.o"]].concat());
+        assert_eq!(place.read("plain.o"), place.read("changed.o"), "{flags:?}");
+    }
+    place.run(clang(), &["-O3", "-c", "x.c", "-o", "plain.o"]);
+    let off = place.plugged(&["-O3", "-c", "x.c", "-o", "changed.o"]).env("LOOPTREE", "off").output();
+    succeeds(off.expect("clang starts"));
+    assert_eq!(place.read("plain.o"), place.read("changed.o"));
+    // Functions in which nothing changes are the same, down to the order of their uses.
+    plugged(&place, &["-O3", "-c", "x.c", "-o", "changed.o", "-mllvm", "-looptree=min-gain=1000"]);
+    assert_eq!(place.read("plain.o"), place.read("changed.o"));
+}
+
+#[test]
+fn options_come_from_the_environment_and_the_command_line() {
+    let place = Place::new(&[("x.c", PROGRAM)]);
+    let compile = |flags: &[&str], environment: &str| {
+        let mut command = place.plugged(&["-O3", "-Rpass=looptree", "-c", "x.c", "-o", "x.o"]);
+        let output = command.args(flags).env("LOOPTREE", environment).output().expect("clang starts");
+        (output.status.code(), both(&output))
+    };
+    let (code, text) = compile(&[], "function=columns");
+    assert!(code == Some(0) && !text.contains("product#0") && text.contains("columns#0"), "{text}");
+    let (code, text) = compile(&[], "function=elsewhere");
+    assert!(code == Some(0) && !text.contains("remark"), "{text}");
+    let (code, text) = compile(&[], "remarks, size=64, threads=2");
+    assert!(code == Some(0) && text.contains("main#0: left alone"), "{text}");
+    let (_, text) = compile(&["-mllvm", "-looptree=min-gain=1000"], "min-gain=1");
+    assert!(!text.contains("remark"), "{text}");
+    let cases = [
+        ("mingain=2", "there is no option `mingain`; there are: off, remarks, min-gain=FACTOR"),
+        ("min-gain=nan", "`min-gain=nan`: a factor is wanted"),
+        ("target=z80", "there is no target called `z80`"),
+    ];
+    for (options, expected) in cases {
+        let _ = std::fs::remove_file(place.path("x.o"));
+        let (code, text) = compile(&[], options);
+        assert!(code == Some(1) && text.contains(&format!("error: looptree: {expected}")), "{text}");
+        assert!(!place.path("x.o").exists());
+        let (code, _) = compile(&["-mllvm", &format!("-looptree={options}")], "");
+        assert_eq!(code, Some(1));
+    }
+}
+
+#[test]
+fn remarks_are_in_the_optimisation_record() {
+    let place = Place::new(&[("x.c", PROGRAM)]);
+    plugged(&place, &["-O2", "-fsave-optimization-record", "-c", "x.c", "-o", "x.o"]);
+    let record = String::from_utf8(place.read("x.opt.yaml")).expect("text");
+    let entries: Vec<&str> =
+        record.split("--- ").filter(|e| e.contains("\nPass:            looptree\n")).collect();
+    let of = |kind: &str, function: &str| {
+        let function = format!("\nFunction:        {function}\n");
+        let found = entries.iter().find(|e| e.starts_with(kind) && e.contains(&function));
+        found.unwrap_or_else(|| panic!("{kind} {function}: {record}"))
+    };
+    let changed = of("!Passed", "product");
+    for part in [
+        "Name:            Transformed",
+        "{ File: x.c, Line: 9,",
+        "Region:          'product#0'",
+        "Recipe:",
+        "Gain:",
+    ] {
+        assert!(changed.contains(part), "{part}: {changed}");
+    }
+    assert!(of("!Missed", "main").contains("left alone"));
+    assert!(of("!Analysis", "length").contains("Name:            trip-count"));
+}
+
+#[test]
+fn bitcode_for_a_linker_is_changed_once() {
+    let place = Place::new(&[("x.c", PROGRAM)]);
+    place.run(clang(), &["-O3", "x.c", "-o", "plain"]);
+    for lto in ["-flto=thin", "-flto"] {
+        let text = plugged(&place, &["-O3", lto, "-Rpass=looptree", "-c", "x.c", "-o", "x.bc"]);
+        assert!(text.contains("remark: product#0: "), "{text}");
+        // What a linker does then.
+        place.run(clang(), &["-O3", "-x", "ir", "x.bc", "-c", "-o", "x.o"]);
+        place.run(clang(), &["x.o", "-o", "changed"]);
+        assert_eq!(place.run(place.path("plain"), &[]), place.run(place.path("changed"), &[]));
+    }
+}
+
+#[test]
+fn opt_runs_the_pass_by_name() {
+    let place = Place::new(&[("x.c", PROGRAM)]);
+    place.run(clang(), &["-O3", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "x.c", "-o", "x.ll"]);
+    let prefix = std::env::var("LLVM_SYS_221_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".to_string());
+    let load = format!("--load-pass-plugin={}", plugin().display());
+    let run = |passes: &str| {
+        let passes = format!("-passes={passes}");
+        place.run(
+            Path::new(&prefix).join("bin/opt"),
+            &[&load, &passes, "--pass-remarks=looptree", "-S", "x.ll", "-o", "y.ll"],
+        )
+    };
+    let text = run("looptree");
+    assert!(text.contains("product#0: ") && text.contains("columns#0: "), "{text}");
+    let text = run("looptree<function=columns>,verify");
+    assert!(!text.contains("product#0: ") && text.contains("columns#0: "), "{text}");
+}
+
+/// C++ with exceptions, lambdas and templates beside a nest.
+const CPP: &str = r#"#include <cstdio>
+#include <stdexcept>
+#include <vector>
+template <typename T, int N> struct Matrix { T at[N][N]; };
+template <typename T, int N> void product(Matrix<T, N> &c, const Matrix<T, N> &a, const Matrix<T, N> &b) {
+    for (int j = 0; j < N; j++)
+        for (int k = 0; k < N; k++)
+            for (int i = 0; i < N; i++)
+                c.at[i][j] += a.at[i][k] * b.at[k][j];
+}
+static Matrix<float, 64> A, B, C;
+int main() {
+    std::vector<int> v(64);
+    for (int i = 0; i < 64; i++) v[i] = i * i % 17;
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++) A.at[i][j] = v[i] + j, B.at[i][j] = v[j] - i;
+    product(C, A, B);
+    try {
+        if (v.at(3) == 9) throw std::runtime_error("nine");
+    } catch (const std::exception &e) {
+        std::printf("%s %a\n", e.what(), C.at[5][7]);
+    }
+}
+"#;
+
+#[test]
+fn the_compiler_command_stands_for_clang() {
+    let place = Place::new(&[("x.c", PROGRAM), ("y.cpp", CPP), ("bad.c", "int f( { }\n")]);
+    place.run(clang(), &["-O3", "x.c", "-o", "plain"]);
+    let text = succeeds(
+        place.driver(&["cc", "-O3", "-Rpass=looptree", "x.c", "-o", "changed"]).output().expect("it starts"),
+    );
+    assert!(text.contains("remark: product#0: "), "{text}");
+    assert_eq!(place.run(place.path("plain"), &[]), place.run(place.path("changed"), &[]));
+
+    let text = succeeds(
+        place.driver(&["c++", "-O2", "-Rpass=looptree", "y.cpp", "-o", "y"]).output().expect("it starts"),
+    );
+    assert!(text.contains("product") && text.contains("remark: "), "{text}");
+    assert!(place.run(place.path("y"), &[]).starts_with("nine "));
+
+    // As a launcher in front of a compiler.
+    let launched = place.driver(&["cc", &clang(), "-O3", "-c", "x.c", "-o", "launched.o"]).output();
+    succeeds(launched.expect("it starts"));
+    plugged(&place, &["-O3", "-c", "x.c", "-o", "direct.o"]);
+    assert_eq!(place.read("launched.o"), place.read("direct.o"));
+
+    // Nothing of ours in what clang says: not where it links, preprocesses, fails or tells of itself.
+    for arguments in [
+        &["launched.o", "-o", "linked", "-Werror"][..],
+        &["-E", "x.c", "-Werror"],
+        &["-c", "bad.c"],
+        &["--version"],
+        &["-cc1", "-version"],
+    ] {
+        let ours = place.driver(&[&["cc"], arguments].concat()).output().expect("it starts");
+        let theirs = place.command(clang(), arguments).output().expect("clang starts");
+        assert_eq!(ours.status.code(), theirs.status.code(), "{arguments:?}: {}", both(&ours));
+        assert_eq!(both(&ours), both(&theirs), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_compiler_command_says_what_is_missing() {
+    let place = Place::new(&[("x.c", PROGRAM)]);
+    let says = |mut command: Command, code: i32, words: &str| {
+        let output = command.output().expect("it starts");
+        let text = both(&output).split_whitespace().filter(|w| *w != "│").collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        assert!(text.contains(words), "{text}");
+    };
+    let mut command = place.driver(&["cc", "-c", "x.c"]);
+    command.env("LOOPTREE_PLUGIN", place.path("none.so"));
+    says(command, 1, "the plugin is not there");
+    let mut command = place.driver(&["cc", "-c", "x.c"]);
+    command.env("LOOPTREE_CLANG", "clang-that-is-not-there");
+    says(command, 3, "cannot run clang-that-is-not-there");
+    says(place.driver(&["cc", "gcc-12", "-c", "x.c"]), 2, "another compiler");
+}
+
+/// A tree of several files, built by `make -j` with the command as the compiler.
+#[test]
+fn make_builds_with_the_command() {
+    let main = PROGRAM
+        .replace("#define N 96", "#define N 96\nvoid half(int n, double *a, const double *b);")
+        .replace(
+            "columns(N, &C[0][0], &A[0][0]);",
+            "columns(N, &C[0][0], &A[0][0]);\n    half(N, &C[0][0], &B[0][0]);",
+        );
+    let half = "void half(int n, double *a, const double *b) {
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++)
+                a[i * n + j] = a[i * n + j] * 0.5 + b[i * n + j];
+    }";
+    let makefile = "all: program\nprogram: x.o half.o\n\t$(CC) $(CFLAGS) $^ -o $@\n\
+        %.o: %.c\n\t$(CC) $(CFLAGS) -c $< -o $@\nclean:\n\trm -f *.o program\n";
+    let place = Place::new(&[("x.c", &main), ("half.c", half), ("Makefile", makefile)]);
+    let mut outputs = Vec::new();
+    for compiler in [clang(), format!("{} cc", env!("CARGO_BIN_EXE_looptree"))] {
+        let mut make = place.command("make", &["-j4", "CFLAGS=-O3 -g -Werror"]);
+        make.arg(format!("CC={compiler}")).env("LOOPTREE_PLUGIN", plugin()).env("LOOPTREE", "remarks");
+        let text = succeeds(make.output().expect("make starts"));
+        outputs.push((
+            text.contains("half#0: ") && text.contains("product#0: "),
+            place.run(place.path("program"), &[]),
+        ));
+        place.run("make", &["clean"]);
+    }
+    assert!(!outputs[0].0 && outputs[1].0);
+    assert_eq!(outputs[0].1, outputs[1].1);
+}
