@@ -8,7 +8,7 @@ use super::{Fault, inverse};
 use crate::isl;
 use crate::mutation::{self, Rule};
 use crate::places::Place;
-use crate::system::{Inexact, Row, Solver, System};
+use crate::system::{Inexact, Posed, Row, Solver, System};
 use loop_tree::{Affine, ArrayId, Constraint, Kernel, Relation, StmtId, VarId};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -164,6 +164,7 @@ impl Coverage<'_> {
         let mut domain = System::new(n + dims.len());
         self.include_context(&mut domain)?;
         let Some(domain) = original.domains(&domain, &dims)?.into_iter().next() else { return Ok(None) };
+        let domain = Posed::new(domain);
         let required = constraints(original);
         let mut images: Vec<Arc<Image>> = Vec::with_capacity(new.len());
         for place in &new {
@@ -191,7 +192,7 @@ impl Coverage<'_> {
                     for c in a.constraints.iter().chain(&b.constraints) {
                         both.require(c, &dims)?;
                     }
-                    Ok(self.solver.find_point(&both)?)
+                    Ok(self.solver.find(&both)?)
                 };
                 if let Some(point) = remembered!(self, memo.overlaps, key, overlap()) {
                     return Ok(Some(Some(self.broken(id, CoverageProblem::Repeated, &dims, &point))));
@@ -213,7 +214,7 @@ impl Coverage<'_> {
         memo: &mut Memo,
         id: StmtId,
         place: &Place,
-        (shape, required, whole, dims): (u128, &[Constraint], &System, &[Row]),
+        (shape, required, whole, dims): (u128, &[Constraint], &Posed, &[Row]),
     ) -> Result<Verified, Fault> {
         let Some(inverse) = inverse::guess(place) else { return Ok(Verified::Unknown) };
         let n = self.kernel.params.len();
@@ -223,6 +224,7 @@ impl Coverage<'_> {
         let Some(domain) = place.domains(&domain, &time)?.into_iter().next() else {
             return Ok(Verified::Unknown);
         };
+        let domain = Posed::new(domain);
         let dim = |v: VarId| place.dims.get(v.index()).cloned();
         let given = constraints(place);
         // Inverse after dims is the identity: no instance is executed twice.
@@ -242,11 +244,11 @@ impl Coverage<'_> {
                 continue;
             }
             if let Some(point) = self.counterexample(&domain, &c, &time)? {
-                let mut system = domain.clone();
+                let mut system = domain.system().clone();
                 let dims: Result<Vec<Row>, Inexact> =
                     place.dims.iter().map(|e| system.row(e, &time)).collect();
                 // A floor column added here has no value in the point; then isl compares the sets.
-                if system.columns() != domain.columns() {
+                if system.columns() != domain.system().columns() {
                     return Ok(Verified::Unknown);
                 }
                 return Ok(Verified::Broken(self.broken(id, CoverageProblem::Extra, &dims?, &point)));
@@ -276,7 +278,7 @@ impl Coverage<'_> {
     }
 
     /// Whether it is easily proved that all points of the system satisfy the constraint.
-    fn implied(&self, system: &System, c: &Constraint, vars: &[Row]) -> Result<bool, Fault> {
+    fn implied(&self, system: &Posed, c: &Constraint, vars: &[Row]) -> Result<bool, Fault> {
         for negation in c.negated() {
             let mut system = system.clone();
             system.require(&negation, vars)?;
@@ -290,14 +292,14 @@ impl Coverage<'_> {
     /// A point of the system that does not satisfy the constraint.
     fn counterexample(
         &self,
-        system: &System,
+        system: &Posed,
         c: &Constraint,
         vars: &[Row],
     ) -> Result<Option<Vec<i64>>, Fault> {
         for negation in c.negated() {
             let mut system = system.clone();
             system.require(&negation, vars)?;
-            if let Some(point) = self.solver.find_point(&system)? {
+            if let Some(point) = self.solver.find(&system)? {
                 return Ok(Some(point));
             }
         }
@@ -307,13 +309,13 @@ impl Coverage<'_> {
     /// An instance of the domain in none of the images, by cases: which constraint of each image does it miss?
     fn uncovered(
         &self,
-        mut domain: System,
+        mut domain: Posed,
         dims: &[Row],
         images: &[Arc<Image>],
         cases: &mut usize,
     ) -> Result<Cases, Fault> {
         let Some((first, rest)) = images.split_first() else {
-            return Ok(match self.solver.find_point(&domain)? {
+            return Ok(match self.solver.find(&domain)? {
                 Some(point) => Cases::Point(point),
                 None => Cases::None,
             });
@@ -328,7 +330,7 @@ impl Coverage<'_> {
         if *cases > MAX_CASES {
             return Ok(Cases::TooMany);
         }
-        if self.solver.refutes(&both)? {
+        if self.solver.refutes_quickly(&both)? {
             return self.uncovered(domain, dims, rest, cases);
         }
         for c in needed {
@@ -339,7 +341,7 @@ impl Coverage<'_> {
                 }
                 let mut case = domain.clone();
                 case.require(&negation, dims)?;
-                if self.solver.refutes(&case)? {
+                if self.solver.refutes_quickly(&case)? {
                     continue;
                 }
                 match self.uncovered(case, dims, rest, cases)? {

@@ -10,7 +10,7 @@ use super::witness::{BrokenDependence, StatementRef};
 use crate::dependences::{Dependence, DependenceKind, DependenceSet};
 use crate::mutation::{self, Rule};
 use crate::places::Place;
-use crate::system::{Inexact, Row, Solver, System, equalities_contradict};
+use crate::system::{Inexact, Posed, Row, Solver, System, equalities_contradict};
 use loop_tree::{Kernel, RuntimeCondition, StmtId};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -202,43 +202,51 @@ impl Orders<'_> {
             if equalities_contradict(&base) {
                 continue;
             }
+            let mut base = Posed::new(base);
             let difference = |k: usize| pair.time_b[k].clone().minus(&pair.time_a[k]);
-            match question {
-                Question::Any => {
-                    if let Some(point) = self.solver.find_point(&base)? {
-                        return Ok(Some(self.example(check, pair, &point)));
-                    }
-                }
+            let found = match question {
+                Question::Any => self.solver.find(&base)?,
                 Question::Carried(level, later) => {
                     for k in 0..level {
                         base.require_zero(difference(k)?);
                     }
                     let d = difference(level)?;
-                    base.require_nonnegative(if later { d } else { d.negated()? }.offset(-1)?);
-                    if let Some(point) = self.solver.find_point(&base)? {
-                        return Ok(Some(self.example(check, pair, &point)));
-                    }
+                    self.solver.find_with(&base, if later { d } else { d.negated()? }.offset(-1)?)?
                 }
                 Question::Reversed => {
                     let levels = if mutation::off(Rule::InnerLoops) { shared.min(1) } else { shared };
-                    for k in 0..levels {
-                        let mut reversed = base.clone();
-                        reversed.require_nonnegative(difference(k)?.negated()?.offset(-1)?);
-                        if let Some(point) = self.solver.find_point(&reversed)? {
-                            return Ok(Some(self.example(check, pair, &point)));
-                        }
-                        base.require_zero(difference(k)?);
-                    }
-                    // Equal in all shared loops: the sequence decides. One place at one time is one instance, which
-                    // depends on nothing but others.
-                    if order == Ordering::Greater
-                        && !mutation::off(Rule::Together)
-                        && let Some(point) = self.solver.find_point(&base)?
-                    {
-                        return Ok(Some(self.example(check, pair, &point)));
-                    }
+                    self.reversed(base, (0..levels).map(difference), order)?
                 }
+            };
+            if let Some(point) = found {
+                return Ok(Some(self.example(check, pair, &point)));
             }
+        }
+        Ok(None)
+    }
+
+    /// A point in which the target comes before the source, or with it; by how much it comes later in each shared loop.
+    fn reversed(
+        &self,
+        mut base: Posed,
+        later: impl Iterator<Item = Result<Row, Inexact>>,
+        order: Ordering,
+    ) -> Result<Option<Vec<i64>>, Fault> {
+        for difference in later {
+            let difference = difference?;
+            let earlier = difference.clone().negated()?.offset(-1)?;
+            if let Some(point) = self.solver.find_with(&base, earlier)? {
+                return Ok(Some(point));
+            }
+            base.require_zero(difference);
+            if base.contradicts() {
+                return Ok(None);
+            }
+        }
+        // Equal in all shared loops: the sequence decides. One place at one time is one instance, which depends on nothing
+        // but others.
+        if order == Ordering::Greater && !mutation::off(Rule::Together) {
+            return Ok(self.solver.find(&base)?);
         }
         Ok(None)
     }

@@ -7,7 +7,7 @@
 use super::Fault;
 use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
 use crate::places::{Place, Unsupported};
-use crate::system::{Inexact, Row, Solver, System};
+use crate::system::{Inexact, Posed, Row, Solver, System};
 use loop_tree::{Affine, Green, Kernel, PrivateElement, Privates, StmtId, occurrences};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -99,11 +99,10 @@ impl Storage<'_> {
         if a.element != b.element {
             return Ok(self.solver.find_point(&base)?.map(|p| example(&p)));
         }
+        let mut base = Posed::new(base);
         for (x, y) in time_a.iter().zip(&time_b) {
             let difference = y.clone().minus(x)?;
-            let mut later = base.clone();
-            later.require_nonnegative(difference.clone().offset(-1)?);
-            if let Some(point) = self.solver.find_point(&later)? {
+            if let Some(point) = self.solver.find_with(&base, difference.clone().offset(-1)?)? {
                 return Ok(Some(example(&point)));
             }
             base.require_zero(difference);

@@ -6,8 +6,7 @@
 //! which takes the columns in an order of its own, does not see it.
 
 use super::ranges::Ranges;
-use super::refute::{Refuted, Rows, gcd};
-use rustc_hash::FxHashMap;
+use super::rows::{Distinct, Refuted, Rows, gcd};
 use smallvec::SmallVec;
 
 /// Rows beyond which sums are not tried.
@@ -30,10 +29,10 @@ pub(super) struct Implied {
 pub(super) fn implied(rows: &Rows, ranges: &Ranges, sums: bool) -> Result<Implied, Refuted> {
     let used: SmallVec<[(&i64, &[i64]); 48]> =
         rows.iter().filter_map(|r| r.split_last()).filter(|(_, c)| c.iter().any(|c| *c != 0)).collect();
-    let mut bounds = Bounds::default();
+    let mut bounds = Bounds { known: Distinct::new(rows.width()), ranges: Vec::new(), zero: Vec::new() };
     let mut cuts: Vec<Vec<i64>> = Vec::new();
     for (constant, coefficients) in &used {
-        bounds.add(Coefficients::from_slice(coefficients), **constant)?;
+        bounds.add(coefficients, **constant)?;
     }
     if sums && used.len() <= MAX_ROWS {
         for (i, (k, a)) in used.iter().enumerate() {
@@ -44,7 +43,7 @@ pub(super) fn implied(rows: &Rows, ranges: &Ranges, sums: bool) -> Result<Implie
                     if cuts.len() < MAX_SUMS && !cuts.contains(&row) {
                         cuts.push(row);
                     }
-                    bounds.add(sum, constant)?;
+                    bounds.add(&sum, constant)?;
                 }
             }
         }
@@ -99,27 +98,30 @@ fn rounded(a: &[i64], b: &[i64], k: i64, l: i64, ranges: &Ranges) -> Option<(Coe
 }
 
 /// Least and greatest value of expressions whose first coefficient is positive.
-#[derive(Default)]
 struct Bounds {
-    known: FxHashMap<Coefficients, (Option<i64>, Option<i64>)>,
+    /// The expressions.
+    known: Distinct,
+    /// By their places.
+    ranges: Vec<(Option<i64>, Option<i64>)>,
     zero: Vec<Vec<i64>>,
 }
 
 impl Bounds {
     /// `coefficients . columns + constant >= 0`
-    fn add(&mut self, mut coefficients: Coefficients, constant: i64) -> Result<(), Refuted> {
+    fn add(&mut self, coefficients: &[i64], constant: i64) -> Result<(), Refuted> {
         let positive = coefficients.iter().find(|c| **c != 0).is_some_and(|c| *c > 0);
-        let bound = if positive {
-            constant.checked_neg()
-        } else {
-            for c in coefficients.iter_mut() {
-                let Some(negated) = c.checked_neg() else { return Ok(()) };
-                *c = negated;
-            }
-            Some(constant)
+        if !positive && coefficients.contains(&i64::MIN) {
+            return Ok(());
+        }
+        let sign = if positive { 1 } else { -1 };
+        let Some(bound) = (if positive { constant.checked_neg() } else { Some(constant) }) else {
+            return Ok(());
         };
-        let Some(bound) = bound else { return Ok(()) };
-        let (low, high) = self.known.entry(coefficients.clone()).or_default();
+        let (place, new) = self.known.place(coefficients.iter().map(|c| sign * c), 0);
+        if new {
+            self.ranges.push((None, None));
+        }
+        let (low, high) = &mut self.ranges[place];
         let met = low.is_some() && low == high;
         if positive {
             *low = Some(low.map_or(bound, |l| l.max(bound)));
@@ -134,7 +136,7 @@ impl Bounds {
             && !met
             && let Some(constant) = low.checked_neg()
         {
-            self.zero.push(coefficients.iter().copied().chain([constant]).collect());
+            self.zero.push(coefficients.iter().map(|c| sign * c).chain([constant]).collect());
         }
         Ok(())
     }

@@ -8,11 +8,15 @@
 //! Two ways to an answer: [`refutes`] is a fast proof of emptiness (it may fail), [`Solver`] asks isl for an integer
 //! point and is exact.
 
+mod eliminate;
 mod meeting;
+mod posed;
 mod ranges;
 mod refute;
+mod rows;
 mod solve;
 
+pub use posed::Posed;
 pub(crate) use refute::equalities_contradict;
 pub use refute::refutes;
 pub(crate) use solve::set as isl_set;
@@ -36,7 +40,7 @@ pub enum Inexact {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Row {
     /// By column; the last one is not zero.
-    pub coefficients: SmallVec<[i64; 12]>,
+    pub coefficients: SmallVec<[i64; 18]>,
     /// Constant term.
     pub constant: i64,
 }

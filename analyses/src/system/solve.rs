@@ -1,6 +1,7 @@
 //! Exact answers about systems, from isl and under a quota.
 
-use super::refute::refutes_counting;
+use super::posed::Posed;
+use super::refute::Effort;
 use super::{Row, System};
 use crate::isl;
 use crate::mutation::{self, Rule};
@@ -64,9 +65,18 @@ impl Solver {
     }
 
     /// Whether the system provably has no solution, at the cost of the budget.
-    pub fn refutes(&self, system: &System) -> Result<bool, isl::IslError> {
+    pub fn refutes(&self, posed: &Posed) -> Result<bool, isl::IslError> {
+        self.try_to_refute(posed, None, Effort::Usual)
+    }
+
+    /// Whether it is seen at little cost that the system, which may well have solutions, has none.
+    pub fn refutes_quickly(&self, posed: &Posed) -> Result<bool, isl::IslError> {
+        self.try_to_refute(posed, None, Effort::Little)
+    }
+
+    fn try_to_refute(&self, posed: &Posed, row: Option<&Row>, effort: Effort) -> Result<bool, isl::IslError> {
         let mut work = 1;
-        let refuted = refutes_counting(system, &mut work);
+        let refuted = posed.solved().refutes(row, effort, &mut work);
         self.charge(work)?;
         Ok(refuted)
     }
@@ -88,8 +98,35 @@ impl Solver {
 
     /// A point of the system, one value per column; `None` if there is none.
     pub fn find_point(&self, system: &System) -> Result<Option<Vec<i64>>, isl::IslError> {
-        if self.refutes(system)? {
+        self.find(&Posed::new(system.clone()))
+    }
+
+    /// As [`Solver::find_point`].
+    pub fn find(&self, posed: &Posed) -> Result<Option<Vec<i64>>, isl::IslError> {
+        if self.refutes(posed)? {
             return Ok(None);
+        }
+        self.sample(posed)
+    }
+
+    /// A point of the system in which the row is not negative.
+    pub fn find_with(&self, posed: &Posed, row: Row) -> Result<Option<Vec<i64>>, isl::IslError> {
+        if self.try_to_refute(posed, Some(&row), Effort::Usual)? {
+            return Ok(None);
+        }
+        let mut posed = posed.clone();
+        posed.require_nonnegative(row);
+        self.sample(&posed)
+    }
+
+    /// A point of a system that is not easily refuted.
+    fn sample(&self, posed: &Posed) -> Result<Option<Vec<i64>>, isl::IslError> {
+        let system = posed.system();
+        let mut work = 1;
+        let point = posed.solved().point(&mut work).filter(|point| system.accepts(point));
+        self.charge(work)?;
+        if point.is_some() {
+            return Ok(point);
         }
         let found = self.within_quota(|ctx| {
             let set = set(ctx, system)?;

@@ -1,0 +1,327 @@
+//! Rows side by side, and what is done to one of them.
+
+use super::Row;
+
+/// A contradiction was derived.
+pub(super) struct Refuted;
+
+/// Rows one after the other, each its coefficients and then its constant. A row of zeros says nothing.
+#[derive(Clone)]
+pub(super) struct Rows {
+    width: usize,
+    data: Vec<i64>,
+}
+
+impl Rows {
+    /// None.
+    pub fn empty(width: usize) -> Rows {
+        Rows { width, data: Vec::new() }
+    }
+
+    pub fn of(width: usize, rows: &[Row]) -> Rows {
+        let mut result = Rows { width, data: Vec::with_capacity((width + 1) * rows.len()) };
+        for row in rows {
+            result.push(row);
+        }
+        result
+    }
+
+    /// Adds a row at the end, and returns it.
+    pub fn push(&mut self, row: &Row) -> &mut [i64] {
+        let at = self.data.len();
+        self.data.resize(at + self.width + 1, 0);
+        let to = &mut self.data[at..];
+        // Rows never use more columns than their system has; if one did, it would say nothing here.
+        if let Some(part) = to.get_mut(..row.coefficients.len()).filter(|p| p.len() <= self.width) {
+            part.copy_from_slice(&row.coefficients);
+            to[self.width] = row.constant;
+        }
+        to
+    }
+
+    /// Adds rows of the same width.
+    pub fn extend<'r>(&mut self, rows: impl IntoIterator<Item = &'r [i64]>) {
+        rows.into_iter().for_each(|row| self.data.extend_from_slice(row));
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// Numbers held, constants included.
+    pub fn cells(&self) -> u64 {
+        self.data.len() as u64
+    }
+
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[i64]> + ExactSizeIterator {
+        self.data.chunks_exact(self.width + 1)
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut [i64]> {
+        self.data.chunks_exact_mut(self.width + 1)
+    }
+
+    /// The row at an index, which is zero then.
+    pub fn take(&mut self, index: usize) -> Vec<i64> {
+        let stride = self.width + 1;
+        let row = &mut self.data[index * stride..(index + 1) * stride];
+        let taken = row.to_vec();
+        row.fill(0);
+        taken
+    }
+
+    /// The same rows over more columns.
+    pub fn widened(&self, width: usize) -> Rows {
+        let mut data = Vec::with_capacity(self.iter().len() * (width + 1));
+        for row in self.iter() {
+            data.extend_from_slice(&row[..self.width]);
+            data.resize(data.len() + width - self.width, 0);
+            data.push(row[self.width]);
+        }
+        Rows { width, data }
+    }
+
+    /// Those of some rows that restrict, over the columns that they use. A column of which no row is a lower bound, or none an upper one, is
+    /// as small or as great as its rows need it: they always hold.
+    pub fn compact<'r>(width: usize, rows: impl Iterator<Item = &'r [i64]>) -> Rows {
+        let mut kept: Vec<&[i64]> = rows.collect();
+        let mut signs = vec![(false, false); width];
+        loop {
+            signs.fill((false, false));
+            for row in &kept {
+                for (c, (lower, upper)) in row.iter().zip(&mut signs) {
+                    *lower |= *c > 0;
+                    *upper |= *c < 0;
+                }
+            }
+            let before = kept.len();
+            kept.retain(|row| {
+                let mut columns = row.iter().zip(&signs);
+                let says = row[..width].iter().any(|c| *c != 0);
+                says && columns.all(|(c, (lower, upper))| *c == 0 || lower == upper)
+            });
+            if kept.len() == before {
+                break;
+            }
+        }
+        let columns: Vec<usize> = (0..width).filter(|c| signs[*c].0).collect();
+        let mut data = Vec::with_capacity(kept.len() * (columns.len() + 1));
+        for row in kept {
+            data.extend(columns.iter().map(|c| row[*c]));
+            data.push(row[width]);
+        }
+        Rows { width: columns.len(), data }
+    }
+
+    /// The rows in groups that share no columns, each over columns of its own. The group of the last row comes first: what
+    /// was required last is what the question is about.
+    pub fn parts(&self) -> Vec<Rows> {
+        let mut group: Vec<usize> = (0..self.width).collect();
+        fn root(group: &[usize], mut column: usize) -> usize {
+            while group[column] != column {
+                column = group[column];
+            }
+            column
+        }
+        let first = |row: &[i64]| row[..self.width].iter().position(|c| *c != 0);
+        for row in self.iter() {
+            let Some(first) = first(row) else { continue };
+            let mut a = root(&group, first);
+            for column in (first + 1..self.width).filter(|c| row[*c] != 0) {
+                let b = root(&group, column);
+                group[a.max(b)] = a.min(b);
+                a = a.min(b);
+            }
+        }
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.width];
+        for column in 0..self.width {
+            members[root(&group, column)].push(column);
+        }
+        let mut number: Vec<Option<usize>> = vec![None; self.width];
+        let mut result: Vec<Rows> = Vec::new();
+        for row in self.iter().rev() {
+            let Some(first) = first(row) else { continue };
+            let root = root(&group, first);
+            let at = *number[root].get_or_insert_with(|| {
+                result.push(Rows::empty(members[root].len()));
+                result.len() - 1
+            });
+            let data = &mut result[at].data;
+            data.extend(members[root].iter().map(|c| row[*c]));
+            data.push(row[self.width]);
+        }
+        result
+    }
+}
+
+/// Rows no two of which have the same coefficients.
+pub(super) struct Distinct {
+    rows: Rows,
+    /// Places of rows, by the hash of their coefficients, plus one; 0 is free. At most half of it is used.
+    table: Vec<u32>,
+}
+
+impl Distinct {
+    pub fn new(width: usize) -> Distinct {
+        Distinct { rows: Rows::empty(width), table: vec![0; 128] }
+    }
+
+    /// The tightest of rows with equal coefficients.
+    pub fn of(rows: &Rows) -> Distinct {
+        let mut distinct = Distinct::new(rows.width);
+        rows.iter().for_each(|row| distinct.require(row));
+        distinct
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.iter().len()
+    }
+
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[i64]> {
+        self.rows.iter()
+    }
+
+    /// Where a row with these coefficients is, and whether it is new: then its constant is the given one.
+    pub fn place(&mut self, coefficients: impl Iterator<Item = i64>, constant: i64) -> (usize, bool) {
+        let (width, stride, count) = (self.rows.width, self.rows.width + 1, self.len());
+        self.rows.data.extend(coefficients);
+        self.rows.data.push(constant);
+        let (known, new) = self.rows.data.split_at(count * stride);
+        let new = &new[..width];
+        let mask = self.table.len() - 1;
+        let mut slot = hash(new) & mask;
+        while let Some(at) = self.table[slot].checked_sub(1) {
+            let at = at as usize;
+            if known[at * stride..at * stride + width] == *new {
+                self.rows.data.truncate(count * stride);
+                return (at, false);
+            }
+            slot = (slot + 1) & mask;
+        }
+        self.table[slot] = count as u32 + 1;
+        if 2 * (count + 1) > self.table.len() {
+            self.grow();
+        }
+        (count, true)
+    }
+
+    /// None, without giving memory back.
+    pub fn clear(&mut self) {
+        self.rows.data.clear();
+        self.table.fill(0);
+    }
+
+    /// The constant of a row.
+    pub fn constant(&mut self, at: usize) -> &mut i64 {
+        let stride = self.rows.width + 1;
+        &mut self.rows.data[at * stride + stride - 1]
+    }
+
+    /// Of rows with equal coefficients, the tightest.
+    pub fn require(&mut self, row: &[i64]) {
+        let Some((constant, coefficients)) = row.split_last() else { return };
+        let (at, new) = self.place(coefficients.iter().copied(), *constant);
+        if !new {
+            let kept = self.constant(at);
+            *kept = (*kept).min(*constant);
+        }
+    }
+
+    fn grow(&mut self) {
+        let mask = self.table.len() * 2 - 1;
+        self.table = vec![0; mask + 1];
+        for (at, row) in self.rows.iter().enumerate() {
+            let mut slot = hash(&row[..self.rows.width]) & mask;
+            while self.table[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            self.table[slot] = at as u32 + 1;
+        }
+    }
+}
+
+fn hash(coefficients: &[i64]) -> usize {
+    // 2^64 over the golden ratio.
+    let mix = |h: u64, c: &i64| (h.rotate_left(5) ^ *c as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (coefficients.iter().fold(0, mix) >> 32) as usize
+}
+
+/// Takes column `var` out of the row by means of the equality `e`, in which it occurs. On overflow the row is dropped.
+pub(super) fn substitute(row: &mut [i64], e: &[i64], var: usize) {
+    // |a| * row - sign(a) * c * e: the row is scaled by a positive number.
+    let (a, c) = (e[var], row[var]);
+    let g = gcd(a.unsigned_abs(), c.unsigned_abs());
+    let scale = i128::from(a.unsigned_abs() / g);
+    let factor = -i128::from(a.signum()) * (i128::from(c) / i128::from(g));
+    let small = |x: i128| i64::try_from(x).ok();
+    let mut fits = true;
+    if let (Some(1), Some(factor)) = (small(scale), small(factor)) {
+        for (p, q) in row.iter_mut().zip(e).filter(|(_, q)| **q != 0) {
+            match q.checked_mul(factor).and_then(|q| p.checked_add(q)) {
+                Some(sum) => *p = sum,
+                None => fits = false,
+            }
+        }
+    } else {
+        for (p, q) in row.iter_mut().zip(e) {
+            let left = i128::from(*p).checked_mul(scale);
+            let right = i128::from(*q).checked_mul(factor);
+            match left.zip(right).and_then(|(l, r)| l.checked_add(r)).and_then(small) {
+                Some(sum) => *p = sum,
+                None => fits = false,
+            }
+        }
+    }
+    if !fits {
+        row.fill(0);
+    }
+}
+
+/// Divides a row by the common divisor of its coefficients. A constraint that must not be negative is rounded, an
+/// equality is contradictory where the constant is not divisible. A row that always holds becomes zero.
+pub(super) fn normal(row: &mut [i64], equality: bool) -> Result<(), Refuted> {
+    let Some((constant, coefficients)) = row.split_last_mut() else { return Ok(()) };
+    match divisor(coefficients) {
+        0 if *constant < 0 || (equality && *constant != 0) => return Err(Refuted),
+        0 => *constant = 0,
+        1 => {}
+        g => {
+            let Ok(g) = i64::try_from(g) else {
+                row.fill(0);
+                return Ok(());
+            };
+            if equality && *constant % g != 0 {
+                return Err(Refuted);
+            }
+            coefficients.iter_mut().for_each(|c| *c /= g);
+            *constant = constant.div_euclid(g);
+        }
+    }
+    Ok(())
+}
+
+/// The greatest common divisor; 0 where all are 0.
+fn divisor(coefficients: &[i64]) -> u64 {
+    let mut g = 0;
+    for c in coefficients.iter().filter(|c| **c != 0) {
+        g = gcd(g, c.unsigned_abs());
+        if g == 1 {
+            break;
+        }
+    }
+    g
+}
+
+pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
+    if a == 1 || b == 1 {
+        return 1;
+    }
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
