@@ -5,6 +5,7 @@
 //! - [`control_flow`]: what runs whenever a body does, and what never together.
 //! - [`dependences`]: which statement instances must keep their order, in three precisions.
 //! - [`legality`]: the [`Oracle`], which judges any tree of a kernel.
+//! - [`fusion_graph`]: which nests to fuse so that temporary arrays need no memory.
 //! - [`isl`]: the integer set library, soundly wrapped; [`system`]: constraints as plain data.
 //!
 //! ```
@@ -29,6 +30,7 @@ pub mod accesses;
 pub mod closed_forms;
 pub mod control_flow;
 pub mod dependences;
+pub mod fusion_graph;
 pub mod isl;
 pub mod legality;
 #[doc(hidden)]

@@ -7,6 +7,7 @@
 mod compare;
 mod fidelity;
 mod figures;
+mod memory_graphs;
 mod programs;
 mod statistics;
 mod suite;
@@ -30,6 +31,8 @@ enum Command {
     Fidelity(fidelity::Arguments),
     /// Speed and memory of transformations, search and legality, beside what the design asks for.
     Figures(figures::Arguments),
+    /// Fusion for memory space on random graphs, beside what its paper reports.
+    MemoryGraphs(memory_graphs::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Fidelity(arguments) => fidelity::run(&arguments),
         Command::Figures(arguments) => figures::run(&arguments),
+        Command::MemoryGraphs(arguments) => memory_graphs::run(&arguments),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -4,3 +4,4 @@ mod brute_force;
 mod buffers;
 mod common;
 mod examples;
+mod fusion_graph;
