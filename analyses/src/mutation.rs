@@ -99,6 +99,16 @@ pub enum Rule {
     BufferOverlap,
     /// Nobody looks while arrays are in buffers.
     BufferEffects,
+    /// Copies of what others touch are nobody's business.
+    BufferWide,
+    /// What is copied needs no place.
+    BufferNested,
+    /// Predicates are not read from buffers.
+    BufferPredicate,
+    /// What is read from a buffer need not have been put there.
+    BufferValues,
+    /// Instances that write to memory may run again, or never.
+    RepeatedWrites,
 }
 
 impl Rule {
@@ -149,6 +159,11 @@ impl Rule {
         Rule::BufferMarks,
         Rule::BufferOverlap,
         Rule::BufferEffects,
+        Rule::BufferWide,
+        Rule::BufferNested,
+        Rule::BufferPredicate,
+        Rule::BufferValues,
+        Rule::RepeatedWrites,
     ];
 
     /// What is wrong without it.
@@ -199,6 +214,11 @@ impl Rule {
             Rule::BufferMarks => "iterations of marked loops may share places in buffers",
             Rule::BufferOverlap => "arrays in buffers never overlap",
             Rule::BufferEffects => "nobody looks while arrays are in buffers",
+            Rule::BufferWide => "copies of what others touch are nobody's business",
+            Rule::BufferNested => "what is copied needs no place",
+            Rule::BufferPredicate => "predicates are not read from buffers",
+            Rule::BufferValues => "what is read from a buffer need not have been put there",
+            Rule::RepeatedWrites => "instances that write to memory may run again, or never",
         }
     }
 }

@@ -104,6 +104,8 @@ pub struct PlacedBuffer {
     pub path: Path,
     /// Number of loops around it.
     pub loops: usize,
+    /// Affine conditions around it, as those of a [`Place`].
+    pub conditions: Vec<Vec<Constraint>>,
 }
 
 /// A statement leaf with everything around it.
@@ -119,6 +121,8 @@ pub struct Place {
     pub conditions: Vec<Vec<Constraint>>,
     /// Predicates around it, with the values they must have.
     pub predicates: BTreeSet<(ArrayId, bool)>,
+    /// The predicates that are read around it, each with the length of its guard's path.
+    pub tests: Vec<(ArrayId, usize)>,
     /// The statement's dims.
     pub dims: Vec<Affine>,
     /// Buffers around it, outermost first.
@@ -266,7 +270,7 @@ impl Scope {
 enum Around {
     Loop(Arc<PlacedLoop>),
     Condition(Condition),
-    Predicate(ArrayId, bool),
+    Predicate(ArrayId, bool, usize),
     Buffer(Arc<PlacedBuffer>),
 }
 
@@ -331,7 +335,7 @@ impl Walk<'_> {
                     if !self.kernel.arrays.get(array.index()).is_some_and(|a| a.is_scalar()) {
                         return Err(Unsupported::Predicate { path: self.path.clone() });
                     }
-                    self.within(Around::Predicate(*array, *value), body, scope)
+                    self.within(Around::Predicate(*array, *value, self.path.0.len()), body, scope)
                 }
             },
             Node::Stmt(id, dims) => self.leaf(*id, dims, scope),
@@ -347,7 +351,8 @@ impl Walk<'_> {
                     return Err(self.expression(why));
                 }
                 let loops = self.around.iter().filter(|a| matches!(a, Around::Loop(_))).count();
-                let placed = PlacedBuffer { buffer: resolved, path: self.path.clone(), loops };
+                let conditions = self.condition()?.disjuncts;
+                let placed = PlacedBuffer { buffer: resolved, path: self.path.clone(), loops, conditions };
                 self.within(Around::Buffer(Arc::new(placed)), body, scope)
             }
             Node::Version(_) => Err(Unsupported::Version { path: self.path.clone() }),
@@ -376,21 +381,17 @@ impl Walk<'_> {
         let dims: Result<Vec<Affine>, Inexact> =
             dims.iter().map(|v| scope.get(*v).cloned().ok_or(Inexact::Unbound)).collect();
         let dims = dims.map_err(|why| self.expression(why))?;
-        let mut condition = Condition::always();
+        let condition = self.condition()?;
         let mut predicates = BTreeSet::new();
-        let (mut loops, mut buffers) = (Vec::new(), Vec::new());
+        let (mut loops, mut buffers, mut tests) = (Vec::new(), Vec::new(), Vec::new());
         for around in &self.around {
             match around {
                 Around::Loop(l) => loops.push(l.clone()),
                 Around::Buffer(b) => buffers.push(b.clone()),
-                Around::Condition(c) => {
-                    condition = condition.and(c);
-                    if condition.disjuncts.len() > MAX_CONJUNCTIONS {
-                        return Err(Unsupported::Conditions { path: self.path.clone() });
-                    }
-                }
-                Around::Predicate(array, value) => {
+                Around::Condition(_) => {}
+                Around::Predicate(array, value, depth) => {
                     predicates.insert((*array, *value));
+                    tests.push((*array, *depth));
                 }
             }
         }
@@ -409,6 +410,7 @@ impl Walk<'_> {
             loops,
             conditions: condition.disjuncts,
             predicates,
+            tests,
             dims,
             buffers,
             shape: 0,
@@ -416,6 +418,20 @@ impl Walk<'_> {
         place.shape = place.shape_hash();
         self.result.push(place);
         Ok(())
+    }
+
+    /// All affine conditions around.
+    fn condition(&self) -> Result<Condition, Unsupported> {
+        let mut condition = Condition::always();
+        for around in &self.around {
+            if let Around::Condition(c) = around {
+                condition = condition.and(c);
+                if condition.disjuncts.len() > MAX_CONJUNCTIONS {
+                    return Err(Unsupported::Conditions { path: self.path.clone() });
+                }
+            }
+        }
+        Ok(condition)
     }
 
     fn expression(&self, why: Inexact) -> Unsupported {
@@ -441,6 +457,7 @@ mod tests {
                 vec![ge(&(&j - &i), 0), ge(&i, -1)],
             ],
             predicates: BTreeSet::new(),
+            tests: Vec::new(),
             dims: Vec::new(),
             buffers: Vec::new(),
             shape: 0,

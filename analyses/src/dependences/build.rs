@@ -8,8 +8,8 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, places};
 use crate::system::{Bound, Inexact, Row, Solver, System};
 use loop_tree::{
-    AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, Privates, RuntimeCondition,
-    Statement, StmtId, VarId,
+    AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, OpKind, Privates,
+    RuntimeCondition, Statement, StmtId, VarId,
 };
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -89,13 +89,15 @@ enum Precision {
 }
 
 /// What a place touches: its accesses, and the predicates that it is under.
-struct Touch {
+pub(super) struct Touch {
     access: Option<AccessId>,
-    array: ArrayId,
+    pub array: ArrayId,
     /// Over the dims by position; `None`: any element.
-    subscripts: Option<Rc<[Affine]>>,
-    writes: bool,
-    control: bool,
+    pub subscripts: Option<Rc<[Affine]>>,
+    pub writes: bool,
+    /// It happens whenever the statement executes.
+    pub surely: bool,
+    pub control: bool,
 }
 
 /// What is known about parameters, over columns that are the parameters.
@@ -172,7 +174,7 @@ fn conflicts(kernel: &Kernel, places: &[Place], touched: &[Vec<Touch>]) -> (usiz
     (pairs, work)
 }
 
-fn touches(kernel: &Kernel, privates: &Privates, place: &Place) -> Vec<Touch> {
+pub(super) fn touches(kernel: &Kernel, privates: &Privates, place: &Place) -> Vec<Touch> {
     let statement = kernel.statement(place.statement);
     // A private scalar is an array over the first dims.
     let element = |array| {
@@ -194,7 +196,15 @@ fn touches(kernel: &Kernel, privates: &Privates, place: &Place) -> Vec<Touch> {
             AccessKind::MayWrite => !mutation::off(Rule::MayWrite),
             AccessKind::Write => true,
         };
-        list.push(Touch { access: Some(id), array: access.array, subscripts, writes, control: false });
+        let surely = access.kind != AccessKind::MayWrite && unmasked(statement, id);
+        list.push(Touch {
+            access: Some(id),
+            array: access.array,
+            subscripts,
+            writes,
+            surely,
+            control: false,
+        });
     }
     for (array, _) in &place.predicates {
         list.push(Touch {
@@ -202,10 +212,22 @@ fn touches(kernel: &Kernel, privates: &Privates, place: &Place) -> Vec<Touch> {
             array: *array,
             subscripts: Some(element(*array).collect()),
             writes: false,
+            surely: true,
             control: true,
         });
     }
     list
+}
+
+/// Whether an operation goes through the access whenever the statement executes.
+pub(crate) fn unmasked(statement: &Statement, access: AccessId) -> bool {
+    statement.ops.iter().any(|op| {
+        let through = match op.kind {
+            OpKind::Load(a) | OpKind::Store(a, _) => a == access,
+            _ => false,
+        };
+        through && op.mask.is_none()
+    })
 }
 
 /// An expression over dims with dims numbered; `None` if it cannot be used.

@@ -18,7 +18,8 @@ pub mod rules;
 mod value;
 
 pub use build::{Flat, Nothing, Polyhedral};
-pub(crate) use build::{by_position, context};
+pub(crate) use build::{by_position, context, unmasked};
+pub(crate) use value::flow_on;
 
 use crate::isl::IslError;
 use crate::places::Unsupported;

@@ -1,46 +1,93 @@
 //! Value-based flow by isl's dataflow analysis: which write did a read see?
 
-use super::build::{by_position, context};
+use super::build::{Touch, context, touches};
 use super::{AnalysisError, ValueFlow};
 use crate::isl::{Conjunction, Ctx, DimType, IslError, Map, Row as IslRow, Set, Space, UnionMap};
 use crate::places::{Place, places};
 use crate::system::{Row, System};
-use loop_tree::{AccessKind, Kernel, StmtId};
+use loop_tree::{ArrayId, Kernel, Privates, StmtId};
 
 /// For every read, the last writes before it. A write that perhaps happens hides nothing.
 pub(super) fn value_flow(kernel: &Kernel, quota: u64) -> Result<Vec<ValueFlow>, AnalysisError> {
-    let places = places(kernel, &kernel.original)?;
     let ctx = &Ctx::new()?;
+    let mut result = Vec::new();
+    for (source, target, map) in dataflow(ctx, kernel, None, quota)? {
+        result.push(ValueFlow { source, target, relation: map.to_text()? });
+    }
+    Ok(result)
+}
+
+/// The same on one array, as conjunctions whose columns are those of a dependence.
+pub(crate) fn flow_on(
+    kernel: &Kernel,
+    array: ArrayId,
+    quota: u64,
+) -> Result<Vec<(StmtId, StmtId, System)>, AnalysisError> {
+    let ctx = &Ctx::new()?;
+    let params = kernel.params.len();
+    let mut result = Vec::new();
+    for (source, target, map) in dataflow(ctx, kernel, Some(array), quota)? {
+        let dims = kernel.statement(source).dims.len() + kernel.statement(target).dims.len();
+        for conjunction in ctx.with_quota(quota, |_| map.rows())? {
+            let mut system = System::new(params + dims);
+            let mut floors: Vec<Row> = Vec::new();
+            let row = |r: &IslRow, floors: &[Row]| {
+                let owned = [r.params.clone(), r.dims.clone()].concat();
+                let columns = (0..params + dims).map(Row::column).chain(floors.iter().cloned());
+                let coefficients = owned.iter().chain(&r.divs);
+                columns.zip(coefficients).try_fold(Row::constant(r.constant), |sum, (c, k)| sum.plus(&c, *k))
+            };
+            for floor in &conjunction.divs {
+                let numerator = row(&floor.numerator, &floors)?;
+                floors.push(Row::column(system.floor(numerator, floor.denominator)?));
+            }
+            for r in &conjunction.equalities {
+                system.require_zero(row(r, &floors)?);
+            }
+            for r in &conjunction.inequalities {
+                system.require_nonnegative(row(r, &floors)?);
+            }
+            result.push((source, target, system));
+        }
+    }
+    Ok(result)
+}
+
+/// Writers and readers with the pairs of their instances, on all arrays or on one. Only where it is about one array are
+/// predicates read.
+fn dataflow(
+    ctx: &Ctx,
+    kernel: &Kernel,
+    only: Option<ArrayId>,
+    quota: u64,
+) -> Result<Vec<(StmtId, StmtId, Map)>, AnalysisError> {
+    let places = places(kernel, &kernel.original)?;
+    let privates = Privates::of(kernel);
     let context = context(kernel)?;
     let longest = places.iter().map(|p| p.path.0.len()).max().unwrap_or(0);
     let none = UnionMap::empty(ctx)?;
     let (mut reads, mut writes, mut may, mut schedule) = (none.clone(), none.clone(), none.clone(), none);
     for place in &places {
-        let statement = kernel.statement(place.statement);
         let name = format!("S{}", place.statement.0);
-        for access in &statement.accesses {
-            let rank = kernel.array(access.array).rank();
-            let subscripts: Option<Vec<_>> = access
-                .subscripts
-                .as_ref()
-                .filter(|s| s.len() == rank)
-                .and_then(|s| s.iter().map(|e| by_position(statement, e)).collect());
-            let target = format!("A{}", access.array.0);
+        let wanted = |t: &Touch| only.map_or(!t.control, |array| array == t.array);
+        for touch in touches(kernel, &privates, place).into_iter().filter(wanted) {
+            let rank =
+                kernel.array(touch.array).rank() + privates.variables(touch.array).map_or(0, <[_]>::len);
+            let target = format!("A{}", touch.array.0);
             let map =
                 relation(ctx, kernel, place, &context, (&name, &target, rank), |system, _, dims, out| {
-                    for (e, out) in subscripts.iter().flatten().zip(out) {
+                    for (e, out) in touch.subscripts.iter().flat_map(|s| s.iter()).zip(out) {
                         let row = system.row(e, dims)?.minus(out)?;
                         system.require_zero(row);
                     }
                     Ok(())
                 })?;
-            let exact = subscripts.is_some();
             // A predicate may be false.
-            let surely = access.kind == AccessKind::Write && exact && place.predicates.is_empty();
-            match access.kind {
-                AccessKind::Read => reads = reads.union(map)?,
-                _ if surely => writes = writes.union(map)?,
-                _ => may = may.union(map)?,
+            let surely = touch.surely && touch.subscripts.is_some() && place.predicates.is_empty();
+            match touch.writes {
+                false => reads = reads.union(map)?,
+                true if surely => writes = writes.union(map)?,
+                true => may = may.union(map)?,
             }
         }
         let map = relation(ctx, kernel, place, &context, (&name, "T", longest), |system, time, _, out| {
@@ -73,7 +120,7 @@ pub(super) fn value_flow(kernel: &Kernel, quota: u64) -> Result<Vec<ValueFlow>, 
             Ok(name.and_then(|n| n.strip_prefix('S')?.parse().ok()).map(StmtId))
         };
         if let (Some(source), Some(target)) = (id(DimType::In)?, id(DimType::Out)?) {
-            result.push(ValueFlow { source, target, relation: map.to_text()? });
+            result.push((source, target, map));
         }
     }
     Ok(result)

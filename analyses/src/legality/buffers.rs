@@ -1,68 +1,66 @@
 //! Storage, where the tree has buffers: does every read get, through them, the value that it gets in the original?
 //!
-//! Order is checked as if there were no buffers, so each read would get the right value from the array itself. For one buffer,
+//! Order is checked as if there were no buffers, so each read would get the right value from the array itself. (But for arrays
+//! *hidden* in buffers, whose order is another one: see [`values`].) For one buffer,
 //! and each of its *executions* (of the child of its `Alloc`, one for each iteration of the loops around), it remains:
 //!
-//! - *In bounds*: each element that is touched has a place.
-//! - *In*: what is read was filled in, or was written before in the same execution. What is filled in, the original touches
-//!   there, so that it may be read at all.
-//! - *Out*: what is written is written back, or nobody reads it outside of the execution. What is written back, the original
-//!   surely writes there: memory that it does not write may be somebody else's.
+//! - *In bounds*: each element that is touched or copied has a place.
+//! - *In*: what is read was filled in, or was written before in the same execution. What is filled in, the region touches
+//!   anyway, so that it may be read at all.
+//! - *Out*: what is written is written back, or nobody reads it outside of the execution. What is written back was written in the
+//!   execution; or it was filled in, so that nothing changes, and the region writes it anyway: memory that it does not write
+//!   may be somebody else's.
 //! - *Apart*: no two elements have one place; or, where nothing is filled in or written back, no other write to the place comes
 //!   between a write and a read that depends on it.
-//! - *Alone*: arrays that may overlap with it are not touched meanwhile, and nobody else looks.
+//! - *Alone*: arrays that may overlap with it are not touched meanwhile, and nobody else looks. Where more is copied than the
+//!   execution touches, the iterations of the loops around are not independent.
 //!
-//! These are sufficient. Guards around an `Alloc` are not looked at, which refuses a little more than necessary.
+//! A buffer inside of another one of the same array is copied from and to that one: for the outer one, what is touched through it
+//! counts as touched directly, and what is copied must have a place.
+//!
+//! These are sufficient.
 
 mod cover;
+mod flow;
 mod scene;
+mod touch;
+mod values;
 
-use super::order::{self, Check, Orders, Question};
+pub(super) use flow::{Flows, flows};
+pub(super) use values::{hideable, may_be_any};
+
 use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
 use super::{Fault, Oracle};
-use crate::dependences::{DependenceKind, DependenceSet, by_position};
 use crate::mutation::{self, Rule};
-use crate::places::{Place, PlacedBuffer, Unsupported};
+use crate::places::{Place, PlacedBuffer};
 use crate::system::Row;
 use loop_tree::{
-    AccessKind, Affine, Buffer, LoopKind, OpKind, Path, RuntimeCondition, Statement, StmtFlags, StmtId,
-    Storage, VarId, Window,
+    AccessKind, Affine, ArrayId, Buffer, LoopKind, Path, RuntimeCondition, StmtFlags, StmtId, Storage, Window,
 };
 use scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use touch::{Copied, Touch};
 
-/// What legal buffers ask for.
+/// What a legal tree asks for.
 #[derive(Default)]
 pub(super) struct Judged {
     /// What must hold.
     pub conditions: BTreeSet<RuntimeCondition>,
+    /// Arrays of which no order is kept: what reads get through buffers is all that counts.
+    pub hidden: BTreeSet<ArrayId>,
     /// Buffers in which elements share places: the iterations of loops inside are not independent.
     pub shared: Vec<Path>,
+    /// Buffers to which more is copied than they need: the iterations of loops around are not independent.
+    pub wide: Vec<Path>,
 }
 
-/// The flow on arrays, as checks: each write with the reads that may see it.
-pub(super) fn flows(set: &DependenceSet) -> Vec<Check> {
-    let mut result = Vec::new();
-    for (index, d) in set.dependences.iter().enumerate() {
-        // Between different arrays it is a matter of overlap; a predicate is read without an access.
-        let flow = match d.kind {
-            DependenceKind::Flow => true,
-            DependenceKind::Control => d.source_access.is_some() && d.target_access.is_none(),
-            _ => false,
-        };
-        if flow && d.vanishes_if.is_empty() {
-            result.extend(d.relation.iter().map(|disjunct| Check {
-                source: d.source,
-                target: d.target,
-                core: disjunct.core.clone(),
-                dependence: index,
-                vanishes_if: Vec::new(),
-                reduction: d.reduction,
-            }));
-        }
+impl Judged {
+    /// Whether buffers let the iterations of a loop touch the same place.
+    pub fn binds(&self, a_loop: &Path) -> bool {
+        self.shared.iter().any(|buffer| a_loop.0.starts_with(&buffer.0))
+            || self.wide.iter().any(|buffer| buffer.0.starts_with(&a_loop.0))
     }
-    result
 }
 
 /// What others could see, or could be, in the middle of an execution.
@@ -73,46 +71,60 @@ const SEEN: StmtFlags = StmtFlags::SIDE_EFFECTS
     .union(StmtFlags::MAY_NOT_RETURN)
     .union(StmtFlags::OPAQUE);
 
-/// An access that goes to the buffer.
-struct Touch<'p> {
-    place: &'p Place,
-    reads: bool,
-    /// It executes whenever the statement does.
-    surely: bool,
-    /// What tells elements apart: subscripts, and for a private scalar the iteration. Over the loops around.
-    element: Vec<Affine>,
-    /// Where it lies in the buffer.
-    at: Vec<Affine>,
-}
-
 struct Judge<'o, 'p> {
     oracle: &'o Oracle,
     buffer: &'p PlacedBuffer,
+    /// It stands in another buffer of the same array.
+    nested: bool,
     /// Places inside.
     inside: Vec<&'p Place>,
     touches: Vec<Touch<'p>>,
+    /// What buffers inside of this one copy from and to it.
+    copies: Vec<Touch<'p>>,
+    /// What it is filled with, and what it writes back.
+    windows: Vec<Touch<'p>>,
 }
 
-/// What the tree's buffers ask for, if they are right. `places` are those of the tree, with copies not rolled up.
-pub(super) fn judge(oracle: &Oracle, memo: &mut order::Memo, places: &[Place]) -> Result<Judged, Witness> {
+/// Adds what the tree's buffers ask for, if they are right. `places` are those of the tree, with copies not rolled up.
+pub(super) fn judge(oracle: &Oracle, places: &[Place], judged: &mut Judged) -> Result<(), Witness> {
     let mut all: BTreeMap<&Path, (&Arc<PlacedBuffer>, Vec<&Place>)> = BTreeMap::new();
     for place in places {
         for buffer in &place.buffers {
             all.entry(&buffer.path).or_insert((buffer, Vec::new())).1.push(place);
         }
     }
-    let mut judged = Judged::default();
-    for (buffer, inside) in all.into_values() {
-        let mut judge = Judge { oracle, buffer, inside, touches: Vec::new() };
+    let copied: BTreeMap<&Path, Vec<Copied>> =
+        all.iter().map(|(path, (buffer, inside))| (*path, Copied::of(buffer, inside[0]))).collect();
+    for (path, (buffer, inside)) in &all {
+        let same = |other: &PlacedBuffer| other.buffer.array == buffer.buffer.array;
+        let nested = inside[0].buffers.iter().any(|b| same(b) && b.path.0.len() < path.0.len());
+        // Buffers inside of which this one is the next of the same array.
+        let next = |p: &Path| all[p].1[0].buffers.iter().rfind(|b| same(b) && b.path.0.len() < p.0.len());
+        let within =
+            copied.iter().filter(|(p, _)| same(all[**p].0) && next(p).is_some_and(|b| b.path == **path));
+        let mut judge = Judge {
+            oracle,
+            buffer,
+            nested,
+            inside: inside.clone(),
+            touches: Vec::new(),
+            copies: Vec::new(),
+            windows: Vec::new(),
+        };
         judge.touches = judge.touches()?;
-        judge.run(memo, places, &mut judged)?;
+        judge.copies = judge.copied(within.flat_map(|(_, list)| list))?;
+        judge.windows = judge.copied(&copied[*path])?;
+        if judged.hidden.contains(&buffer.buffer.array) {
+            judge.run_hidden(judged)?;
+        } else {
+            judge.run(places, judged)?;
+        }
     }
-    Ok(judged)
+    Ok(())
 }
 
 impl<'p> Judge<'_, 'p> {
-    fn run(&self, memo: &mut order::Memo, all: &[Place], judged: &mut Judged) -> Result<(), Witness> {
-        self.check_bounds()?;
+    fn run(&self, all: &[Place], judged: &mut Judged) -> Result<(), Witness> {
         let windows = self.data().windows().next().is_some();
         if windows && !mutation::off(Rule::BufferEffects) {
             let seen = |p: &&&Place| self.oracle.kernel.statement(p.statement).flags.intersects(SEEN);
@@ -120,13 +132,18 @@ impl<'p> Judge<'_, 'p> {
                 return Err(self.broken(StorageProblem::Seen, place.statement, None, &[], &[]));
             }
         }
-        self.check_in(memo, all)?;
-        self.check_out(memo, all)?;
+        let wide = [self.check_in(all)?, self.check_out(all)?].contains(&true);
+        let own = || self.touches.iter().filter(|t| t.own).chain(&self.copies);
+        let placed: Vec<&Touch<'_>> = own().chain(self.windows.iter().filter(|_| wide)).collect();
+        self.check_bounds(&placed)?;
+        if wide {
+            self.check_around(judged)?;
+        }
         if self.data().instance_dims > 0 {
             self.check_same_place()?;
         }
-        if let Some(broken) = self.one_place_for_two(windows)? {
-            if windows {
+        if let Some(broken) = self.one_place_for_two(&placed, windows || !self.copies.is_empty())? {
+            if windows || !self.copies.is_empty() {
                 return Err(broken);
             }
             self.check_overwritten()?;
@@ -139,6 +156,14 @@ impl<'p> Judge<'_, 'p> {
         Ok(())
     }
 
+    fn run_hidden(&self, judged: &mut Judged) -> Result<(), Witness> {
+        self.check_bounds(&self.touches.iter().collect::<Vec<_>>())?;
+        self.check_values()?;
+        self.check_marks()?;
+        judged.shared.push(self.buffer.path.clone());
+        Ok(())
+    }
+
     fn data(&self) -> &Buffer {
         &self.buffer.buffer
     }
@@ -147,65 +172,15 @@ impl<'p> Judge<'_, 'p> {
         self.oracle.kernel.array(self.data().array).rank()
     }
 
-    fn touches(&self) -> Result<Vec<Touch<'p>>, Witness> {
-        let kernel = &self.oracle.kernel;
-        let array = self.data().array;
-        let unsupported = |why| Err(Unsupported::Buffer { path: self.buffer.path.clone(), why }.into());
-        let private = self.oracle.privates.variables(array).map_or(0, <[VarId]>::len);
-        if private > 0 && self.data().windows().next().is_some() {
-            return unsupported(
-                "a scalar of which each iteration has its own has no memory to be copied from",
-            );
-        }
-        let mut result = Vec::new();
-        for place in &self.inside {
-            if place.buffers.iter().filter(|b| b.buffer.array == array).count() > 1 {
-                return unsupported("it stands inside of another buffer of the same array");
-            }
-            if place.predicates.iter().any(|(a, _)| *a == array) {
-                return unsupported("it stands for a predicate");
-            }
-            let statement = kernel.statement(place.statement);
-            let needed = private.max(self.data().instance_dims);
-            for (id, access) in statement.accesses().filter(|(_, a)| a.array == array) {
-                let opaque = StmtFlags::OPAQUE
-                    | StmtFlags::VOLATILE
-                    | StmtFlags::ATOMIC_RELAXED
-                    | StmtFlags::ATOMIC_ORDERED;
-                if statement.flags.intersects(opaque) {
-                    return unsupported("an access is opaque, volatile or atomic");
-                }
-                let subscripts: Option<Vec<Affine>> = access
-                    .subscripts
-                    .as_ref()
-                    .and_then(|s| s.iter().map(|e| over_loops(statement, place, e)).collect());
-                let Some(subscripts) = subscripts.filter(|s| s.len() == self.rank()) else {
-                    return unsupported("an access does not say which element it touches");
-                };
-                if place.dims.len() < needed {
-                    return unsupported("a statement has fewer dims than tell its elements apart");
-                }
-                let with_dims =
-                    |count| subscripts.iter().chain(&place.dims[..count]).cloned().collect::<Vec<_>>();
-                result.push(Touch {
-                    place,
-                    reads: access.kind == AccessKind::Read,
-                    surely: access.kind != AccessKind::MayWrite
-                        && place.predicates.is_empty()
-                        && unmasked(statement, id),
-                    element: with_dims(private),
-                    at: self.data().place_of(&with_dims(self.data().instance_dims)),
-                });
-            }
-        }
-        Ok(result)
+    fn storage(&self) -> Storage {
+        self.oracle.kernel.array(self.data().array).storage
     }
 
-    fn check_bounds(&self) -> Result<(), Witness> {
+    fn check_bounds(&self, touches: &[&Touch<'_>]) -> Result<(), Witness> {
         if mutation::off(Rule::BufferBounds) {
             return Ok(());
         }
-        for touch in &self.touches {
+        for touch in touches {
             for (at, dim) in touch.at.iter().zip(&self.data().dims) {
                 let below = at.scale(-1).offset(-1);
                 let above = at - &dim.extent;
@@ -253,14 +228,11 @@ impl<'p> Judge<'_, 'p> {
         Ok(None)
     }
 
-    fn check_in(&self, memo: &mut order::Memo, all: &[Place]) -> Result<(), Witness> {
+    /// Whether more is filled in than the execution touches.
+    fn check_in(&self, all: &[Place]) -> Result<bool, Witness> {
         let reads = || self.touches.iter().filter(|t| t.reads);
         let Some(window) = &self.data().fill else {
-            if reads().next().is_none() {
-                return Ok(());
-            }
-            let local = self.oracle.kernel.array(self.data().array).storage == Storage::Local;
-            if !local && !mutation::off(Rule::BufferFill) {
+            if self.storage() != Storage::Local && !mutation::off(Rule::BufferFill) {
                 for read in reads() {
                     if !self.is_written_before(read)? {
                         return Err(self.broken(
@@ -273,30 +245,45 @@ impl<'p> Judge<'_, 'p> {
                     }
                 }
             }
-            return self.check_flow(memo, all, true);
+            if reads().next().is_some() {
+                self.check_flow(all, true)?;
+            }
+            return Ok(false);
         };
         if !mutation::off(Rule::BufferFill) {
             for read in reads() {
-                if let Some(broken) = self.outside_of(window, read, StorageProblem::Unfilled)? {
+                if let Some(broken) = self.outside_of(window, read, StorageProblem::Unfilled)?
+                    && !self.is_written_before(read)?
+                {
                     return Err(broken);
                 }
             }
         }
-        if !mutation::off(Rule::BufferFilled) && !self.is_touched(window, |_| true)? {
+        if self.is_touched(window)? {
+            return Ok(false);
+        }
+        if !mutation::off(Rule::BufferFilled) && !self.exists() && !self.is_touched_somewhere(window)? {
             return Err(self.broken(StorageProblem::Filled, self.inside[0].statement, None, &[], &[]));
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn check_out(&self, memo: &mut order::Memo, all: &[Place]) -> Result<(), Witness> {
+    /// Whether all elements that there are may be read and written at any time.
+    fn exists(&self) -> bool {
+        self.nested || (self.rank() == 0 && self.storage() != Storage::Memory)
+    }
+
+    /// Whether more is written back than the execution writes.
+    fn check_out(&self, all: &[Place]) -> Result<bool, Witness> {
         let writes = || self.touches.iter().filter(|t| !t.reads);
         let Some(window) = &self.data().write_back else {
-            let Some(write) = writes().next() else { return Ok(()) };
-            let storage = self.oracle.kernel.array(self.data().array).storage;
-            if !matches!(storage, Storage::Local | Storage::LiveIn) && !mutation::off(Rule::BufferWriteBack) {
+            let Some(write) = writes().next() else { return Ok(false) };
+            let kept = matches!(self.storage(), Storage::Local | Storage::LiveIn);
+            if !kept && !mutation::off(Rule::BufferWriteBack) {
                 return Err(self.broken(StorageProblem::Lost, write.place.statement, None, &[], &[]));
             }
-            return self.check_flow(memo, all, false);
+            self.check_flow(all, false)?;
+            return Ok(false);
         };
         if !mutation::off(Rule::BufferWriteBack) {
             for write in writes() {
@@ -305,108 +292,41 @@ impl<'p> Judge<'_, 'p> {
                 }
             }
         }
-        if !mutation::off(Rule::BufferWritten) && !self.is_touched(window, |t| !t.reads)? {
+        if self.is_written(window)? {
+            return Ok(false);
+        }
+        if !mutation::off(Rule::BufferWritten) && !self.is_written_or_kept(window)? {
             return Err(self.broken(StorageProblem::Written, self.inside[0].statement, None, &[], &[]));
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Flow into the buffer's executions (`into`), or out of them, does not cross their borders.
-    fn check_flow(&self, memo: &mut order::Memo, all: &[Place], into: bool) -> Result<(), Witness> {
-        if mutation::off(Rule::BufferFlow) {
+    /// More is copied than is touched: others may touch it meanwhile.
+    fn check_around(&self, judged: &mut Judged) -> Result<(), Witness> {
+        let kernel = &self.oracle.kernel;
+        let array = self.data().array;
+        let ours = |a: ArrayId| a == array || kernel.may_overlap(a, array);
+        let mut accesses = kernel.statements.iter().flat_map(|s| &s.accesses);
+        let changes =
+            self.data().write_back.is_some() || accesses.any(|a| a.kind != AccessKind::Read && ours(a.array));
+        if !changes || mutation::off(Rule::BufferWide) {
             return Ok(());
         }
-        let orders = self.orders();
-        let inside = |p: &Place| p.path.0.starts_with(&self.buffer.path.0);
-        for (index, check) in self.flows() {
-            for a in all.iter().filter(|p| p.statement == check.source) {
-                for b in all.iter().filter(|p| p.statement == check.target) {
-                    if !inside(if into { b } else { a }) {
-                        continue;
-                    }
-                    let mut questions = Vec::new();
-                    if inside(a) && inside(b) {
-                        let levels = 0..self.buffer.loops;
-                        questions.extend(
-                            levels.flat_map(|k| [true, false].map(|later| Question::Carried(k, later))),
-                        );
-                    } else {
-                        questions.push(Question::Any);
-                    }
-                    for question in questions {
-                        if let Some(found) = orders.ask(memo, index, a, b, question)? {
-                            return Err(Witness::Storage(Arc::new(BrokenStorage {
-                                array: self.array_name(),
-                                problem: StorageProblem::Crosses,
-                                first: found.source.clone(),
-                                second: Some(found.target.clone()),
-                                params: found.params.clone(),
-                                element: found.target_instance.clone(),
-                            })));
-                        }
-                    }
-                }
-            }
+        if self.inside[0].loops[..self.buffer.loops].iter().any(|l| l.kind != LoopKind::Sequential) {
+            return Err(self.broken(StorageProblem::Marked, self.inside[0].statement, None, &[], &[]));
         }
+        judged.wide.push(self.buffer.path.clone());
         Ok(())
     }
 
-    fn orders(&self) -> Orders<'_> {
-        Orders { checks: &self.oracle.flows, ..self.oracle.orders() }
-    }
-
-    /// The flow on this array.
-    fn flows(&self) -> impl Iterator<Item = (usize, &Check)> {
-        let dependences = &self.oracle.set.dependences;
-        let ours = move |c: &Check| dependences[c.dependence].array == Some(self.data().array);
-        self.oracle.flows.iter().enumerate().filter(move |(_, c)| ours(c))
-    }
-
-    /// The flow inside of one execution; `other` is a further place in each scene.
-    fn flows_inside(&self, other: Option<&Place>) -> Result<Vec<Flow<'_, 'p>>, Fault> {
-        let params = self.oracle.kernel.params.len();
-        let mut result = Vec::new();
-        for (_, check) in self.flows() {
-            for write in self.touches.iter().filter(|t| !t.reads && t.place.statement == check.source) {
-                for read in self.touches.iter().filter(|t| t.reads && t.place.statement == check.target) {
-                    let places: Vec<&Place> = [write.place, read.place].into_iter().chain(other).collect();
-                    let mut scene = Scene::new(self.oracle, &places)?;
-                    let mut columns: Vec<Row> = (0..params).map(Row::column).collect();
-                    columns.extend(scene.rows(0, &write.place.dims)?);
-                    columns.extend(scene.rows(1, &read.place.dims)?);
-                    scene.system.include(&check.core, &columns)?;
-                    scene.same_execution(self.buffer.loops)?;
-                    result.push(Flow { scene, write, read, reduction: check.reduction });
-                }
-            }
-        }
-        Ok(result)
-    }
-
-    /// A read looks where the write put its value; the two may belong to different instances.
-    fn check_same_place(&self) -> Result<(), Witness> {
-        if mutation::off(Rule::BufferFlow) {
-            return Ok(());
-        }
-        for Flow { mut scene, write, read, .. } in self.flows_inside(None)? {
-            let (from, to) = (scene.rows(0, &write.at)?, scene.rows(1, &read.at)?);
-            let element = scene.rows(1, &read.element)?;
-            if let Some(point) = scene.find_apart(&self.oracle.solver, &from, &to)? {
-                let (first, second) = (write.place.statement, read.place.statement);
-                return Err(self.broken(StorageProblem::Crosses, first, Some(second), &element, &point));
-            }
-        }
-        Ok(())
-    }
-
-    /// Two touches of different elements in one place, in one execution; where nothing is copied, one of them a write.
-    fn one_place_for_two(&self, windows: bool) -> Result<Option<Witness>, Fault> {
-        if windows && mutation::off(Rule::BufferApart) {
+    /// Two touches of different elements in one place, in one execution; where nothing is `copied`, one of them a write.
+    fn one_place_for_two(&self, touches: &[&Touch<'_>], copied: bool) -> Result<Option<Witness>, Fault> {
+        if copied && mutation::off(Rule::BufferApart) {
             return Ok(None);
         }
-        for (n, a) in self.touches.iter().enumerate() {
-            for b in &self.touches[n..] {
-                if !windows && a.reads && b.reads {
+        for (n, a) in touches.iter().enumerate() {
+            for b in &touches[n..] {
+                if !copied && a.reads && b.reads {
                     continue;
                 }
                 let mut scene = Scene::new(self.oracle, &[a.place, b.place])?;
@@ -421,35 +341,6 @@ impl<'p> Judge<'_, 'p> {
             }
         }
         Ok(None)
-    }
-
-    /// No write of another element to the same place comes between a write and a read that depends on it.
-    fn check_overwritten(&self) -> Result<(), Witness> {
-        if mutation::off(Rule::BufferOverwritten) {
-            return Ok(());
-        }
-        for other in self.touches.iter().filter(|t| !t.reads) {
-            for Flow { mut scene, write, read, reduction } in self.flows_inside(Some(other.place))? {
-                let (at, at_other) = (scene.rows(0, &write.at)?, scene.rows(2, &other.at)?);
-                scene.equate(&at, &at_other).map_err(Fault::from)?;
-                let (x, z) = (scene.rows(0, &write.element)?, scene.rows(2, &other.element)?);
-                let places = [write.place, read.place, other.place];
-                // The updates of a reduction may have changed their order.
-                let ends: &[(usize, usize)] = if reduction { &[(0, 1), (1, 0)] } else { &[(0, 1)] };
-                for &(first, last) in ends {
-                    for early in scene.before(&places, first, 2).map_err(Fault::from)? {
-                        for between in early.before(&places, 2, last).map_err(Fault::from)? {
-                            if let Some(point) = between.find_apart(&self.oracle.solver, &x, &z)? {
-                                let (first, second) = (write.place.statement, other.place.statement);
-                                let problem = StorageProblem::Overwritten;
-                                return Err(self.broken(problem, first, Some(second), &x, &point));
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 
     /// No loop inside is marked: iterations share places.
@@ -502,29 +393,4 @@ impl<'p> Judge<'_, 'p> {
     fn array_name(&self) -> Arc<str> {
         self.oracle.kernel.array(self.data().array).name.clone()
     }
-}
-
-/// A write and a read that may see it, in places 0 and 1 of a scene.
-struct Flow<'j, 'p> {
-    scene: Scene,
-    write: &'j Touch<'p>,
-    read: &'j Touch<'p>,
-    reduction: bool,
-}
-
-/// An expression over the dims of a statement, over the loops around a place of it.
-fn over_loops(statement: &Statement, place: &Place, e: &Affine) -> Option<Affine> {
-    let e = by_position(statement, e)?.substitute(&|v| place.dims.get(v.index()).cloned());
-    e.is_exact().then_some(e)
-}
-
-/// Whether an operation goes through the access whenever the statement executes.
-fn unmasked(statement: &Statement, access: loop_tree::AccessId) -> bool {
-    statement.ops.iter().any(|op| {
-        let through = match op.kind {
-            OpKind::Load(a) | OpKind::Store(a, _) => a == access,
-            _ => false,
-        };
-        through && op.mask.is_none()
-    })
 }

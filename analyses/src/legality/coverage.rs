@@ -1,4 +1,4 @@
-//! Coverage: every instance of the original is executed exactly once, under the same predicates.
+//! Coverage: every instance of the original is executed exactly once, or as often as it pleases, under the same predicates.
 //!
 //! The usual case is proved with small systems: guess the inverse of each place's dims (see [`inverse`](super::inverse)),
 //! verify it, and compare bounds in both directions. What has no such inverse goes to isl as a comparison of sets.
@@ -24,7 +24,7 @@ type Overlap = Option<Vec<i64>>;
 #[derive(Default)]
 pub(super) struct Memo {
     /// Answers with the work that they took, which is charged again.
-    known: FxHashMap<(StmtId, Vec<u128>), (Answer, u64)>,
+    known: FxHashMap<(StmtId, Any, Vec<u128>), (Answer, u64)>,
     /// By the shapes of the original place and of the new one.
     images: FxHashMap<(u128, u128), (Verified, u64)>,
     /// By the shapes of the original place and of two new ones: an instance that both execute.
@@ -74,6 +74,17 @@ pub(super) struct Coverage<'o> {
     pub kernel: &'o Kernel,
     pub context: &'o System,
     pub solver: &'o Solver,
+    /// How often instances are executed does not matter.
+    pub any: Any,
+}
+
+/// What may be otherwise than in the original.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct Any {
+    /// Instances may be executed again.
+    pub again: bool,
+    /// Instances may be left out.
+    pub none: bool,
 }
 
 /// A place with verified inverse: the instances that it executes, as constraints over dims.
@@ -89,8 +100,8 @@ impl Coverage<'_> {
             shapes.sort_unstable();
             shapes
         };
-        let key = (id, shapes(new));
-        if key.1 == shapes(original) {
+        let key = (id, self.any, shapes(new));
+        if key.2 == shapes(original) {
             return Ok(None);
         }
         if let Some((answer, work)) = memo.known.get(&key) {
@@ -181,7 +192,7 @@ impl Coverage<'_> {
             }
         }
         // No instance twice.
-        for (i, a) in images.iter().enumerate() {
+        for (i, a) in images.iter().enumerate().filter(|_| !self.any.again) {
             for (j, b) in images.iter().enumerate().skip(i + 1) {
                 if disjoint(&a.constraints, &b.constraints) {
                     continue;
@@ -200,6 +211,9 @@ impl Coverage<'_> {
             }
         }
         // No instance missing.
+        if self.any.none {
+            return Ok(Some(None));
+        }
         let mut cases = 0;
         match self.uncovered(domain, &dims, &images, &mut cases)? {
             Cases::TooMany => Ok(None),
@@ -364,7 +378,7 @@ impl Coverage<'_> {
         let n = self.kernel.params.len();
         let rank = self.kernel.statement(id).dims.len();
         let dims: Vec<Row> = (n..n + rank).map(Row::column).collect();
-        for place in new {
+        for place in new.iter().filter(|_| !self.any.again) {
             if let Some(point) = self.repeated(place)? {
                 return Ok(Some(self.broken(id, CoverageProblem::Repeated, &dims, &point)));
             }
@@ -391,12 +405,16 @@ impl Coverage<'_> {
             let required = sets(&before)?.into_iter().try_fold(empty()?, |a, b| a.union(b))?;
             let mut covered = empty()?;
             for set in sets(&after)? {
-                if let Some(p) = point(covered.clone().intersect(set.clone())?)? {
+                if !self.any.again
+                    && let Some(p) = point(covered.clone().intersect(set.clone())?)?
+                {
                     return Ok(Some((CoverageProblem::Repeated, p)));
                 }
                 covered = covered.union(set)?;
             }
-            if let Some(p) = point(required.clone().subtract(covered.clone())?)? {
+            if !self.any.none
+                && let Some(p) = point(required.clone().subtract(covered.clone())?)?
+            {
                 return Ok(Some((CoverageProblem::Missing, p)));
             }
             Ok(point(covered.subtract(required)?)?.map(|p| (CoverageProblem::Extra, p)))

@@ -2,8 +2,9 @@
 //!
 //! It is asked after a tree was changed, whatever changed it, and compares with the original only:
 //!
-//! 1. *Coverage*: every statement instance is executed exactly once, under the same predicates.
-//! 2. *Order*: every dependence keeps its direction.
+//! 1. *Coverage*: every statement instance is executed exactly once, under the same predicates; more often, or never, only
+//!    where all that it writes goes to buffers.
+//! 2. *Order*: every dependence keeps its direction, but for those on arrays all of whose values stay in buffers.
 //! 3. *Flags*: a loop marked parallel or vector carries no dependence.
 //! 4. *Storage*: every read finds its value, through the buffers of the tree; and one slot does for each element of a private
 //!    scalar that is in no buffer.
@@ -30,11 +31,13 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, Unsupported, places};
 use crate::reroll::{Rolled, roll};
 use crate::system::{Inexact, Solver, System};
-use buffers::Judged;
-use loop_tree::{Green, Kernel, LoopKind, Path, Privates, RuntimeCondition, StmtId, fresh_variable};
+use buffers::{Flows, Judged};
+use coverage::Any;
+use loop_tree::{ArrayId, Green, Kernel, LoopKind, Path, Privates, RuntimeCondition, StmtId, fresh_variable};
 use order::{Orders, Question};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 use storage::Storage;
 
@@ -140,7 +143,9 @@ pub struct Oracle {
     work: Cell<u64>,
     checks: Vec<order::Check>,
     /// Which writes may be seen by which reads.
-    flows: Vec<order::Check>,
+    flows: Flows,
+    /// Which writes are seen by which reads, by array; `None` where that is not known.
+    values: RefCell<BTreeMap<ArrayId, Option<Rc<Flows>>>>,
     /// Numbers of the checks with this source and target.
     by_pair: BTreeMap<(StmtId, StmtId), Vec<usize>>,
     original: Vec<Place>,
@@ -150,7 +155,6 @@ pub struct Oracle {
 #[derive(Default)]
 struct Memo {
     orders: order::Memo,
-    flows: order::Memo,
     coverage: coverage::Memo,
 }
 
@@ -188,6 +192,7 @@ impl Oracle {
             work: Cell::new(options.work),
             checks,
             flows,
+            values: RefCell::default(),
             by_pair,
             original,
             memo: RefCell::default(),
@@ -233,13 +238,12 @@ impl Oracle {
     /// What must hold for the tree to be legal.
     fn examine(&self, root: &Green) -> Result<Judged, Witness> {
         let (rolled, rolled_places) = rolled_places(&self.kernel, root)?;
-        let conditions = self.judge_places(&rolled_places).map_err(|witness| match witness {
+        let mut judged = self.judge_places(&rolled_places).map_err(|witness| match witness {
             Witness::Carried { path, dependence } => {
                 Witness::Carried { path: rolled.origin(&path), dependence }
             }
             other => other,
         })?;
-        let mut judged = Judged { conditions, shared: Vec::new() };
         // Copies have slots and buffers of their own.
         let buffers = root.summary().has_storage_or_versions;
         let slots = !self.privates.is_empty() && !mutation::off(Rule::Storage);
@@ -248,9 +252,7 @@ impl Oracle {
         }
         let places = places(&self.kernel, root)?;
         if buffers {
-            let mut stored = buffers::judge(self, &mut self.memo.borrow_mut().flows, &places)?;
-            judged.conditions.append(&mut stored.conditions);
-            judged.shared = stored.shared;
+            buffers::judge(self, &places, &mut judged)?;
         }
         if slots {
             let storage = Storage {
@@ -266,14 +268,16 @@ impl Oracle {
         Ok(judged)
     }
 
-    fn judge_places(&self, places: &[Place]) -> Result<BTreeSet<RuntimeCondition>, Witness> {
+    /// Coverage, order and marks.
+    fn judge_places(&self, places: &[Place]) -> Result<Judged, Witness> {
         self.solver.set_budget(self.work.get());
         let mut memo = self.memo.borrow_mut();
         let mut by_statement: Vec<Vec<&Place>> = vec![Vec::new(); self.kernel.statements.len()];
         for place in places {
             by_statement[place.statement.index()].push(place);
         }
-        self.check_coverage(&mut memo, &by_statement)?;
+        let hideable = buffers::hideable(self, places);
+        let mut hidden = self.check_coverage(&mut memo, &by_statement, &hideable)?;
         let mut conditions = BTreeSet::new();
         let orders = self.orders();
         for (&(source, target), checks) in &self.by_pair {
@@ -281,18 +285,20 @@ impl Oracle {
                 for b in &by_statement[target.index()] {
                     for &index in checks {
                         let check = &self.checks[index];
-                        if check.vanishes_if.iter().any(|c| conditions.contains(c)) {
+                        if check.vanishes_if.iter().any(|c| conditions.contains(c)) || check.is_on(&hidden) {
                             continue;
                         }
+                        let hide = check.is_on(&hideable);
                         if !check.reduction
                             && let Some(broken) =
                                 orders.ask(&mut memo.orders, index, a, b, Question::Reversed)?
                         {
                             match check.vanishes_if.first() {
-                                Some(_) if mutation::off(Rule::OverlapConditions) => true,
-                                Some(condition) => conditions.insert(condition.clone()),
+                                Some(_) if mutation::off(Rule::OverlapConditions) => {}
+                                Some(condition) => _ = conditions.insert(condition.clone()),
+                                None if hide => hidden.extend(check.on.iter().flatten()),
                                 None => return Err(Witness::Order(broken)),
-                            };
+                            }
                             continue;
                         }
                         let (shared, _) = a.shared(b);
@@ -304,34 +310,57 @@ impl Oracle {
                                 continue;
                             };
                             match check.vanishes_if.first() {
-                                Some(condition) => conditions.insert(condition.clone()),
+                                Some(condition) => _ = conditions.insert(condition.clone()),
+                                None if hide => hidden.extend(check.on.iter().flatten()),
                                 None => {
                                     let path = Path(a.path.0[..a.loops[level].depth].into());
                                     return Err(Witness::Carried { path, dependence });
                                 }
-                            };
+                            }
                         }
                     }
                 }
             }
         }
-        Ok(conditions)
+        Ok(Judged { conditions, hidden, ..Judged::default() })
     }
 
-    fn check_coverage(&self, memo: &mut Memo, by_statement: &[Vec<&Place>]) -> Result<(), Witness> {
-        let coverage =
-            coverage::Coverage { kernel: &self.kernel, context: &self.context, solver: &self.solver };
+    /// The arrays that are written as often as it pleases.
+    fn check_coverage(
+        &self,
+        memo: &mut Memo,
+        by_statement: &[Vec<&Place>],
+        hideable: &BTreeSet<ArrayId>,
+    ) -> Result<BTreeSet<ArrayId>, Witness> {
+        let coverage = |any| coverage::Coverage {
+            kernel: &self.kernel,
+            context: &self.context,
+            solver: &self.solver,
+            any,
+        };
+        let mut hidden = BTreeSet::new();
         let mut original: Vec<Vec<&Place>> = vec![Vec::new(); by_statement.len()];
         for place in &self.original {
             original[place.statement.index()].push(place);
         }
         for (index, new) in by_statement.iter().enumerate() {
             let id = StmtId::new(index);
-            if let Some(broken) = coverage.ask(&mut memo.coverage, id, &original[index], new)? {
-                return Err(Witness::Coverage(broken));
+            let exactly = coverage(Any::default());
+            let Some(mut broken) = exactly.ask(&mut memo.coverage, id, &original[index], new)? else {
+                continue;
+            };
+            if let Some((any, written)) = buffers::may_be_any(self, id, hideable) {
+                match coverage(any).ask(&mut memo.coverage, id, &original[index], new)? {
+                    None => {
+                        hidden.extend(written);
+                        continue;
+                    }
+                    Some(other) => broken = other,
+                }
             }
+            return Err(Witness::Coverage(broken));
         }
-        Ok(())
+        Ok(hidden)
     }
 
     fn carried(&self, memo: &mut Memo, check: usize, a: &Place, b: &Place, level: usize) -> order::Answer {
@@ -354,13 +383,13 @@ impl Oracle {
     pub fn loop_facts(&self, root: &Green) -> BTreeMap<Path, LoopFacts> {
         let Ok(unrolled) = places(&self.kernel, root) else { return BTreeMap::new() };
         let Ok((rolled, places)) = rolled_places(&self.kernel, root) else { return BTreeMap::new() };
-        let Ok(Judged { conditions, shared }) = self.examine(root) else { return BTreeMap::new() };
-        let facts = self.facts_of(&rolled, &places, &conditions);
+        let Ok(judged) = self.examine(root) else { return BTreeMap::new() };
+        let facts = self.facts_of(&rolled, &places, &judged);
         let loops = unrolled.iter().flat_map(|p| p.loops.iter().map(|l| Path(p.path.0[..l.depth].into())));
         // Copies of a loop carry together what is asked about all of them.
         let fact = |path: Path| {
             let mut fact = facts.get(&rolled.counterpart(&path)).cloned().unwrap_or_default();
-            if shared.iter().any(|buffer| path.0.starts_with(&buffer.0)) {
+            if judged.binds(&path) {
                 fact = LoopFacts { carried: fact.carried, ..LoopFacts::default() };
             }
             (path, fact)
@@ -368,12 +397,7 @@ impl Oracle {
         loops.collect::<BTreeSet<Path>>().into_iter().map(fact).collect()
     }
 
-    fn facts_of(
-        &self,
-        rolled: &Rolled,
-        places: &[Place],
-        conditions: &BTreeSet<RuntimeCondition>,
-    ) -> BTreeMap<Path, LoopFacts> {
+    fn facts_of(&self, rolled: &Rolled, places: &[Place], judged: &Judged) -> BTreeMap<Path, LoopFacts> {
         self.solver.set_budget(self.work.get());
         let mut facts: BTreeMap<Path, LoopFacts> = BTreeMap::new();
         let mut memo = self.memo.borrow_mut();
@@ -389,7 +413,9 @@ impl Oracle {
                 let (shared, _) = a.shared(b);
                 for &index in self.by_pair.get(&(a.statement, b.statement)).into_iter().flatten() {
                     let check = &self.checks[index];
-                    if check.vanishes_if.iter().any(|c| conditions.contains(c)) {
+                    if check.vanishes_if.iter().any(|c| judged.conditions.contains(c))
+                        || check.is_on(&judged.hidden)
+                    {
                         continue;
                     }
                     for level in (0..shared).filter(|level| !over_copies[*level]) {

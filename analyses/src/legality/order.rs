@@ -11,10 +11,10 @@ use crate::dependences::{Dependence, DependenceKind, DependenceSet};
 use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Posed, Row, Solver, System, equalities_contradict};
-use loop_tree::{Kernel, RuntimeCondition, StmtId};
+use loop_tree::{ArrayId, Kernel, RuntimeCondition, StmtId, Storage};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub(super) struct Check {
     pub core: System,
     /// The first dependence that it stands for.
     pub dependence: usize,
+    /// The arrays that these are on; `None`: of order.
+    pub on: BTreeSet<Option<ArrayId>>,
     /// It need not be kept where one of these holds; empty: always.
     pub vanishes_if: Vec<RuntimeCondition>,
     pub reduction: bool,
@@ -45,6 +47,7 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
                 target: d.target,
                 core: disjunct.core.clone().sorted(),
                 dependence: index,
+                on: BTreeSet::from([d.array]),
                 vanishes_if: d.vanishes_if.clone(),
                 reduction: d.reduction,
             };
@@ -52,6 +55,8 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
             number += 1;
         }
     }
+    // What is on the kernel's own arrays may be left out of a question, and then says nothing of others.
+    let stays = |on: &Option<ArrayId>| on.is_none_or(|a| kernel.array(a).storage != Storage::Local);
     let implied = |a: &Check, b: &Check| {
         let owned = kernel.params.len()
             + kernel.statement(a.source).dims.len()
@@ -59,16 +64,27 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
         // `a` holds wherever `b` does, and is checked under no fewer circumstances.
         (a.vanishes_if.is_empty() || a.vanishes_if == b.vanishes_if)
             && a.reduction == b.reduction
-            && (a.core == b.core || (a.core.columns() == owned && a.core.rows_within(&b.core)))
+            && (a.core == b.core
+                || (a.core.columns() == owned
+                    && a.core.rows_within(&b.core)
+                    && (a.on == b.on || a.on.iter().any(stays))))
     };
     let mut all: Vec<(usize, Check)> = Vec::new();
     for list in by_pair.into_values() {
         let mut kept: Vec<(usize, Check)> = Vec::with_capacity(list.len());
-        for (number, check) in list {
-            if !kept.iter().any(|(_, k)| implied(k, &check)) {
-                kept.retain(|(_, k)| !implied(&check, k));
-                kept.push((number, check));
+        for (number, mut check) in list {
+            if let Some((_, same)) = kept.iter_mut().find(|(_, k)| implied(k, &check)) {
+                same.on.append(&mut check.on);
+                continue;
             }
+            kept.retain(|(_, k)| {
+                let leave = implied(&check, k);
+                if leave {
+                    check.on.extend(k.on.iter().copied());
+                }
+                !leave
+            });
+            kept.push((number, check));
         }
         all.extend(kept);
     }
@@ -137,6 +153,13 @@ pub(super) struct Orders<'o> {
     pub context: &'o System,
     pub solver: &'o Solver,
     pub checks: &'o [Check],
+}
+
+impl Check {
+    /// Whether all of it is on these arrays.
+    pub fn is_on(&self, arrays: &BTreeSet<ArrayId>) -> bool {
+        !arrays.is_empty() && self.on.iter().all(|on| on.is_some_and(|a| arrays.contains(&a)))
+    }
 }
 
 impl Orders<'_> {

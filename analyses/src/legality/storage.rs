@@ -6,7 +6,7 @@
 
 use super::Fault;
 use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
-use crate::places::{Place, Unsupported};
+use crate::places::{Place, PlacedBuffer, Unsupported};
 use crate::system::{Inexact, Posed, Row, Solver, System};
 use loop_tree::{Affine, Green, Kernel, PrivateElement, Privates, StmtId, occurrences};
 use std::collections::BTreeMap;
@@ -39,8 +39,9 @@ impl Storage<'_> {
         for (occurrence, place) in occurrences(root).into_iter().zip(places) {
             let touched = self.privates.touched(self.kernel, &occurrence);
             let unknown = || Unsupported::Predicate { path: place.path.clone() };
-            for (_, element) in touched.ok_or_else(unknown)? {
-                if place.buffers.iter().any(|b| b.buffer.array == element.array) {
+            for (at, element) in touched.ok_or_else(unknown)? {
+                let holds = |b: &Arc<PlacedBuffer>| b.buffer.array == element.array && b.path.0.len() < at;
+                if place.buffers.iter().any(holds) {
                     continue;
                 }
                 let loops = place.loops.iter().filter(|l| l.depth < element.home.0.len()).count();

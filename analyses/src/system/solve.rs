@@ -45,6 +45,11 @@ impl Solver {
         self.left.set(work);
     }
 
+    /// Operations per question.
+    pub fn quota(&self) -> u64 {
+        self.quota
+    }
+
     /// What is left of the budget.
     pub fn budget(&self) -> u64 {
         self.left.get()

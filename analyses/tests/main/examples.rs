@@ -271,8 +271,6 @@ fn what_cannot_be_described_is_refused() {
     let kernel = gemm();
     let oracle = oracle(&kernel);
     let refused = |tree: Green| matches!(oracle.judge(&tree), Verdict::Never(Witness::Unsupported(_)));
-    let buffer = |body| Green::alloc(Buffer::scalar(ArrayId(0)), body);
-    assert!(refused(buffer(buffer(kernel.original.clone()))));
     assert!(refused(leaf(1, &[0, 1, 2])));
     assert!(refused(leaf(7, &[])));
     let endless =

@@ -115,7 +115,7 @@ pub fn enumerate(kernel: &Kernel, root: &Green, params: &[i64]) -> Result<Execut
         result: Execution {
             instances: vec![],
             steps: vec![],
-            buffered: false,
+            buffered: root.summary().has_storage_or_versions,
             leaves: vec![],
             marked: BTreeSet::new(),
             privates: Privates::of(kernel),
@@ -370,7 +370,6 @@ impl Walk<'_> {
                 Ok(())
             }
             Node::Alloc(buffer, body) => {
-                self.result.buffered = true;
                 let extents = buffer.dims.iter().map(|d| eval(&d.extent, &[], self.params));
                 let extents = extents.collect::<Result<Vec<_>, _>>()?;
                 let (number, scope) = (self.entered, self.scope.clone());

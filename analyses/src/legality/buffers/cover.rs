@@ -1,24 +1,108 @@
 //! Sets of elements: what is surely touched covers what is copied, or read.
 
-use super::{Judge, Touch};
+use super::touch::{Touch, touched};
+use super::{Judge, SEEN};
 use crate::isl::{DimType, Set};
 use crate::legality::Fault;
+use crate::mutation::{self, Rule};
+use crate::places::Place;
 use crate::system::{Inexact, Row, System, isl_set};
-use loop_tree::Window;
+use loop_tree::{Affine, Storage, Window};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+// Columns of all systems here: parameters, some of the loops around, subscripts; then columns that are not known.
 impl Judge<'_, '_> {
-    /// Whether, in each execution, all elements of the window are surely touched by such touches.
-    pub(super) fn is_touched(&self, window: &Window, by: impl Fn(&Touch<'_>) -> bool) -> Result<bool, Fault> {
-        let loops = self.buffer.loops;
-        let touching = self.touches.iter().filter(|t| t.surely && by(t));
-        let images: Result<Vec<Vec<System>>, Inexact> = touching.map(|t| self.image(t, loops)).collect();
-        // The window, over the same columns.
+    /// Whether all elements of the window are surely touched in each execution.
+    pub(super) fn is_touched(&self, window: &Window) -> Result<bool, Fault> {
+        self.covers(window, self.in_execution(true)?)
+    }
+
+    /// Whether all elements of the window are surely written in each execution.
+    pub(super) fn is_written(&self, window: &Window) -> Result<bool, Fault> {
+        self.covers(window, self.in_execution(false)?)
+    }
+
+    /// Whether all elements of the window are surely touched somewhere in the region.
+    pub(super) fn is_touched_somewhere(&self, window: &Window) -> Result<bool, Fault> {
+        let mut parts = self.in_execution(true)?;
+        parts.extend(self.in_region(true)?);
+        self.covers(window, parts)
+    }
+
+    /// Whether all elements of the window are surely written in each execution, or were filled in and are written somewhere.
+    pub(super) fn is_written_or_kept(&self, window: &Window) -> Result<bool, Fault> {
+        let mut parts = self.in_execution(false)?;
+        if let Some(fill) = &self.data().fill {
+            let kept = match self.exists() {
+                true => vec![System::new(self.columns())],
+                // What is the kernel's own may be written.
+                false => self.in_region(self.storage() == Storage::Local)?,
+            };
+            for mut system in kept {
+                self.require_window(&mut system, fill)?;
+                parts.push(system);
+            }
+        }
+        self.covers(window, parts)
+    }
+
+    fn columns(&self) -> usize {
+        self.oracle.kernel.params.len() + self.buffer.loops + self.rank()
+    }
+
+    /// Elements that are surely written, or touched, in an execution.
+    fn in_execution(&self, or_read: bool) -> Result<Vec<System>, Inexact> {
+        let (loops, depth) = (self.buffer.loops, self.buffer.path.0.len());
+        let touches = self.touches.iter().filter(|t| t.surely(depth) && (or_read || !t.reads));
+        let parts = touches.map(|t| self.image(t.place, &t.element, loops, loops));
+        Ok(parts.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// Elements that the region surely writes, or touches; none where others see what happens in it.
+    fn in_region(&self, or_read: bool) -> Result<Vec<System>, Inexact> {
+        let oracle = self.oracle;
+        let mut result = Vec::new();
+        if oracle.kernel.statements.iter().any(|s| s.flags.intersects(SEEN))
+            && !mutation::off(Rule::BufferEffects)
+        {
+            return Ok(result);
+        }
+        for place in oracle.original.iter().filter(|p| p.tests.is_empty()) {
+            for touch in touched(oracle, place, self.data().array).flatten() {
+                if touch.always && (or_read || !touch.reads) {
+                    result.extend(self.image(place, &touch.subscripts, 0, self.buffer.loops)?);
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    fn covers(&self, window: &Window, parts: Vec<System>) -> Result<bool, Fault> {
+        let mut system = System::new(self.columns());
         let params = self.oracle.kernel.params.len();
+        let columns: Vec<Row> = (0..params).map(Row::column).collect();
+        system.include(&self.oracle.context, &columns)?;
+        let scope: Vec<Row> = (params..params + self.buffer.loops).map(Row::column).collect();
+        for c in self.inside[0].bounds_of(self.buffer.loops) {
+            system.require(&c, &scope)?;
+        }
+        self.require_window(&mut system, window)?;
+        let mut inner = Vec::new();
+        for conjunction in &self.buffer.conditions {
+            let mut system = system.clone();
+            for c in conjunction {
+                system.require(c, &scope)?;
+            }
+            inner.push(system);
+        }
+        self.is_within(&inner, &parts, self.columns())
+    }
+
+    fn require_window(&self, system: &mut System, window: &Window) -> Result<(), Inexact> {
+        let params = self.oracle.kernel.params.len();
+        let loops = self.buffer.loops;
         let scope: Vec<Row> = (params..params + loops).map(Row::column).collect();
-        let mut system = System::new(params + loops + window.0.len());
-        self.require_scope(&mut system, &scope)?;
         for (k, range) in window.0.iter().enumerate() {
             let x = Row::column(params + loops + k);
             for l in &range.lower {
@@ -30,47 +114,60 @@ impl Judge<'_, '_> {
                 system.require_nonnegative(row);
             }
         }
-        self.is_within(&[system], &images?.concat(), params + loops + window.0.len())
+        Ok(())
     }
 
     /// Whether an earlier write of the same execution surely writes whatever the touch reads.
     pub(super) fn is_written_before(&self, read: &Touch<'_>) -> Result<bool, Fault> {
         let mut by_shared: BTreeMap<usize, Vec<System>> = BTreeMap::new();
-        for write in self.touches.iter().filter(|t| !t.reads && t.surely) {
+        for write in self.touches.iter().filter(|t| !t.reads) {
             let (shared, order) = write.place.shared(read.place);
-            if order == Ordering::Less {
-                by_shared.entry(shared).or_default().extend(self.image(write, shared)?);
+            let common =
+                write.place.path.0.iter().zip(&read.place.path.0).take_while(|(a, b)| a == b).count();
+            if order == Ordering::Less && write.surely(common) {
+                let image = self.image(write.place, &write.element, shared, shared)?;
+                by_shared.entry(shared).or_default().extend(image);
             }
         }
         for (shared, images) in by_shared {
             let columns = self.oracle.kernel.params.len() + shared + self.rank();
-            if self.is_within(&self.image(read, shared)?, &images, columns)? {
+            if self.is_within(&self.image(read.place, &read.element, shared, shared)?, &images, columns)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// The elements that a touch touches: over parameters, the outermost `loops`, and subscripts; then columns that are not
-    /// known.
-    fn image(&self, touch: &Touch<'_>, loops: usize) -> Result<Vec<System>, Inexact> {
+    /// The elements that a place touches, over columns for `outer` loops, of which the first `shared` are its own.
+    fn image(
+        &self,
+        place: &Place,
+        element: &[Affine],
+        shared: usize,
+        outer: usize,
+    ) -> Result<Vec<System>, Inexact> {
         let params = self.oracle.kernel.params.len();
         let rank = self.rank();
-        let inner = touch.place.loops.len() - loops;
-        let mut system = System::new(params + loops + rank + inner);
+        let known = params + outer + rank;
+        let inner = place.loops.len() - shared;
+        let mut system = System::new(known + inner);
         let columns: Vec<Row> = (0..params).map(Row::column).collect();
         system.include(&self.oracle.context, &columns)?;
-        let outer = (params..params + loops).chain(params + loops + rank..params + loops + rank + inner);
-        let time: Vec<Row> = outer.map(Row::column).collect();
-        for (k, subscript) in touch.element.iter().take(rank).enumerate() {
-            let row = system.row(subscript, &time)?.minus(&Row::column(params + loops + k))?;
+        let time: Vec<Row> = (params..params + shared).chain(known..known + inner).map(Row::column).collect();
+        for (k, subscript) in element.iter().take(rank).enumerate() {
+            let row = system.row(subscript, &time)?.minus(&Row::column(params + outer + k))?;
             system.require_zero(row);
         }
-        touch.place.domains(&system, &time)
+        place.domains(&system, &time)
     }
 
     /// Whether a union of sets lies within another one; of columns beyond the first ones any value will do.
-    fn is_within(&self, inner: &[System], outer: &[System], columns: usize) -> Result<bool, Fault> {
+    pub(super) fn is_within(
+        &self,
+        inner: &[System],
+        outer: &[System],
+        columns: usize,
+    ) -> Result<bool, Fault> {
         let answer = self.oracle.solver.within_quota(|ctx| {
             let union = |systems: &[System]| {
                 let mut result: Option<Set> = None;
@@ -91,15 +188,5 @@ impl Judge<'_, '_> {
             }
         });
         Ok(answer?)
-    }
-
-    /// What is known wherever the buffer is entered.
-    fn require_scope(&self, system: &mut System, scope: &[Row]) -> Result<(), Inexact> {
-        let columns: Vec<Row> = (0..self.oracle.kernel.params.len()).map(Row::column).collect();
-        system.include(&self.oracle.context, &columns)?;
-        for c in self.inside[0].bounds_of(self.buffer.loops) {
-            system.require(&c, scope)?;
-        }
-        Ok(())
     }
 }
