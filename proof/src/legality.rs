@@ -376,7 +376,7 @@ pub fn has_buffers(node: &Green) -> bool {
 }
 
 /// What makes buffers worth having.
-const USUAL: [&str; 11] = [
+const USUAL: [&str; 12] = [
     "fuse",
     "interchange",
     "tile",
@@ -388,6 +388,7 @@ const USUAL: [&str; 11] = [
     "replace",
     "contract",
     "expand",
+    "forward",
 ];
 
 /// A random move: first the transformation, then the place, so that those with few places are seen as often. `usual`: one of

@@ -55,7 +55,7 @@ pub use refusal::Refusal;
 pub use registry::{MoveOptions, Registration, Registry, moves};
 pub use transform::{Rewrite, Step, Transform};
 pub use transformations::{
-    Concatenate, Contract, Distribute, End, Expand, Factor, Fuse, IndexSetSplit, Interchange, Mark, Move,
-    Pack, Peel, Permute, Remainder, Reorder, Replace, Reverse, Sink, Skew, StripMine, Tile, Unroll,
+    Concatenate, Contract, Distribute, End, Expand, Factor, Forward, Fuse, IndexSetSplit, Interchange, Mark,
+    Move, Pack, Peel, Permute, Remainder, Reorder, Replace, Reverse, Sink, Skew, StripMine, Tile, Unroll,
     UnrollAndJam, Unswitch, Version,
 };

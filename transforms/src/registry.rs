@@ -2,9 +2,9 @@
 
 use crate::manual::top;
 use crate::{
-    Arguments, Concatenate, Context, Contract, Distribute, Expand, Fuse, IndexSetSplit, Interchange, Mark,
-    Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step, StripMine, Tile,
-    Unroll, UnrollAndJam, Unswitch, Version,
+    Arguments, Concatenate, Context, Contract, Distribute, Expand, Forward, Fuse, IndexSetSplit, Interchange,
+    Mark, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step, StripMine,
+    Tile, Unroll, UnrollAndJam, Unswitch, Version,
 };
 use std::sync::Arc;
 
@@ -150,6 +150,7 @@ impl Registry {
             "unswitch": Unswitch in "unswitch",
             "concatenate": Concatenate in "concatenate",
             "contract": Contract in "contract",
+            "forward": Forward in "forward",
             "expand": Expand in "expand",
             "pack": Pack in "pack",
             "replace": Replace in "replace",

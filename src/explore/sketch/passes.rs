@@ -1,5 +1,5 @@
 //! Passes over the same data become one: every nest in the order in which it walks memory, then neighbours fused, and what they
-//! hand on kept in registers where nobody else reads it. Chains of loops over vectors; products of a matrix and its transpose with vectors.
+//! hand on kept in registers where nobody else reads it; or what is handed on computed where it is read. Chains of loops over vectors; products of a matrix and its transpose with vectors.
 
 use super::{Desk, Draft, Sketch, Stage};
 use crate::explore::region::{Region, loops_below};
@@ -27,7 +27,7 @@ impl Sketch for Passes {
             return vec![];
         }
         let ordered = in_order_of_memory(desk, start, region);
-        let mut result = vec![];
+        let mut result: Vec<Variant> = repeated(desk, &ordered, "forward").into_iter().collect();
         let fused = fuse_neighbours(desk, ordered.clone(), &region.members(&ordered.root));
         if fused.root != ordered.root {
             let mut inner = fused.clone();
@@ -39,7 +39,7 @@ impl Sketch for Passes {
                 }
             }
             let together = [inner, fused];
-            result.extend(together.iter().filter_map(|variant| contracted(desk, variant)));
+            result.extend(together.iter().filter_map(|variant| repeated(desk, variant, "contract")));
             let [inner, fused] = together;
             if inner.root != fused.root {
                 result.push(inner);
@@ -131,9 +131,9 @@ pub(super) fn fuse_all(desk: &mut Desk<'_, '_, '_>, mut current: Variant, outer:
     }
 }
 
-/// With each temporary array that one loop fills and uses kept to what is alive at a time; `None` if there is none.
-fn contracted(desk: &mut Desk<'_, '_, '_>, from: &Variant) -> Option<Variant> {
-    let options = MoveOptions { only: vec!["contract".into()], ..MoveOptions::default() };
+/// With a step about temporary arrays made for each of them where it is legal; `None` if there is none.
+fn repeated(desk: &mut Desk<'_, '_, '_>, from: &Variant, step: &str) -> Option<Variant> {
+    let options = MoveOptions { only: vec![step.into()], ..MoveOptions::default() };
     let registry = Registry::standard();
     let mut current = from.clone();
     let kernel = desk.kernel();
