@@ -75,6 +75,15 @@ pub enum Layout {
     },
     /// `T a[C]`, a variable of the function, zero at first.
     Local,
+    /// `T *a = malloc(C)`, set by a loop at first, and freed at the end.
+    Temporary,
+}
+
+impl Layout {
+    /// Whether it is the function's own, not an argument.
+    pub fn is_local(self) -> bool {
+        matches!(self, Layout::Local | Layout::Temporary)
+    }
 }
 
 /// An array.

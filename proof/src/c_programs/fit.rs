@@ -80,7 +80,7 @@ pub fn fit(function: Function) -> Result<Fitted, Misfit> {
 fn rank_in_c(array: &Array) -> usize {
     match array.layout {
         Layout::Constant | Layout::Variable { .. } => array.rank,
-        Layout::Flat | Layout::Linear { .. } | Layout::Local => 1,
+        Layout::Flat | Layout::Linear { .. } | Layout::Local | Layout::Temporary => 1,
     }
 }
 
@@ -100,7 +100,7 @@ pub fn linear(array: &Array, subscripts: &[Index]) -> Index {
 
 fn extent(function: &Function, array: &Array, runs: &[&Ranges]) -> Result<Extent, Misfit> {
     let rank = rank_in_c(array);
-    let local = array.layout == Layout::Local;
+    let local = array.layout.is_local();
     let (mut offsets, mut inner) = (vec![0; rank], Vec::new());
     for (dim, offset) in offsets.iter_mut().enumerate().skip(usize::from(!local)) {
         let touched = || runs.iter().enumerate().filter_map(|(run, r)| r.0[dim].map(|range| (run, range)));

@@ -24,18 +24,30 @@ pub struct Profile {
     pub opaque: u32,
     /// Loop bodies that set a scalar first, and store it last.
     pub own_scalars: u32,
+    /// Functions with an array of their own that is allocated.
+    pub temporaries: u32,
 }
 
 impl Default for Profile {
     fn default() -> Self {
-        Profile { depth: 4, statements: 6, odd: 8, data_dependent: 10, exits: 4, opaque: 2, own_scalars: 0 }
+        let profile = Profile { depth: 4, statements: 6, odd: 8, data_dependent: 10, ..Self::affine() };
+        Profile { exits: 4, opaque: 2, ..profile }
     }
 }
 
 impl Profile {
     /// Loops and arrays that should be understood completely.
     pub fn affine() -> Self {
-        Profile { depth: 3, statements: 5, odd: 0, data_dependent: 0, exits: 0, opaque: 0, own_scalars: 0 }
+        Profile {
+            depth: 3,
+            statements: 5,
+            odd: 0,
+            data_dependent: 0,
+            exits: 0,
+            opaque: 0,
+            own_scalars: 0,
+            temporaries: 0,
+        }
     }
 }
 
@@ -110,6 +122,10 @@ impl<'a> Generator<'a> {
         }
         for _ in 0..self.rng.usize(1..=4) {
             self.array();
+        }
+        if self.profile.temporaries > 0 && self.chance(self.profile.temporaries) {
+            let (element, layout) = (self.main, Layout::Temporary);
+            self.arrays.push(Array { element, layout, rank: 1, restrict: false, volatile: false });
         }
         for _ in 0..self.rng.usize(0..=2) {
             let ty = if self.chance(70) { self.main } else { self.element() };

@@ -1,6 +1,6 @@
 //! Where the arrays of a run lie in one block of memory, apart or overlapping.
 
-use super::{Element, Fitted, IntType, Layout};
+use super::{Element, Fitted, IntType};
 use fastrand::Rng;
 
 /// One call of a function.
@@ -41,7 +41,7 @@ fn pairs(fitted: &Fitted, run: usize) -> Vec<(usize, usize)> {
     let byte = |e: Element| matches!(e, Element::Int(IntType::I8 | IntType::U8));
     let usable = |at: &usize| {
         let array = &fitted.function.arrays[*at];
-        array.layout != Layout::Local && !array.restrict && fitted.extents[*at].touched[run].is_some()
+        !array.layout.is_local() && !array.restrict && fitted.extents[*at].touched[run].is_some()
     };
     let all: Vec<usize> = (0..fitted.function.arrays.len()).filter(usable).collect();
     let mut result = Vec::new();
@@ -74,7 +74,7 @@ fn scenario(fitted: &Fitted, run: usize, overlap: Option<(usize, usize)>, rng: &
     for at in 0..function.arrays.len() {
         let around = if Some(at) == overlap.map(|o| o.0) { slack } else { 0 };
         starts.push(end + around);
-        if function.arrays[at].layout != Layout::Local && Some(at) != overlap.map(|o| o.1) {
+        if !function.arrays[at].layout.is_local() && Some(at) != overlap.map(|o| o.1) {
             end = (end + 2 * around + bytes(at).1 + GAP + 63) / 64 * 64;
         }
     }
@@ -97,7 +97,7 @@ fn scenario(fitted: &Fitted, run: usize, overlap: Option<(usize, usize)>, rng: &
     for (at, start) in starts.iter().enumerate() {
         let (low, length, size) = bytes(at);
         pointers.push(start - low);
-        if function.arrays[at].layout != Layout::Local {
+        if !function.arrays[at].layout.is_local() {
             regions.push((
                 usize::try_from(*start).ok()?,
                 (length / size) as usize,

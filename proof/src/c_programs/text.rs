@@ -12,6 +12,8 @@ use std::fmt::Write;
 pub const PRELUDE: &str = "\
 double fabs(double), sqrt(double), floor(double), ceil(double);
 float fabsf(float), sqrtf(float), floorf(float), ceilf(float);
+void *malloc(unsigned long);
+void free(void *);
 static volatile unsigned long side_state;
 __attribute__((noinline)) static void side(long x) { side_state = side_state * 31 + x; }
 ";
@@ -29,7 +31,7 @@ pub fn function(fitted: &Fitted, number: usize) -> String {
     let mut passed: Vec<String> =
         f.params.iter().enumerate().map(|(p, param)| format!("({})n[{p}]", param.ty.name())).collect();
     for (a, (array, extent)) in f.arrays.iter().zip(&fitted.extents).enumerate() {
-        if array.layout == Layout::Local {
+        if array.layout.is_local() {
             continue;
         }
         let qualifier = if array.restrict { "restrict " } else { "" };
@@ -57,16 +59,27 @@ pub fn function(fitted: &Fitted, number: usize) -> String {
     let _ = writeln!(out, "long taken_{number};");
     let _ = writeln!(out, "__attribute__((noinline)) {ty} test_{number}({declared}) {{");
     for (a, (array, extent)) in f.arrays.iter().zip(&fitted.extents).enumerate() {
-        if array.layout == Layout::Local {
-            let extent = extent.inner.first().copied().unwrap_or(1);
-            let _ = writeln!(out, "  {} a{a}[{extent}] = {{0}};", element(array.element));
-        }
+        let (ty, extent) = (element(array.element), extent.inner.first().copied().unwrap_or(1));
+        let _ = match array.layout {
+            Layout::Local => writeln!(out, "  {ty} a{a}[{extent}] = {{0}};"),
+            Layout::Temporary => writeln!(out, "  {ty} *a{a} = malloc({extent} * sizeof({ty}));"),
+            _ => Ok(()),
+        };
     }
     for (s, scalar) in f.scalars.iter().enumerate() {
         let _ = writeln!(out, "  {} s{s} = {};", element(scalar.ty), scalar.init);
     }
+    let temporaries = || f.arrays.iter().enumerate().filter(|(_, a)| a.layout == Layout::Temporary);
+    // Different values, so that it does not become a call of memset.
+    for (a, array) in temporaries() {
+        let (ty, extent) = (element(array.element), fitted.extents[a].inner.first().copied().unwrap_or(1));
+        let _ = writeln!(out, "  for (long t = 0; t < {extent}; t++) a{a}[t] = ({ty})(t & 7);");
+    }
     let writer = Writer { function: f, extents: &fitted.extents };
     writer.block(&f.body, 1, &mut out);
+    for (a, _) in temporaries() {
+        let _ = writeln!(out, "  free(a{a});");
+    }
     let _ = writeln!(out, "  return {};\n}}", writer.result());
     let _ = writeln!(out, "void run_{number}(const long *n, void *const *a, void *r) {{");
     let _ = writeln!(out, "  (void)n; (void)a; side_state = 0; ((long *)r)[0] = 0;");

@@ -57,7 +57,8 @@ pub fn one(seed: u64, failures: &Path) -> Report {
     let profile =
         if seed.is_multiple_of(4) { profile } else { Profile { statements: 3, depth: 3, ..profile } };
     let own_scalars = if seed % 5 < 3 { 40 } else { 0 };
-    let profile = Profile { own_scalars, ..profile };
+    let temporaries = if seed.is_multiple_of(2) { 60 } else { 0 };
+    let profile = Profile { own_scalars, temporaries, ..profile };
     let numbers = seed * FUNCTIONS..(seed + 1) * FUNCTIONS;
     let functions: Vec<Fitted> = numbers.filter_map(|s| generate(s, &profile)).collect();
     let level = [Level::Raw, Level::O1, Level::O2][(seed / 3 % 3) as usize];
