@@ -98,6 +98,15 @@ fn subscripts_are_those_of_the_source() {
     }
 }
 
+/// `m * (i + 1) - 1 - k` is in row `i`, and not in the next one, which it would be only for `m <= 0`.
+#[test]
+fn a_row_walked_backwards_is_that_row() {
+    for flags in [&RAW[..], &LIGHT[..]] {
+        let text = regions(&root().join("tests/lift/row_backwards.c"), flags, Some("f")).concat();
+        assert!(text.contains("f64[?, ") && !text.contains("<= 0"), "{text}");
+    }
+}
+
 #[test]
 fn accumulators_become_array_elements() {
     check("gemm_colmajor", &RAW, &["require nooverlap(", "for k in 0..n"]);

@@ -140,7 +140,8 @@ impl Affine {
         self.terms.iter().any(|(a, _)| matches!(a, Atom::Div(_)))
     }
 
-    fn combine(&self, other: &Affine, factor: i64) -> Affine {
+    /// `self + factor * other`
+    pub(crate) fn combine(&self, other: &Affine, factor: i64) -> Affine {
         if self.overflowed || other.overflowed {
             return Self::inexact();
         }
@@ -175,12 +176,23 @@ impl Affine {
 
     /// The expression times an integer.
     pub fn scale(&self, factor: i64) -> Affine {
-        Affine::constant(0).combine(self, factor)
+        let mut result = if factor == 0 && !self.overflowed { Affine::constant(0) } else { self.clone() };
+        let coefficients = result.terms.iter_mut().map(|(_, c)| c).chain([&mut result.constant]);
+        for c in coefficients {
+            match c.checked_mul(factor) {
+                Some(product) => *c = product,
+                None => return Self::inexact(),
+            }
+        }
+        result
     }
 
     /// The expression plus an integer.
     pub fn offset(&self, by: i64) -> Affine {
-        self.combine(&Affine::constant(by), 1)
+        match self.constant.checked_add(by) {
+            Some(constant) if !self.overflowed => Affine { constant, ..self.clone() },
+            _ => Self::inexact(),
+        }
     }
 
     /// `floor(self / divisor)`. A divisor that is not positive gives an inexact expression.

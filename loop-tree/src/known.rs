@@ -133,8 +133,11 @@ impl Known {
         // |a| * e >= |c| * fact - (|a| - 1) is enough, as e is an integer.
         let mut with = |fact: &Affine, a: i64| {
             let (Some(scale), Some(factor)) = (a.checked_abs(), c.checked_abs()) else { return false };
-            let rest = (&e.scale(scale) - &fact.scale(factor)).offset(scale - 1);
-            rest.is_exact() && self.prove(&rounded(&rest), steps)
+            let rest = match scale {
+                1 => e.combine(fact, -factor),
+                _ => e.scale(scale).combine(fact, -factor).offset(scale - 1),
+            };
+            rest.is_exact() && self.prove(&rounded(rest), steps)
         };
         if let Atom::Div(d) = atom {
             let rest = &d.numerator - &Affine::atom(atom.clone()).scale(d.denominator);
@@ -180,7 +183,7 @@ fn coefficient(e: &Affine, atom: &Atom) -> Option<i64> {
 }
 
 /// Divided by the common divisor of its coefficients: negative for the same values.
-fn rounded(e: &Affine) -> Affine {
+fn rounded(e: Affine) -> Affine {
     let gcd = |mut a: u64, mut b: u64| {
         while b != 0 {
             (a, b) = (b, a % b);
@@ -191,6 +194,6 @@ fn rounded(e: &Affine) -> Affine {
     match i64::try_from(g) {
         // Every coefficient is a multiple, so that no floor remains.
         Ok(g) if g > 1 => e.floor_div(g),
-        _ => e.clone(),
+        _ => e,
     }
 }

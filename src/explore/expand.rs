@@ -314,9 +314,13 @@ impl<'e, 'a> Engine<'e, 'a> {
         ranked.sort_by(|(a, x), (b, y)| by_cost((x.cycles, &a.recipe), (y.cycles, &b.recipe)));
         // Where the sizes are such that nothing runs, ranks tell nothing.
         let wanted = if origin > 0.0 { self.explorer.limits.promising } else { usize::MAX };
-        let first = self.variants.len();
+        let (first, undecided) = (self.variants.len(), self.statistics.undecided);
         let mut rest = ranked.into_iter().peekable();
-        while self.variants.len() - first < wanted && rest.peek().is_some() {
+        // What is too hard to judge in the best sizes is so in others.
+        while self.variants.len() - first < wanted
+            && self.statistics.undecided - undecided < wanted
+            && rest.peek().is_some()
+        {
             let batch: Vec<(Draft, Cost)> = rest.by_ref().take(wanted.min(BATCH)).collect();
             let all =
                 wanted == usize::MAX || batch.iter().any(|(_, cost)| cost.cycles <= UNPROMISING * origin);

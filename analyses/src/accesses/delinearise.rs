@@ -150,21 +150,27 @@ fn split(
             rest = remainder;
             continue;
         }
-        // The innermost division decides the constants; a neighbour may be the one in bounds.
-        let mut fits = None;
+        // The innermost division decides the constants; a neighbour may be the one in bounds: a row walked backwards, from
+        // `n - 1` on, is not the next one at `-1`, though that is in bounds where `n <= 0`.
+        let before = scope.conditions().clone();
+        let mut fits: Option<(Vec<Fact>, Poly, Poly)> = None;
         for shift in [0i128, -1, 1] {
             let (Some(q), Some(r)) = (quotient.offset(shift), remainder.add_scaled(stride, -shift)) else {
                 continue;
             };
-            let saved = scope.conditions().len();
             let outer = level == 0 || bounded(scope, access, &q, &sizes[level - 1]).is_some();
-            if outer && bounded(scope, access, &r, &sizes[level]).is_some() {
-                fits = Some((q, r));
-                break;
+            let inside = outer && bounded(scope, access, &r, &sizes[level]).is_some();
+            let needed = std::mem::replace(scope.conditions(), before.clone());
+            if inside && fits.as_ref().is_none_or(|(other, ..)| needed.len() < other.len()) {
+                let enough = needed.len() == before.len();
+                fits = Some((needed, q, r));
+                if enough {
+                    break;
+                }
             }
-            scope.conditions().truncate(saved);
         }
-        let (q, r) = fits?;
+        let (needed, q, r) = fits?;
+        *scope.conditions() = needed;
         result.push(q);
         rest = r;
     }

@@ -21,27 +21,39 @@ pub(super) fn eliminate(rows: &Rows, work: &mut u64) -> Result<(), Refuted> {
     }
 }
 
-/// Values that satisfy the rows, of those next to zero the first ones found; where rounding is in the way, perhaps none, or
-/// wrong ones.
-pub(super) fn point(rows: &Rows, work: &mut u64) -> Option<Vec<i64>> {
+/// Which of the values that are left for a column is taken.
+#[derive(Clone, Copy)]
+enum Taken {
+    NextToZero,
+    Least,
+    Greatest,
+}
+
+/// Values that satisfy the rows; where rounding is in the way, perhaps none, or wrong ones.
+pub(super) fn points(rows: &Rows, work: &mut u64) -> Vec<Vec<i64>> {
     let width = rows.width();
     let mut current = Distinct::of(rows);
     let mut eliminated: Vec<(usize, Distinct)> = Vec::new();
     while let Some(var) = cheapest(&current, width) {
         *work = work.saturating_add(current.len() as u64);
-        if current.len() > MAX_ROWS {
-            return None;
-        }
         let mut next = Distinct::new(width);
-        step(&current, var, &mut next).ok()?;
+        if current.len() > MAX_ROWS || step(&current, var, &mut next).is_err() {
+            return Vec::new();
+        }
         eliminated.push((var, std::mem::replace(&mut current, next)));
     }
+    let all = [Taken::NextToZero, Taken::Least, Taken::Greatest];
+    all.into_iter().filter_map(|taken| substituted(&eliminated, width, taken)).collect()
+}
+
+/// Values of the columns, those that were eliminated last first.
+fn substituted(eliminated: &[(usize, Distinct)], width: usize, taken: Taken) -> Option<Vec<i64>> {
     let mut point = vec![0; width];
-    for (var, rows) in eliminated.into_iter().rev() {
+    for (var, rows) in eliminated.iter().rev() {
         let (mut low, mut high) = (i64::MIN, i64::MAX);
-        for row in rows.iter().filter(|row| row[var] != 0) {
+        for row in rows.iter().filter(|row| row[*var] != 0) {
             let rest = value(&row[..width], row[width], &point)?;
-            match row[var] {
+            match row[*var] {
                 c @ 1.. => low = low.max(rest.div_euclid(c).checked_neg()?),
                 c => high = high.min(rest.div_euclid(c.checked_neg()?)),
             }
@@ -49,7 +61,11 @@ pub(super) fn point(rows: &Rows, work: &mut u64) -> Option<Vec<i64>> {
         if low > high {
             return None;
         }
-        point[var] = 0.clamp(low, high);
+        point[*var] = match taken {
+            Taken::Least if low > i64::MIN => low,
+            Taken::Greatest if high < i64::MAX => high,
+            _ => 0.clamp(low, high),
+        };
     }
     Some(point)
 }

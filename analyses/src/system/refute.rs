@@ -105,9 +105,14 @@ impl Solved {
         self.contradicts || self.attempt(question, effort, work).is_err()
     }
 
-    /// Perhaps a solution. What rounding has made of equalities and rows may be wrong: it has to be tried.
-    pub fn point(&self, work: &mut u64) -> Option<Vec<i64>> {
-        let mut point = if self.contradicts { None } else { eliminate::point(&self.rows, work) }?;
+    /// Perhaps solutions. What rounding has made of equalities and rows may be wrong: they have to be tried.
+    pub fn points(&self, work: &mut u64) -> impl Iterator<Item = Vec<i64>> {
+        let found = if self.contradicts { Vec::new() } else { eliminate::points(&self.rows, work) };
+        found.into_iter().filter_map(|point| self.completed(point))
+    }
+
+    /// With the values that equalities give.
+    fn completed(&self, mut point: Vec<i64>) -> Option<Vec<i64>> {
         // Those that are given first may use those that are given last.
         for (e, var) in self.used.iter().zip(&self.given).rev() {
             let (constant, coefficients) = e.split_last()?;

@@ -128,7 +128,7 @@ impl Solver {
     fn sample(&self, posed: &Posed) -> Result<Option<Vec<i64>>, isl::IslError> {
         let system = posed.system();
         let mut work = 1;
-        let point = posed.solved().point(&mut work).filter(|point| system.accepts(point));
+        let point = posed.solved().points(&mut work).find(|point| system.accepts(point));
         self.charge(work)?;
         if point.is_some() {
             return Ok(point);

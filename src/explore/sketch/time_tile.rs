@@ -37,6 +37,12 @@ impl Sketch for TimeTile {
             sizes: vec![vec![time_size, row_size]],
             full: false,
         };
+        // Where tiles are legal as they are, nothing passes from one iteration to the next: it is no loop over time.
+        let (time_size, row_size) = SIZES[0];
+        let straight = desk.apply(&(&fused).into(), tile(rows, time_size, row_size));
+        if straight.is_ok_and(|draft| desk.judge_one(draft).is_some()) {
+            return vec![];
+        }
         for factor in REACH {
             let skew = Skew { outer: time.clone().into(), inner: rows.clone().into(), factor };
             let Ok(skewed) = desk.apply(&(&fused).into(), skew) else { return vec![] };
