@@ -4,8 +4,14 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 5] =
-    ["shim/analysis.cpp", "shim/scev.cpp", "shim/cost.cpp", "shim/ir.cpp", "shim/plugin.cpp"];
+const SOURCES: [&str; 6] = [
+    "shim/analysis.cpp",
+    "shim/scev.cpp",
+    "shim/cost.cpp",
+    "shim/ir.cpp",
+    "shim/passes.cpp",
+    "shim/plugin.cpp",
+];
 
 fn main() {
     println!("cargo::rerun-if-env-changed=LLVM_SYS_221_PREFIX");

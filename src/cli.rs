@@ -1,6 +1,6 @@
 //! Arguments and commands.
 //!
-//! Exit codes: 0 success; 1 the input was read but the request failed (a recipe that does not apply, a variant that
+//! Exit codes: 0 success; 1 the input was read but the request failed (a recipe that does not apply, a function that is not there, a variant that
 //! computes something else, an execution error); 2 wrong usage; 3 the input could not be read, parsed or verified.
 //! Results go to standard output, everything else to standard error.
 

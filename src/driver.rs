@@ -12,7 +12,7 @@ mod optimizer;
 mod replace;
 mod settings;
 
-pub use clang::compile_c;
+pub use clang::{compile_source, is_source};
 pub use error::DriverError;
 pub use llvm_target::{LlvmTarget, TargetError};
 pub use notes::{Note, Piece, Subject, notes};
@@ -20,12 +20,12 @@ pub use optimizer::{Chosen, Optimizer, Progress};
 pub use replace::{Choices, Rehearsed};
 pub use settings::{ModelError, Models, Settings};
 
-use crate::explore::Exploration;
+use crate::explore::{Exploration, WORTHWHILE};
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
 use analyses::DependenceSet;
 use cost_model::targets::Vectors;
 use irgen::lift::{self, Remark};
-use irgen::llvm::{Context, Module};
+use irgen::llvm::{Context, Function, Module};
 use loop_tree::{Kernel, SourceLocation};
 use std::sync::Arc;
 
@@ -79,8 +79,33 @@ pub struct Session<'a> {
     pub name: &'a str,
     /// What searches and judges.
     pub optimizer: &'a Optimizer,
+    /// How far a compiler has come with it.
+    pub stage: Stage,
+    /// What the session is for.
+    pub purpose: Purpose,
     /// Told what is going on.
     pub progress: Option<Progress<'a>>,
+}
+
+/// How far a compiler has come with a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// A front end, or somebody, has written it: it is verified, and callers are brought into the form in which it shows what
+    /// they pass.
+    Written,
+    /// A pipeline hands it over: it is valid, and early passes have been over it.
+    InPipeline,
+}
+
+/// What regions are explored for. What is replaced is the same for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To tell all that can be done.
+    Explore,
+    /// To replace them, and to tell why others are not: what takes next to no time is not searched.
+    Explain,
+    /// To replace them: functions of which it is plain that nothing is described are not looked at either.
+    Replace,
 }
 
 /// Regions with what the search found; plain data.
@@ -126,7 +151,8 @@ impl Explored {
 impl<'a> Session<'a> {
     /// A session that tells nobody how far it is.
     pub fn new(input: &'a [u8], name: &'a str, optimizer: &'a Optimizer) -> Session<'a> {
-        Session { input, name, optimizer, progress: None }
+        let (stage, purpose) = (Stage::Written, Purpose::Explore);
+        Session { input, name, optimizer, stage, purpose, progress: None }
     }
 }
 
@@ -137,29 +163,37 @@ impl Session<'_> {
         functions: Functions,
         f: &mut dyn FnMut(&lift::LiftedFunction<'_>) -> Result<R, DriverError>,
     ) -> Result<Vec<R>, DriverError> {
-        let options = &self.optimizer.lifting;
+        let settings = &self.optimizer.settings;
         let context = Context::new();
         let span = tracing::info_span!("read").entered();
         let mut module = context.parse(self.input, self.name)?;
-        module.verify()?;
+        if self.stage == Stage::Written {
+            module.verify()?;
+        }
+        require_target(&module)?;
         self.require_function(&module)?;
-        let looping = match functions {
-            Functions::All => {
-                lift::canonicalise(&mut module)?;
-                None
-            }
-            Functions::Looping => Some(lift::canonicalise_loops(&mut module)?),
+        let wanted = |function: Function<'_>| {
+            settings.wants_function(&function.name())
+                && match (functions, self.purpose) {
+                    (Functions::All, _) => true,
+                    (Functions::Looping, Purpose::Replace) => function.may_lift(),
+                    (Functions::Looping, _) => lift::has_cycle(function),
+                }
         };
+        let (wanted, callers) = lift::with_callers(&module, wanted);
+        let mut changed: Vec<String> = wanted.iter().cloned().collect();
+        if self.stage == Stage::Written {
+            changed.extend(callers);
+        }
+        lift::canonicalise_functions(&mut module, &changed)?;
         drop(span);
         let mut results = Vec::new();
         for function in module.functions() {
-            let name = function.name();
-            let wanted = looping.as_ref().is_none_or(|names| names.contains(&name));
-            if function.is_declaration() || !wanted || !self.optimizer.settings.wants_function(&name) {
+            if !wanted.contains(&function.name()) {
                 continue;
             }
             let span = tracing::info_span!("lift").entered();
-            let lifted = lift::lift_function_with(&module, function, options);
+            let lifted = lift::lift_function_with(&module, function, &self.optimizer.lifting);
             drop(span);
             results.push(f(&lifted)?);
         }
@@ -250,6 +284,11 @@ impl Session<'_> {
         let longest = searches.iter().map(|(.., cycles)| *cycles).fold(0.0, f64::max);
         for (function, vectors, number, region, at, cycles) in searches {
             let LiftedKernel { kernel, location, likely } = region;
+            if cycles < WORTHWHILE && self.purpose != Purpose::Explore {
+                let why = format!("it is predicted to take {cycles:.0} cycles, too few for a change to pay");
+                explored.skipped.push(SkippedRegion { function, number, location, why });
+                continue;
+            }
             let mut limits = self.optimizer.settings.limits;
             if cycles < NEGLIGIBLE * longest {
                 limits.variants = limits.variants.div_ceil(SMALLER_SEARCH);
@@ -329,6 +368,14 @@ impl Session<'_> {
             }),
         }
     }
+}
+
+/// Code of other machines computes with other types and costs: it is refused. Where nothing is said, it is ours.
+fn require_target(module: &Module<'_>) -> Result<(), DriverError> {
+    let triple = module.triple();
+    let ours =
+        triple.starts_with("x86_64") && module.data_layout().pointer_size() == 8 && !triple.ends_with("x32");
+    if triple.is_empty() || ours { Ok(()) } else { Err(DriverError::Target { triple }) }
 }
 
 /// Which functions are lifted.

@@ -16,7 +16,7 @@ pub use expand::{MoveSource, RegistryMoves};
 pub use region::Region;
 pub use sketch::{Desk, Draft, Sketch, Sketches, Stage};
 pub use strategy::Strategy;
-pub use variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant};
+pub use variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant, WORTHWHILE};
 
 use analyses::{DependenceSet, OracleOptions};
 use cost_model::{CostModel, Target};

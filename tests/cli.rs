@@ -65,7 +65,7 @@ fn the_manual_has_each_transformation() {
 
 #[test]
 fn timings_name_the_phases() {
-    let output = piped(&["opt", "-", "--timings"], LOOP.as_bytes());
+    let output = piped(&["opt", "-", "--timings", "--default-param", "100000"], LOOP.as_bytes());
     let text = String::from_utf8_lossy(&output.stderr);
     for phase in ["phase", "read", "lift", "dependences", "search"] {
         assert!(text.lines().any(|line| line.starts_with(phase)), "{phase}: {text}");
@@ -85,6 +85,73 @@ fn opt_refuses_what_is_no_ir_and_writes_nothing() {
         let output = piped(&["opt", "-"], input);
         assert_eq!(output.status.code(), Some(3));
         assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn another_machines_code_is_refused() {
+    for triple in ["aarch64-unknown-linux-gnu", "i386-pc-linux-gnu", "x86_64-pc-linux-gnux32"] {
+        let output = piped(&["opt", "-"], format!("target triple = \"{triple}\"\n{LOOP}").as_bytes());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{text}");
+        assert!(text.contains(triple) && text.contains("x86-64"), "{text}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn an_object_file_is_called_what_it_is() {
+    for (bytes, what) in [(&b"\x7fELF\x02\x01"[..], "an object file"), (b"!<arch>\n", "an archive")] {
+        let output = piped(&["opt", "-"], bytes);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{text}");
+        assert!(text.contains(what), "{text}");
+    }
+}
+
+#[test]
+fn gains_are_positive_numbers() {
+    for gain in ["nan", "inf", "0", "-2", "much"] {
+        let output = piped(&["opt", "-", &format!("--min-gain={gain}")], LOOP.as_bytes());
+        assert_eq!(output.status.code(), Some(2), "{gain}");
+    }
+}
+
+#[test]
+fn the_version_names_its_libraries() {
+    let text = String::from_utf8_lossy(&piped(&["--version"], b"").stdout).into_owned();
+    assert!(text.starts_with("looptree 0.") && text.contains("LLVM 22.") && text.contains("isl "), "{text}");
+}
+
+/// C++ and headers go through clang as their names say.
+#[test]
+fn sources_are_taken_by_their_names() {
+    let place = tempfile::tempdir().expect("a directory");
+    let nest = "for (int j = 0; j < 64; j++) for (int i = 0; i < 64; i++) a[i][j] *= 2.0;";
+    let c = format!(
+        "static inline void f(double a[64][64]) {{ {nest} }}\nvoid g(double a[64][64]) {{ f(a); {nest} }}"
+    );
+    let cpp = format!(
+        "#include <vector>\ntemplate <class T> void f(T (&a)[64][64]) {{ {nest} }}\nvoid g(double (&a)[64][64]) {{ f(a); {nest} }}"
+    );
+    for (name, text) in [
+        ("x.c", &c),
+        ("x.h", &c),
+        ("x.cpp", &cpp),
+        ("x.cc", &cpp),
+        ("x.cxx", &cpp),
+        ("x.hpp", &cpp),
+        ("x.C", &cpp),
+    ] {
+        let file = place.path().join(name);
+        std::fs::write(&file, text).expect("a file");
+        let output = piped(&["show", "--what", "regions", &file.display().to_string(), "--", "-Wall"], b"");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && text.contains("g"),
+            "{name}: {text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 

@@ -7,7 +7,7 @@
 //! mark stands in its place.
 
 use loop_tree::Kernel;
-use looptree::driver::{DriverError, ExploredRegion, Optimizer, Session, Settings, compile_c};
+use looptree::driver::{DriverError, ExploredRegion, Optimizer, Session, Settings, compile_source};
 use looptree::explore::{Limits, MoveSource, RegistryMoves, StopReason, Strategy, Variant};
 use looptree::measure::{ArgumentSpec, CallSetup, MeasureOptions, measure_ir};
 use looptree::transforms::{Context, MoveOptions, Step};
@@ -225,7 +225,7 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
     );
     std::io::Write::write_all(&mut file, text.as_bytes()).expect("it is written");
     let flags = ["-DSMALL", "-march=native", "-ffp-contract=off", "-fno-math-errno"].map(String::from);
-    let bitcode = compile_c(file.path(), &flags).expect("it compiles");
+    let bitcode = compile_source(file.path(), &flags).expect("it compiles");
     let function = format!("kernel_{name}");
     let none = optimizer(settings(&function, sizes, &BTreeSet::new(), asked));
     let session = Session::new(&bitcode, name, &none);
@@ -396,7 +396,7 @@ fn square_roots_end_no_regions() {
     for name in KERNELS {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("bench/kernels/{name}.c"));
         let flags = ["-DSMALL", "-ffp-contract=off"].map(String::from);
-        let bitcode = compile_c(&file, &flags).expect("it compiles");
+        let bitcode = compile_source(&file, &flags).expect("it compiles");
         let settings = Settings { function: Some(format!("kernel_{name}")), ..Settings::default() };
         let optimizer = optimizer(settings);
         let session = Session::new(&bitcode, name, &optimizer);

@@ -192,6 +192,25 @@ fn what_asks_not_to_be_changed_is_not_changed() {
     assert_eq!(place.read("plain.o"), place.read("changed.o"));
 }
 
+/// A nest with a pragma is compiled as without the plugin, and a remark says so.
+#[test]
+fn pragmas_are_obeyed() {
+    let plain = PROGRAM.replace("void columns", "void others").replace("    columns(N", "    others(N");
+    let asks = plain.replacen(
+        "    for (int j = 0; j < N; j++)",
+        "#pragma clang loop vectorize(disable) unroll(disable)\n    for (int j = 0; j < N; j++)",
+        1,
+    );
+    let place = Place::new(&[("x.c", &asks)]);
+    let text =
+        plugged(&place, &["-O3", "-Rpass=looptree", "-Rpass-analysis=looptree", "-c", "x.c", "-o", "x.o"]);
+    assert!(
+        text.contains("a pragma asks for `unroll.disable` here: the nest stays as it is [hint]"),
+        "{text}"
+    );
+    assert!(!text.contains("product#0") && text.contains("remark: others#0: "), "{text}");
+}
+
 #[test]
 fn options_come_from_the_environment_and_the_command_line() {
     let place = Place::new(&[("x.c", PROGRAM)]);

@@ -117,7 +117,7 @@ fn subject(build: Build<'_>, optimizer: &mut Optimizer) -> Result<Subject> {
     let mut best: Option<Subject> = None;
     for own in [true, false] {
         for (source, path) in build.program.sources.iter().enumerate() {
-            let bitcode = driver::compile_c(path, &build.flags())?;
+            let bitcode = driver::compile_source(path, &build.flags())?;
             let file = path.display().to_string();
             let functions = Session::new(&bitcode, &file, optimizer).kernels()?;
             for function in functions.iter().filter(|f| f.name.starts_with("kernel_") == own) {
@@ -232,7 +232,7 @@ fn judged_again(
     let build = Build { suite, program, variant: &variant };
     let (source, function, number) = &old.place;
     let path = program.sources.get(*source).context("the program has fewer sources now")?;
-    let bitcode = driver::compile_c(path, &build.flags())?;
+    let bitcode = driver::compile_source(path, &build.flags())?;
     let file = path.display().to_string();
     let settings = Settings { function: Some(function.clone()), ..arguments.search.settings()? };
     let optimizer = Optimizer::new(settings)?;

@@ -37,6 +37,8 @@ fn compile(source: &Path, flags: &[&str]) -> Vec<u8> {
 fn regions(source: &Path, flags: &[&str], only: Option<&str>) -> Vec<String> {
     let context = Context::new();
     let mut module = context.parse(&compile(source, flags), "test.ll").expect("parses");
+    let hopeless: Vec<String> =
+        module.functions().into_iter().filter(|f| !f.may_lift()).map(|f| f.name()).collect();
     canonicalise(&mut module).expect("canonical");
     let mut found = Vec::new();
     for f in module.functions() {
@@ -44,6 +46,12 @@ fn regions(source: &Path, flags: &[&str], only: Option<&str>) -> Vec<String> {
             continue;
         }
         let lifted = lift_function(&module, f);
+        assert!(
+            lifted.regions.is_empty() || !hopeless.contains(&f.name()),
+            "{}: {}",
+            source.display(),
+            f.name()
+        );
         assert!(loop_tree::validate_kernel(&lifted.kernel).is_empty(), "{}", source.display());
         for r in &lifted.regions {
             let problems = loop_tree::validate_kernel(&r.kernel);
@@ -113,4 +121,52 @@ fn accumulators_become_array_elements() {
     let text =
         regions(&root().join("bench/kernels/gemm_colmajor.c"), &RAW, Some("kernel_gemm_colmajor")).concat();
     assert!(!text.contains("scalar"), "{text}");
+}
+
+/// What a pragma asks for is not overruled: neither the loop nor what is inside of it is lifted. What a flag says of all loops
+/// is no such wish.
+#[test]
+fn nests_with_pragmas_are_left_alone() {
+    let place = tempfile::tempdir().expect("a directory");
+    let lifted = |pragma: &str, inner: &str, flags: &[&str]| {
+        let source = place.path().join("x.c");
+        let text = format!(
+            "void f(int n, double *a) {{
+                 {pragma}
+                 for (int i = 0; i < n; i++)
+                     {inner}
+                     for (int j = 0; j < n; j++) a[j * n + i] *= 2.0;
+             }}
+             void g(int n, double *a) {{ for (int i = 0; i < n; i++) a[i] = 0.0; }}"
+        );
+        std::fs::write(&source, text).expect("a file");
+        regions(&source, flags, Some("f")).len()
+    };
+    assert_eq!(lifted("", "", &RAW), 1);
+    for pragma in [
+        "unroll(disable)",
+        "unroll(enable)",
+        "unroll(full)",
+        "unroll_count(4)",
+        "vectorize(disable)",
+        "vectorize(enable)",
+        "vectorize_width(8)",
+        "interleave_count(2)",
+        "distribute(enable)",
+        "pipeline(disable)",
+    ] {
+        let pragma = format!("_Pragma(\"clang loop {pragma}\")");
+        assert_eq!(lifted(&pragma, "", &RAW), 0, "{pragma}");
+        assert_eq!(lifted("", &pragma, &RAW), 0, "{pragma}");
+    }
+    for pragma in ["unroll", "nounroll", "unroll 3", "unroll_and_jam(2)"] {
+        assert_eq!(lifted(&format!("_Pragma(\"{pragma}\")"), "", &RAW), 0, "{pragma}");
+    }
+    for flags in [
+        &["-O1", "-Xclang", "-disable-llvm-passes"][..],
+        &[&RAW[..], &["-fno-unroll-loops"]].concat(),
+        &LIGHT,
+    ] {
+        assert_eq!(lifted("", "", flags), 1, "{flags:?}");
+    }
 }

@@ -7,8 +7,8 @@ mod options;
 
 use irgen::lift::has_cycle;
 use irgen::llvm::plugin::{PluginInfo, RemarkKind, diagnose, info, remark, remarks_wanted};
-use irgen::llvm::{Module, Severity, SourceLocation};
-use looptree::driver::{DriverError, Note, Optimizer, Piece, Session, Subject, notes};
+use irgen::llvm::{Function, Module, Severity, SourceLocation};
+use looptree::driver::{DriverError, Note, Optimizer, Piece, Purpose, Session, Stage, Subject, notes};
 use options::{OptionError, Options};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -66,21 +66,26 @@ fn run(module: &mut Module<'_>, parameters: &str) -> bool {
 fn optimise(module: &mut Module<'_>, parameters: &str, touched: &Cell<bool>) -> Result<(), Failure> {
     let environment = std::env::var("LOOPTREE").unwrap_or_default();
     let options = Options::parse([environment.as_str(), parameters])?;
-    let asked = |name: &str| options.settings.wants_function(name);
-    if !options.on || !module.functions().into_iter().any(|f| asked(&f.name()) && has_cycle(f)) {
+    let told = options.remarks || remarks_wanted(module);
+    let purpose = if told { Purpose::Explain } else { Purpose::Replace };
+    let look_at = |f: Function<'_>| {
+        options.settings.wants_function(&f.name()) && if told { has_cycle(f) } else { f.may_lift() }
+    };
+    if !options.on || !module.functions().into_iter().any(look_at) {
         return Ok(());
     }
     let bitcode = module.to_exact_bitcode();
     let name = module.name();
     let optimizer = Optimizer::new(options.settings).map_err(OptionError::from)?;
-    let session = Session::new(&bitcode, &name, &optimizer);
+    let stage = Stage::InPipeline;
+    let session = Session { stage, purpose, ..Session::new(&bitcode, &name, &optimizer) };
     let mut explored = session.explore()?;
     let rehearsed = session.rehearse(&mut explored, options.min_gain)?;
     if !rehearsed.is_empty() {
         touched.set(true);
-        rehearsed.perform(module)?;
+        rehearsed.perform(module, &mut explored)?;
     }
-    if options.remarks || remarks_wanted(module) {
+    if told {
         for note in notes(&explored, options.min_gain) {
             if options.remarks {
                 eprintln!("{}", line(&note));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// A loop optimizer: finds, proves, ranks and emits variants of loop nests.
 #[derive(Parser, Debug)]
-#[command(name = "looptree", version, about, max_term_width = 110)]
+#[command(name = "looptree", version = version(), about, max_term_width = 110)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -13,6 +13,18 @@ pub struct Arguments {
     /// Say on standard error where the time went, by phase; a phase inside of another counts in both, and threads add up.
     #[arg(long, global = true)]
     pub timings: bool,
+}
+
+/// Ours, and those of what results depend on.
+fn version() -> String {
+    let (llvm, isl) = (looptree::irgen::llvm::version(), looptree::analyses::isl::version());
+    format!("{}\nLLVM {llvm}, isl {isl}", env!("CARGO_PKG_VERSION"))
+}
+
+/// A factor that makes sense.
+fn gain(text: &str) -> Result<f64, String> {
+    let gain = text.parse().ok().filter(|g: &f64| g.is_finite() && *g > 0.0);
+    gain.ok_or_else(|| "a factor is wanted, such as 1.6".to_string())
 }
 
 /// The commands.
@@ -51,7 +63,8 @@ pub struct CompilerArguments {
 /// Input shared by the commands.
 #[derive(Args, Debug, Clone)]
 pub struct InputArguments {
-    /// A `.c`, `.ll`, `.bc` or `.lt` file; `-` reads LLVM IR from standard input.
+    /// A file of C or C++ (`.c`, `.h`, `.cpp`, `.cc`, ...), of LLVM IR (`.ll`, `.bc`, and what has no known name) or a loop tree
+    /// (`.lt`); `-` reads LLVM IR from standard input.
     pub file: PathBuf,
     /// Only this function.
     #[arg(long, short = 'f', value_name = "NAME")]
@@ -59,7 +72,7 @@ pub struct InputArguments {
     /// Only this region of the function, counted from 0 in textual order.
     #[arg(long, value_name = "NUMBER")]
     pub region: Option<usize>,
-    /// Flags for clang-22 where the input is C: `-- -march=native -DN=100`.
+    /// Flags for clang-22 where the input is C or C++: `-- -march=native -DN=100`.
     #[arg(last = true, value_name = "CLANG FLAGS")]
     pub clang_flags: Vec<String>,
 }
@@ -178,7 +191,7 @@ pub struct OptArguments {
     #[command(flatten)]
     pub search: SearchArguments,
     /// Predicted gain below which the original code is kept: 1.6 asks for sixty percent.
-    #[arg(long, default_value_t = looptree::driver::MIN_GAIN)]
+    #[arg(long, default_value_t = looptree::driver::MIN_GAIN, value_parser = gain)]
     pub min_gain: f64,
     /// Print remarks: what was done, what was not and why.
     #[arg(long)]

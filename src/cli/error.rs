@@ -124,7 +124,7 @@ impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Usage { .. } => 2,
-            CliError::Failed { .. } | CliError::Write { .. } => 1,
+            CliError::Failed { .. } | CliError::NotThere { .. } | CliError::Write { .. } => 1,
             _ => 3,
         }
     }

@@ -38,25 +38,39 @@ impl Input {
 pub fn read(arguments: &InputArguments) -> Result<Input, CliError> {
     let file = &arguments.file;
     let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-    if extension != "c" && !arguments.clang_flags.is_empty() {
+    if !driver::is_source(file) && !arguments.clang_flags.is_empty() {
         return Err(CliError::Usage {
-            message: format!("flags after `--` are for clang, but {} is not C", file.display()),
+            message: format!("flags after `--` are for clang, but {} is neither C nor C++", file.display()),
             help: "leave them out".to_string(),
         });
     }
     match extension {
-        "c" => {
-            driver::compile_c(file, &arguments.clang_flags).map(Input::Ir).map_err(|e| from_driver(e, file))
-        }
+        _ if driver::is_source(file) => driver::compile_source(file, &arguments.clang_flags)
+            .map(Input::Ir)
+            .map_err(|e| from_driver(e, file)),
         "lt" => Ok(Input::Text(Box::new(parse(file, read_text(file)?)?))),
         _ => {
             let bytes = read_bytes(file)?;
+            require_ir(file, &bytes)?;
             // SAFETY: the command starts its threads, for the search and for progress, after it has read its input.
             unsafe { irgen::llvm::try_reading(&bytes, &file.display().to_string()) }
                 .map_err(|e| from_driver(DriverError::Llvm(e), file))?;
             Ok(Input::Ir(bytes))
         }
     }
+}
+
+/// Refuses what is easily taken for IR.
+fn require_ir(file: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let what = match bytes {
+        [0x7f, b'E', b'L', b'F', ..] => "an object file or a program",
+        _ if bytes.starts_with(b"!<arch>") => "an archive",
+        _ => return Ok(()),
+    };
+    Err(CliError::Llvm {
+        message: format!("{} is {what}, not LLVM IR", file.display()),
+        help: "IR is what `clang-22 -O3 -Xclang -disable-llvm-passes -emit-llvm -c` writes".to_string(),
+    })
 }
 
 /// Other files of a program; C goes through clang with the flags of the input.
@@ -255,6 +269,10 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
                 name => format!("{name}: {message}"),
             },
             help: "the input must be LLVM 22 IR or bitcode that `opt-22 -passes=verify` accepts".to_string(),
+        },
+        DriverError::Target { .. } => CliError::Llvm {
+            message: format!("{}: {message}", file.display()),
+            help: "compile for x86-64".to_string(),
         },
         DriverError::NoFunction { .. } | DriverError::NoRegion { .. } => {
             CliError::NotThere { message, help: "`looptree show FILE --what regions` lists them".to_string() }

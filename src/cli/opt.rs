@@ -6,8 +6,9 @@ use super::input::{self, Input};
 use super::output;
 use super::progress::Progress;
 use irgen::llvm::is_bitcode;
-use looptree::driver::{Choices, Explored, Session, notes};
+use looptree::driver::{Choices, Explored, Purpose, Session, notes};
 use looptree::explore::Statistics;
+use std::io::IsTerminal;
 use std::path::Path;
 
 /// Runs the command.
@@ -24,12 +25,17 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     let progress = Progress::new();
     let tell = |region: &str, s: &Statistics| progress.of_search(region, s);
     let name = file.display().to_string();
-    let session = Session { progress: Some(&tell), ..Session::new(&bytes, &name, &optimizer) };
+    // Both find the same.
+    let purpose = if arguments.remarks { Purpose::Explain } else { Purpose::Replace };
+    let session = Session { progress: Some(&tell), purpose, ..Session::new(&bytes, &name, &optimizer) };
     let failed = |e| input::from_driver(e, file);
+    let mut told = None;
     let choices = if arguments.recipe == "best" {
         let explored = session.explore().map_err(failed)?;
         if arguments.remarks {
             remarks(&explored, arguments.min_gain);
+        } else if std::io::stderr().is_terminal() {
+            told = Some(summary(&explored, arguments.min_gain));
         }
         session.best(&explored, arguments.min_gain).map_err(failed)?
     } else {
@@ -44,7 +50,11 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         session.emit(&choices, |m| Some(if bitcode { m.to_bitcode() } else { m.to_string().into_bytes() }))
     };
     progress.finish();
-    output::write(&arguments.output, written.map_err(failed)?.as_deref().unwrap_or(&bytes))
+    output::write(&arguments.output, written.map_err(failed)?.as_deref().unwrap_or(&bytes))?;
+    if let Some(told) = told {
+        eprintln!("{told}");
+    }
+    Ok(())
 }
 
 fn by_recipe(session: &Session<'_>, recipe: &str, input: &Path) -> Result<Choices, CliError> {
@@ -55,6 +65,15 @@ fn by_recipe(session: &Session<'_>, recipe: &str, input: &Path) -> Result<Choice
         .apply(&format!("{function}#{number}"), &kernel, &recipe)
         .map_err(|e| input::from_driver(e, input))?;
     Ok(Choices::from([((function, number), chosen)]))
+}
+
+/// What happened, in a line.
+fn summary(explored: &Explored, min_gain: f64) -> String {
+    let changed = explored.regions.iter().filter(|r| r.exploration.worthwhile(min_gain).is_some()).count();
+    let alone = explored.regions.len() + explored.skipped.len() - changed;
+    format!(
+        "loop nests improved: {changed}, left alone: {alone}; --remarks tells which, why, and what was not understood"
+    )
 }
 
 /// One line per region and per part that was not understood, on standard error.

@@ -92,11 +92,19 @@ pub enum DriverError {
         /// The dependence in the way.
         witness: Box<analyses::Witness>,
     },
+    /// Code of a machine that there is no model of.
+    #[error("code for {triple} is not taken, only for x86-64 with pointers of 64 bits")]
+    Target {
+        /// What the module says.
+        triple: String,
+    },
     /// What is to be replaced is not what was explored.
-    #[error("{region} reads differently than when it was explored")]
+    #[error("{region}: {why}")]
     Differs {
         /// Function and number.
         region: String,
+        /// How.
+        why: String,
     },
     /// A variant has no IR.
     #[error("{region}: {source}")]

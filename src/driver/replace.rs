@@ -1,9 +1,10 @@
 //! Chosen variants in the place of regions.
 
-use super::{Chosen, DriverError, Explored, ExploredRegion, Session, SkippedRegion, label};
+use super::{Chosen, DriverError, Explored, ExploredRegion, Session, SkippedRegion, Stage, label};
 use irgen::emit::emit_region;
 use irgen::lift;
 use irgen::llvm::{Context, Module};
+use loop_tree::Kernel;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,12 +23,15 @@ impl Rehearsed<'_> {
         self.chosen.is_empty()
     }
 
-    /// Does the same to a module that is the input, as far as passes can tell ([`Module::to_exact_bitcode`]).
+    /// Does the same to a module that is the input, as far as passes can tell ([`Module::to_exact_bitcode`]). Regions that
+    /// are others all the same stay as they are, and `explored` says so.
     ///
     /// # Errors
-    /// Where the module is another one after all; it is changed in part then.
-    pub fn perform(&self, module: &mut Module<'_>) -> Result<(), DriverError> {
-        self.session.replace(module, &self.chosen)?;
+    /// Where something fails that has not failed before: the module is changed in part then.
+    pub fn perform(&self, module: &mut Module<'_>, explored: &mut Explored) -> Result<(), DriverError> {
+        for differs in self.session.replace(module, &self.chosen)? {
+            explored.give_up(&differs.region, differs.why());
+        }
         for (function, _) in self.chosen.keys() {
             module.verify_function(function)?;
         }
@@ -54,7 +58,12 @@ impl Session<'_> {
         let _span = tracing::info_span!("emit").entered();
         let context = Context::new();
         let mut module = context.parse(self.input, self.name)?;
-        self.replace(&mut module, chosen)?;
+        if self.stage == Stage::Written {
+            module.verify()?;
+        }
+        if let Some(differs) = self.replace(&mut module, chosen)?.first() {
+            return Err(DriverError::Differs { region: differs.region.clone(), why: differs.why() });
+        }
         module.verify()?;
         Ok(write(&module))
     }
@@ -75,27 +84,73 @@ impl Session<'_> {
         }
     }
 
-    fn replace(&self, module: &mut Module<'_>, chosen: &Choices) -> Result<(), DriverError> {
+    /// Returns the regions that read differently than when they were explored; they stay as they are.
+    fn replace(&self, module: &mut Module<'_>, chosen: &Choices) -> Result<Vec<Differs>, DriverError> {
         let mut functions: Vec<Arc<str>> = chosen.keys().map(|(f, _)| f.clone()).collect();
         functions.dedup();
         // Functions that do not change are not even canonicalised.
-        for name in &functions {
-            lift::canonicalise_function(module, name)?;
-        }
+        let names: Vec<String> = functions.iter().map(|f| f.to_string()).collect();
+        lift::canonicalise_functions(module, &names)?;
+        let mut differ = Vec::new();
         for name in &functions {
             let Some(function) = module.function(name) else { continue };
             let lifted = lift::lift_function_with(module, function, &self.optimizer.lifting);
-            for (number, region) in lifted.regions.iter().enumerate() {
-                let Some(chosen) = chosen.get(&(name.clone(), number)) else { continue };
-                if region.kernel != chosen.kernel {
-                    return Err(DriverError::Differs { region: label(name, number) });
+            for ((_, number), chosen) in chosen.range((name.clone(), 0)..=(name.clone(), usize::MAX)) {
+                let label = label(name, *number);
+                match lifted.regions.get(*number).filter(|r| is_same(&chosen.kernel, &r.kernel)) {
+                    Some(region) => {
+                        emit_region(module, region, &chosen.root, &chosen.conditions, &chosen.parallel)
+                            .map_err(|source| DriverError::Emit { region: label, source })?;
+                    }
+                    None => {
+                        let found = lifted.regions.get(*number).map(|r| &*r.kernel);
+                        differ.push(Differs { region: label, line: first_difference(&chosen.kernel, found) });
+                    }
                 }
-                emit_region(module, region, &chosen.root, &chosen.conditions, &chosen.parallel)
-                    .map_err(|source| DriverError::Emit { region: label(name, number), source })?;
             }
         }
-        Ok(())
+        Ok(differ)
     }
+}
+
+/// A region that reads differently than when it was explored.
+#[derive(Clone, Debug)]
+struct Differs {
+    /// Function and number.
+    region: String,
+    /// What was explored, where it first differs.
+    line: String,
+}
+
+impl Differs {
+    fn why(&self) -> String {
+        format!("it reads differently than when it was explored ({}); please report this", self.line)
+    }
+}
+
+/// Whether kernels are equal but for names: which of two equal names has a number depends on what a module went through.
+fn is_same(explored: &Kernel, found: &Kernel) -> bool {
+    let mut found = found.clone();
+    for (a, b) in explored.params.iter().zip(&mut found.params) {
+        b.name = a.name.clone();
+    }
+    for (a, b) in explored.variables.iter().zip(&mut found.variables) {
+        b.name = a.name.clone();
+    }
+    for (a, b) in explored.arrays.iter().zip(&mut found.arrays) {
+        b.name = a.name.clone();
+    }
+    for (a, b) in explored.statements.iter().zip(&mut found.statements) {
+        Arc::make_mut(b).name = a.name.clone();
+    }
+    *explored == found
+}
+
+fn first_difference(explored: &Kernel, found: Option<&Kernel>) -> String {
+    let (explored, found) = (format!("{explored:#?}"), format!("{found:#?}"));
+    let mut lines = found.lines().skip(1).map(str::trim);
+    let line = explored.lines().map(str::trim).find(|line| lines.next() != Some(line));
+    line.unwrap_or_default().to_string()
 }
 
 impl Explored {

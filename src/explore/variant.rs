@@ -38,7 +38,7 @@ pub(super) fn by_cost(a: (f64, &Recipe), b: (f64, &Recipe)) -> std::cmp::Orderin
 /// Relative difference of predictions below which they say nothing.
 const TIE: f64 = 0.02;
 /// Cycles of an original that is worth changing.
-const WORTHWHILE: f64 = 500.0;
+pub const WORTHWHILE: f64 = 500.0;
 /// Cycles below which next to nothing runs, and predictions tell nothing apart.
 const NOTHING: f64 = 100.0;
 /// Relative difference below which two variants differ only where no time is spent.

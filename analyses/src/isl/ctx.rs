@@ -7,6 +7,13 @@ use std::rc::Rc;
 
 use super::ffi;
 
+/// isl's version, with the integers it was built with.
+pub fn version() -> String {
+    // SAFETY: a constant, terminated string.
+    let text = unsafe { CStr::from_ptr(ffi::isl_version()) }.to_string_lossy();
+    text.trim().trim_start_matches("isl-").to_string()
+}
+
 /// Operations (isl's allocations and pivots, some 50 ns each) granted to every call outside of
 /// [`Ctx::with_quota`].
 pub const DEFAULT_QUOTA: u64 = 5_000_000;

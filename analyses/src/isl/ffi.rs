@@ -65,6 +65,7 @@ opaque!(
 
 unsafe extern "C" {
     pub fn free(p: *mut c_void);
+    pub fn isl_version() -> *const c_char;
 
     pub fn isl_ctx_alloc() -> *mut isl_ctx;
     pub fn isl_ctx_free(ctx: *mut isl_ctx);

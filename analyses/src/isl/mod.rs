@@ -31,7 +31,7 @@ mod tests;
 mod union;
 
 pub use aff::{Aff, MultiAff, PwAff, PwMultiAff, Val};
-pub use ctx::{Ctx, DEFAULT_QUOTA, IslError};
+pub use ctx::{Ctx, DEFAULT_QUOTA, IslError, version};
 pub use map::{BasicMap, Map, Pair};
 pub use rows::{Affine, Conjunction, Floor, Row};
 pub use set::{BasicSet, Optimum, Point, Set};

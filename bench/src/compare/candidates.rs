@@ -35,7 +35,7 @@ impl<'a> Optimized<'a> {
         let mut files = Vec::new();
         let mut seconds = 0.0;
         for path in &build.program.sources {
-            let bitcode = driver::compile_c(path, &build.flags())?;
+            let bitcode = driver::compile_source(path, &build.flags())?;
             let name = path.display().to_string();
             let start = Instant::now();
             let explored = Session::new(&bitcode, &name, optimizer).explore()?;

@@ -23,7 +23,7 @@ pub fn measure(build: &Path) -> Result<Vec<Figure>> {
     for (what, file) in FILES {
         let file = Path::new(file);
         let object = build.join("compile_time.o");
-        let bytes = driver::compile_c(file, &flags)?;
+        let bytes = driver::compile_source(file, &flags)?;
         let (mut clang, mut ours, mut changed) = (Vec::new(), Vec::new(), 0);
         for _ in 0..ROUNDS {
             let start = Instant::now();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::cfg::has_cycle;
 use crate::llvm::{Function, Module, Result, Value};
 
 /// Values in SSA form, addresses folded, loops with preheader, one latch and dedicated exits. Nothing moves across
@@ -21,34 +20,33 @@ pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
     module.run_passes(PIPELINE, None)
 }
 
-/// The same for one function.
-pub fn canonicalise_function(module: &mut Module<'_>, name: &str) -> Result<()> {
-    module.run_function_passes(name, PIPELINE.trim_start_matches("function(").trim_end_matches(')'), None)
+/// The same for some functions.
+pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String]) -> Result<()> {
+    module.run_function_passes(names, PIPELINE.trim_start_matches("function(").trim_end_matches(')'))
 }
 
-/// The same for the functions that have loops, which are all that has regions, and for those that call them, directly or
-/// not: what they pass says how often loops run. Returns the names of the ones with loops.
-pub fn canonicalise_loops(module: &mut Module<'_>) -> Result<BTreeSet<String>> {
+/// Names of the functions that `pick` accepts, and of those that call them, directly or not: what they pass says how often
+/// loops run.
+pub fn with_callers(
+    module: &Module<'_>,
+    pick: impl Fn(Function<'_>) -> bool,
+) -> (BTreeSet<String>, Vec<String>) {
     let defined = module.functions().into_iter().filter(|f| !f.is_declaration());
-    let (with, mut without): (Vec<Function<'_>>, Vec<Function<'_>>) = defined.partition(|f| has_cycle(*f));
-    let mut reached = with.clone();
-    let mut names: Vec<String> = reached.iter().map(|f| f.name()).collect();
+    let (picked, mut others): (Vec<Function<'_>>, Vec<Function<'_>>) = defined.partition(|f| pick(*f));
+    let mut reached = picked.clone();
+    let mut callers: Vec<String> = Vec::new();
     while let Some(function) = reached.pop() {
         let users = function.value().users();
         let from: Vec<Function<'_>> =
             users.into_iter().filter_map(Value::as_inst).map(|i| i.block().function()).collect();
-        without.retain(|other| {
+        others.retain(|other| {
             let calls = from.contains(other);
             if calls {
                 reached.push(*other);
-                names.push(other.name());
+                callers.push(other.name());
             }
             !calls
         });
     }
-    let with = with.into_iter().map(|f| f.name()).collect();
-    for name in names {
-        canonicalise_function(module, &name)?;
-    }
-    Ok(with)
+    (picked.into_iter().map(|f| f.name()).collect(), callers)
 }

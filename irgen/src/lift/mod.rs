@@ -13,6 +13,7 @@ mod canonicalise;
 mod cfg;
 mod closed_forms;
 mod context;
+mod hints;
 mod leaves;
 mod local;
 mod memory;
@@ -37,7 +38,7 @@ use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation, VarId};
 use crate::llvm::{Block, Function, Inst, Module, Value};
 
 pub use call_sites::likely_value;
-pub use canonicalise::{canonicalise, canonicalise_function, canonicalise_loops};
+pub use canonicalise::{canonicalise, canonicalise_functions, with_callers};
 pub use cfg::{Cfg, has_cycle};
 pub use closed_forms::{
     AffineRecurrences, CLOSED_FORMS, ClosedFormsSource, FunctionForms, Nothing, ScalarEvolution,
@@ -194,7 +195,8 @@ pub fn lift_function_with<'m>(
     if let Some(cfg) = &cfg {
         match options.closed_forms.of(module, cfg) {
             Ok(forms) => {
-                let mut values = values::Values::new(cfg, options, forms);
+                let wishes = hints::wishes(module, cfg);
+                let mut values = values::Values::new(cfg, options, forms, wishes);
                 let items = shape::shape(&mut values);
                 parts = selection.select(&mut values, &items);
             }

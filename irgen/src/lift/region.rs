@@ -292,6 +292,14 @@ impl<'m> Builder<'_, '_, 'm> {
         let cfg = self.data.cx.values.cfg;
         let header = cfg.loops[c.id].header;
         let first = cfg.insts[header].first().copied();
+        if let Some(wish) = &self.data.cx.values.wishes[c.id] {
+            return Err(Refusal {
+                inst: first,
+                code: "hint",
+                message: format!("a pragma asks for `{wish}` here: the nest stays as it is"),
+                help: "remove the pragma to have the nest transformed",
+            });
+        }
         let count = c.count.as_ref().map_err(|why| refuse(first, "trip-count", why))?;
         for need in &count.needs {
             if !self.data.cx.need(place, need) {

@@ -21,6 +21,8 @@ pub(super) struct Values<'a, 'm> {
     pub(super) cfg: &'a Cfg<'m>,
     /// What else to ask.
     pub(super) options: &'a LiftOptions,
+    /// What users want of each loop, or of one around it.
+    pub(super) wishes: Vec<Option<String>>,
     forms: FunctionForms<'a, 'm>,
     depth: u32,
 }
@@ -43,8 +45,13 @@ pub(super) fn int_bits(v: Value<'_>) -> Option<u32> {
 }
 
 impl<'a, 'm> Values<'a, 'm> {
-    pub(super) fn new(cfg: &'a Cfg<'m>, options: &'a LiftOptions, forms: FunctionForms<'a, 'm>) -> Self {
-        Values { cfg, options, forms, depth: 0 }
+    pub(super) fn new(
+        cfg: &'a Cfg<'m>,
+        options: &'a LiftOptions,
+        forms: FunctionForms<'a, 'm>,
+        wishes: Vec<Option<String>>,
+    ) -> Self {
+        Values { cfg, options, wishes, forms, depth: 0 }
     }
 
     pub(super) fn symbols(&self) -> &Symbols<Value<'m>> {

@@ -44,6 +44,14 @@ pub enum Severity {
     Note,
 }
 
+/// The version of the LLVM that is loaded.
+pub fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: writes three numbers.
+    unsafe { LLVMGetVersion(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
 impl Default for Context {
     fn default() -> Self {
         Context::new()

@@ -4,6 +4,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use llvm_sys::error::LLVMErrorRef;
 use llvm_sys::prelude::*;
 use llvm_sys::target_machine::LLVMTargetMachineRef;
 
@@ -254,6 +255,14 @@ unsafe extern "C" {
     pub fn lt_cache_size(a: *mut LtAnalyses, level: c_int) -> u32;
     pub fn lt_max_interleave(a: *mut LtAnalyses, lanes: c_uint) -> u32;
     pub fn lt_legal_masked(a: *mut LtAnalyses, what: c_int, ty: LLVMTypeRef, alignment: u64) -> bool;
+
+    // passes.cpp
+    pub fn lt_run_on_functions(
+        functions: *mut LLVMValueRef,
+        count: usize,
+        pipeline: *const c_char,
+    ) -> LLVMErrorRef;
+    pub fn lt_may_lift(function: LLVMValueRef) -> bool;
 
     // plugin.cpp
     pub fn lt_plugin_register(builder: *mut c_void);

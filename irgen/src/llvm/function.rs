@@ -75,6 +75,12 @@ impl<'m> Function<'m> {
         unsafe { Type::from_raw(LLVMGetReturnType(self.function_type().raw())) }
     }
 
+    /// Whether some loop of it may be described; `false` only where that is plain without any pass.
+    pub fn may_lift(self) -> bool {
+        // SAFETY: a function with a body.
+        !self.is_declaration() && unsafe { ffi::lt_may_lift(self.raw()) }
+    }
+
     /// Whether it has no body here.
     pub fn is_declaration(self) -> bool {
         // SAFETY: a function.

@@ -37,7 +37,7 @@ mod tests;
 
 pub use analyses::{Alias, Analyses, LoopId, LoopInfo};
 pub use builder::Builder;
-pub use context::{Context, Diagnostic, Severity};
+pub use context::{Context, Diagnostic, Severity, version};
 pub use cost::{CostKind, MaskedAccess, RegisterKind};
 pub use edit::CloneMap;
 pub use error::{LlvmError, Place, Result};

@@ -234,57 +234,45 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Runs function passes over some functions. Verifies them first.
+    pub fn run_function_passes(&mut self, functions: &[String], pipeline: &str) -> Result<()> {
+        let of = |name: &String| match self.function(name) {
+            Some(f) if !f.is_declaration() => Ok(f.raw()),
+            _ => Err(LlvmError::NoFunction(name.to_owned())),
+        };
+        let mut raw = functions.iter().map(of).collect::<Result<Vec<_>>>()?;
+        functions.iter().try_for_each(|name| self.verify_function(name))?;
+        self.reporting(pipeline, |_, passes| {
+            // SAFETY: verified functions with bodies, exclusively borrowed: no handle sees what passes delete.
+            unsafe { take_error(ffi::lt_run_on_functions(raw.as_mut_ptr(), raw.len(), passes.as_ptr())) }
+        })
+    }
+
     /// Runs passes over the module, as `opt -passes` spells them. Verifies first.
     pub fn run_passes(&mut self, pipeline: &str, target: Option<&TargetMachine>) -> Result<()> {
-        self.run(None, pipeline, target)
+        self.verify()?;
+        let tm = target.map_or(ptr::null_mut(), TargetMachine::raw);
+        self.reporting(pipeline, |module, passes| {
+            // SAFETY: a verified module, exclusively borrowed: no handle sees what passes delete. The options are freed.
+            unsafe {
+                let options = LLVMCreatePassBuilderOptions();
+                let result = LLVMRunPasses(module.raw, passes.as_ptr(), tm, options);
+                LLVMDisposePassBuilderOptions(options);
+                take_error(result)
+            }
+        })
     }
 
-    /// Runs function passes over one function. Verifies it first.
-    pub fn run_function_passes(
+    /// Runs a pipeline, and returns what it or a pass complains of.
+    fn reporting(
         &mut self,
-        function: &str,
         pipeline: &str,
-        target: Option<&TargetMachine>,
-    ) -> Result<()> {
-        let raw = match self.function(function) {
-            Some(f) if !f.is_declaration() => f.raw(),
-            _ => return Err(LlvmError::NoFunction(function.to_owned())),
-        };
-        self.run(Some(raw), pipeline, target)
-    }
-
-    fn run(
-        &mut self,
-        function: Option<LLVMValueRef>,
-        pipeline: &str,
-        target: Option<&TargetMachine>,
+        run: impl FnOnce(&mut Self, CString) -> Result<(), String>,
     ) -> Result<()> {
         let error = |message| LlvmError::Passes { pipeline: pipeline.to_owned(), message };
         let passes = CString::new(pipeline).map_err(|e| error(e.to_string()))?;
-        match function {
-            // SAFETY: a function of this module, with a body.
-            Some(f) => unsafe {
-                let action = LLVMVerifierFailureAction::LLVMReturnStatusAction;
-                if LLVMVerifyFunction(f, action) != 0 {
-                    // Only the whole is told what is wrong.
-                    self.verify()?;
-                }
-            },
-            None => self.verify()?,
-        }
         let before = self.context.num_diagnostics();
-        let tm = target.map_or(ptr::null_mut(), TargetMachine::raw);
-        // SAFETY: a verified module, exclusively borrowed: no handle sees what passes delete. The options are freed.
-        let result = unsafe {
-            let options = LLVMCreatePassBuilderOptions();
-            let result = match function {
-                Some(f) => LLVMRunPassesOnFunction(f, passes.as_ptr(), tm, options),
-                None => LLVMRunPasses(self.raw, passes.as_ptr(), tm, options),
-            };
-            LLVMDisposePassBuilderOptions(options);
-            take_error(result)
-        };
-        result.map_err(error)?;
+        run(self, passes).map_err(error)?;
         self.context.errors_since(before).map_or(Ok(()), |message| Err(error(message)))
     }
 

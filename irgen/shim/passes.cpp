@@ -1,0 +1,86 @@
+// Passes over some functions of a module, and which functions are worth them.
+#include "shim.h"
+#include "llvm-c/Error.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+
+using namespace llvm;
+
+// One pass manager for all of them: making one takes as long as the passes do on a small function.
+extern "C" LLVMErrorRef lt_run_on_functions(Function **Functions, size_t Count, const char *Pipeline) {
+  PassBuilder PB;
+  LoopAnalysisManager LAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CGAM;
+  ModuleAnalysisManager MAM;
+  PB.registerModuleAnalyses(MAM);
+  PB.registerCGSCCAnalyses(CGAM);
+  PB.registerFunctionAnalyses(FAM);
+  PB.registerLoopAnalyses(LAM);
+  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  FunctionPassManager Passes;
+  if (Error E = PB.parsePassPipeline(Passes, Pipeline))
+    return wrap(std::move(E));
+  for (Function *F : ArrayRef(Functions, Count)) {
+    Passes.run(*F, FAM);
+    FAM.clear(*F, F->getName());
+  }
+  return LLVMErrorSuccess;
+}
+
+// Whether a value follows from what the loop reads at places that change with it: how often a loop runs that is left by
+// such a value is known of none.
+static bool followsFromData(const Value *V, const Loop &L, unsigned Depth) {
+  auto *I = dyn_cast<Instruction>(V);
+  if (!I || !L.contains(I) || Depth == 0)
+    return false;
+  auto Changes = [&](const Value *Place) { return !L.isLoopInvariant(Place); };
+  if (auto *Load = dyn_cast<LoadInst>(I))
+    return Changes(Load->getPointerOperand());
+  // A walk along a list.
+  if (auto *Phi = dyn_cast<PHINode>(I))
+    return any_of(Phi->incoming_values(), [&](const Value *In) {
+      auto *Load = dyn_cast<LoadInst>(In);
+      return Load && L.contains(Load) && Changes(Load->getPointerOperand());
+    });
+  if (isa<CmpInst, CastInst, BinaryOperator, SelectInst, FreezeInst>(I))
+    return any_of(I->operands(), [&](const Value *Op) { return followsFromData(Op, L, Depth - 1); });
+  return false;
+}
+
+// Whether some loop may be described, as far as is plain before any pass. Such a loop holds others that may be, or is an
+// innermost one without calls that may do anything, and is not left by what it reads.
+extern "C" bool lt_may_lift(Function *F) {
+  DominatorTree DT(*F);
+  LoopInfo LI(DT);
+  if (LI.empty())
+    return false;
+  TargetLibraryInfoImpl Impl(F->getParent()->getTargetTriple());
+  TargetLibraryInfo Library(Impl, F);
+  auto Opaque = [&](const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    if (!Call || isa<IntrinsicInst>(Call) || (!Call->mayWriteToMemory() && !Call->mayThrow()))
+      return false;
+    // Passes make something else of calls that they know.
+    LibFunc Which;
+    const Function *Callee = Call->getCalledFunction();
+    return !Callee || !Callee->isDeclaration() || !Library.getLibFunc(*Call, Which);
+  };
+  auto Hopeless = [&](const Loop &L) {
+    for (const BasicBlock *B : L.blocks()) {
+      if (any_of(*B, Opaque))
+        return true;
+      const Instruction *End = B->getTerminator();
+      bool Leaves = any_of(successors(B), [&](const BasicBlock *Next) { return !L.contains(Next); });
+      auto *Branch = dyn_cast<BranchInst>(End);
+      if (Leaves && Branch && Branch->isConditional() && followsFromData(Branch->getCondition(), L, 8))
+        return true;
+    }
+    return false;
+  };
+  return any_of(LI.getLoopsInPreorder(), [&](const Loop *L) { return L->isInnermost() && !Hopeless(*L); });
+}
