@@ -104,12 +104,12 @@ fn ir_that_does_not_verify() {
 fn a_function_or_region_that_is_not_there() {
     let files = Files::new();
     let c = files.with("a.c", LOOP);
-    fails(&["explore", &c, "--function", "g"], 3, &["no function `g`", "f"]);
+    fails(&["explore", &c, "--function", "g"], 1, &["no function `g`", "f"]);
     for command in ["explore", "show"] {
-        fails(&[command, &c, "--function", "f", "--region", "7"], 3, &["no region 7"]);
+        fails(&[command, &c, "--function", "f", "--region", "7"], 1, &["no region 7"]);
     }
     let empty = files.with("empty.ll", "; nothing\n");
-    fails(&["explore", &empty, "--function", "f"], 3, &["no function `f`", "none"]);
+    fails(&["explore", &empty, "--function", "f"], 1, &["no function `f`", "none"]);
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn the_heap_does_not_grow() {
     let registry = Registry::standard();
     let settings = settings();
     let gemm =
-        driver::compile_c(&root().join("bench/kernels/gemm_ijk.c"), &[]).expect("clang-22 compiles it");
+        driver::compile_source(&root().join("bench/kernels/gemm_ijk.c"), &[]).expect("clang-22 compiles it");
     let tile = std::fs::read_to_string(root().join("tests/lt/tile.lt")).expect("a test");
     let quota = OracleOptions { quota: 1, work: 1 };
     let exhausted = Settings { oracle: quota, ..self::settings() };

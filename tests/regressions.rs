@@ -1,6 +1,6 @@
 //! Every bug found in what is emitted stays found.
 
-use looptree::driver::{Optimizer, Session, Settings, compile_c};
+use looptree::driver::{Optimizer, Session, Settings, compile_source};
 use looptree::measure::{CallSetup, MeasureOptions, measure_ir};
 use looptree::transforms::Recipe;
 use std::collections::BTreeMap;
@@ -10,7 +10,8 @@ use std::path::Path;
 #[track_caller]
 fn same_bits(file: &str, machine: &str, function: &str, params: &[(&str, i64)], recipe: &str) {
     let flags = [machine, "-ffp-contract=off"].map(String::from);
-    let bitcode = compile_c(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file), &flags).expect("it compiles");
+    let bitcode =
+        compile_source(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file), &flags).expect("it compiles");
     let settings = Settings {
         params: params.iter().map(|(n, v)| ((*n).to_string(), *v)).collect(),
         function: Some(function.to_string()),

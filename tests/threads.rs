@@ -47,7 +47,7 @@ fn of_module(bitcode: &[u8], threads: usize, strategy: Strategy) -> String {
 #[track_caller]
 fn the_same_on_any_number_of_threads(kernel: &str, strategy: Strategy) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/kernels").join(kernel);
-    let bitcode = driver::compile_c(&file, &[]).expect("clang-22 compiles it");
+    let bitcode = driver::compile_source(&file, &[]).expect("clang-22 compiles it");
     let one = of_module(&bitcode, 1, strategy);
     assert!(one.lines().count() > 20, "{kernel}: {one}");
     for threads in [2, 8] {

@@ -16,9 +16,10 @@ pub struct Arguments {
 }
 
 /// Ours, and those of what results depend on.
-fn version() -> String {
+fn version() -> &'static str {
     let (llvm, isl) = (looptree::irgen::llvm::version(), looptree::analyses::isl::version());
-    format!("{}\nLLVM {llvm}, isl {isl}", env!("CARGO_PKG_VERSION"))
+    // Asked for once.
+    format!("{}\nLLVM {llvm}, isl {isl}", env!("CARGO_PKG_VERSION")).leak()
 }
 
 /// A factor that makes sense.

@@ -79,6 +79,7 @@ impl Session<'_> {
             match self.emit(&chosen, |_| ()) {
                 Ok(()) => return Ok(Rehearsed { session: self, chosen }),
                 Err(DriverError::Emit { region, source }) => explored.give_up(&region, source.to_string()),
+                Err(DriverError::Differs { region, why }) => explored.give_up(&region, why),
                 Err(other) => return Err(other),
             }
         }
@@ -91,10 +92,13 @@ impl Session<'_> {
         // Functions that do not change are not even canonicalised.
         let names: Vec<String> = functions.iter().map(|f| f.to_string()).collect();
         lift::canonicalise_functions(module, &names)?;
+        // All are read before any is changed: what a function means depends on others, too.
+        let lifting = &self.optimizer.lifting;
+        let read = |name| Some((name, lift::lift_function_with(module, module.function(name)?, lifting)));
+        let lifted: Vec<_> = functions.iter().filter_map(read).collect();
         let mut differ = Vec::new();
-        for name in &functions {
-            let Some(function) = module.function(name) else { continue };
-            let lifted = lift::lift_function_with(module, function, &self.optimizer.lifting);
+        for (name, lifted) in &lifted {
+            let name: &Arc<str> = name;
             for ((_, number), chosen) in chosen.range((name.clone(), 0)..=(name.clone(), usize::MAX)) {
                 let label = label(name, *number);
                 match lifted.regions.get(*number).filter(|r| is_same(&chosen.kernel, &r.kernel)) {
