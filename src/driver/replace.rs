@@ -94,12 +94,16 @@ impl Session<'_> {
         lift::canonicalise_functions(module, &names)?;
         // All are read before any is changed: what a function means depends on others, too.
         let lifting = &self.optimizer.lifting;
-        let read = |name| Some((name, lift::lift_function_with(module, module.function(name)?, lifting)));
-        let lifted: Vec<_> = functions.iter().filter_map(read).collect();
+        let mut lifted = Vec::new();
+        for name in &functions {
+            if let Some(function) = module.function(name) {
+                lifted.push((name, lift::lift_function_with(module, function, lifting)));
+            }
+        }
         let mut differ = Vec::new();
         for (name, lifted) in &lifted {
-            let name: &Arc<str> = name;
-            for ((_, number), chosen) in chosen.range((name.clone(), 0)..=(name.clone(), usize::MAX)) {
+            for ((_, number), chosen) in chosen.range((Arc::clone(name), 0)..=(Arc::clone(name), usize::MAX))
+            {
                 let label = label(name, *number);
                 match lifted.regions.get(*number).filter(|r| is_same(&chosen.kernel, &r.kernel)) {
                     Some(region) => {
