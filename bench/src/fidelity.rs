@@ -36,6 +36,9 @@ pub struct Arguments {
     /// Print every variant.
     #[arg(long)]
     all: bool,
+    /// With --again: print the terms of what is predicted of the original and of each variant.
+    #[arg(long, requires = "again")]
+    explain: bool,
     /// Where programs and IR go.
     #[arg(long, default_value = "target/fidelity")]
     build: PathBuf,
@@ -243,8 +246,12 @@ fn judged_again(
     for (index, region) in functions.iter().flat_map(|f| &f.regions).enumerate() {
         let kernel = &region.kernel;
         let params = optimizer.settings.parameter_values(kernel, &region.likely);
-        let cycles = models.cost.cost_of_original(kernel, &params).cycles;
+        let cost = models.cost.cost_of_original(kernel, &params);
+        let cycles = cost.cycles;
         if index == *number {
+            if arguments.explain {
+                println!("{}: the original\n{}", program.name, cost.explain());
+            }
             main = Some((kernel.clone(), params, cycles));
         } else {
             others += cycles;
@@ -257,7 +264,11 @@ fn judged_again(
     for m in old.variants.iter().filter(|m| m.rank.is_some()) {
         let Ok(recipe) = Recipe::parse(&m.recipe, &optimizer.registry) else { continue };
         let Ok(tree) = recipe.replay(&kernel, &root) else { continue };
-        let found = prepared.cost(&tree).cycles;
+        let cost = prepared.cost(&tree);
+        if arguments.explain {
+            println!("{}: {}\n{}", program.name, m.recipe, cost.explain());
+        }
+        let found = cost.cycles;
         let said = (others + cycles).max(1.0) / (others + found).max(1.0);
         list.push(Measured::new(m.rank, &m.recipe, said, m.measured));
     }

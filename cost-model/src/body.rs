@@ -48,7 +48,7 @@ pub(crate) struct Body {
     pub checks: usize,
     /// How often what it compares overlaps, so that the loop runs one iteration at a time.
     pub checks_fail: f64,
-    /// Widest and narrowest type in memory.
+    /// Widest type in memory.
     pub widest: Option<ScalarType>,
     /// Accesses under a mask in vector code.
     pub masked: f64,
@@ -56,6 +56,10 @@ pub(crate) struct Body {
     pub adjacent: usize,
     /// Loads that have as many neighbours.
     pub adjacent_loads: usize,
+    /// Copies of a sum's summand that an iteration adds up from neighbours in memory.
+    pub summed: usize,
+    /// Comparisons that scalars need and vectors do not.
+    pub compared: f64,
     /// Branches that depend on data or the loop variable.
     pub branches: f64,
     pub opaque: bool,
@@ -69,6 +73,8 @@ struct Location {
     epoch: u32,
     loaded: bool,
     stored: bool,
+    /// The loads through other references when it was stored.
+    looked_at: u32,
     bytes: f64,
 }
 
@@ -84,6 +90,8 @@ struct Family {
     private: bool,
     stored_so_far: bool,
     epoch: u32,
+    /// Loads through other references of the array.
+    looked_at: u32,
     /// Whether it may be stored to through other references.
     clobbered: bool,
     /// Whether it may be loaded through other references.
@@ -98,6 +106,15 @@ impl Family {
     /// Whether its values stay in registers while the loop runs.
     fn promoted(&self) -> bool {
         self.stride == 0.0 && !self.clobbered && !self.observed
+    }
+}
+
+impl Body {
+    /// Guards that compare the loop variable: each counts on and compares 64-bit lanes, however narrow the data.
+    pub fn guards(&mut self, count: f64) {
+        if count > 0.0 {
+            *self.ops.entry((OpClass::Select, ScalarType::I64)).or_insert(0.0) += 2.0 * count;
+        }
     }
 }
 
@@ -120,6 +137,7 @@ pub(crate) fn body(
         values: 0,
         taken_over: SmallVec::new(),
         in_turn: false,
+        summands: 0,
         target,
     };
     for leaf in leaves {
@@ -161,6 +179,8 @@ struct Scan<'a> {
     taken_over: SmallVec<[usize; 4]>,
     /// Whether such a value goes into another element: then neighbours wait for each other.
     in_turn: bool,
+    /// Values added to sums that may be reassociated.
+    summands: usize,
     target: &'a dyn Target,
 }
 
@@ -208,6 +228,7 @@ impl Scan<'_> {
                 private: touch.private,
                 stored_so_far: false,
                 epoch: 0,
+                looked_at: 0,
                 clobbered: false,
                 observed: false,
             });
@@ -283,6 +304,7 @@ impl Scan<'_> {
                 epoch: 0,
                 loaded: false,
                 stored: false,
+                looked_at: 0,
                 bytes,
             });
         }
@@ -382,7 +404,16 @@ impl Scan<'_> {
         values: &[Value],
         weight: f64,
     ) -> Value {
-        let class = class_of(kind, op.ty);
+        let class = class_of(kind, op.ty).map(|class| match kind {
+            // By a constant: the high half of a product.
+            OpKind::Binary(_, _, divisor)
+                if class == OpClass::IntegerDiv
+                    && matches!(statement.ops[divisor.index()].kind, OpKind::Const(_)) =>
+            {
+                OpClass::IntegerMul
+            }
+            _ => class,
+        });
         let ty = match kind {
             OpKind::Compare(_, a, _) => statement.ops.get(a.index()).map_or(op.ty, |o| o.ty),
             _ => op.ty,
@@ -392,8 +423,18 @@ impl Scan<'_> {
             result.varies |= operand.varies || !operand.waits.is_empty();
             result.wait_for(operand);
         }
+        let sums = |v: &&Value| !v.waits.is_empty() && v.waits.iter().all(|w| w.free);
+        let operands = kind.operands();
+        let adds = operands.iter().filter_map(|o| values.get(o.index())).filter(sums).count() == 1;
+        self.summands += usize::from(adds && operands.len() == 2 && reassociates(kind, op.flags));
         if let Some(class) = class {
             if result.varies {
+                // A comparison and a conditional move, where there is no vector.
+                if matches!(kind, OpKind::Call(..)) && class == OpClass::Integer {
+                    result
+                        .delay(self.target.op(OpClass::Select, ty, 1).latency, reassociates(kind, op.flags));
+                    self.result.compared += weight;
+                }
                 result.delay(self.target.op(class, ty, 1).latency, reassociates(kind, op.flags));
                 self.count(class, ty, weight);
                 if class == OpClass::Library {
@@ -429,6 +470,11 @@ impl Scan<'_> {
             }
             return v.clone();
         }
+        let array = f.array;
+        for (other, f) in self.families.iter_mut().enumerate() {
+            f.looked_at += u32::from(other != family && f.array == array);
+        }
+        let f = &self.families[family];
         // The earlier iterations that write this element; the nearest one's value is what is loaded, but where it is written
         // under a condition.
         let mut nearest: Option<(f64, f64)> = None;
@@ -507,8 +553,11 @@ impl Scan<'_> {
         }
         let f = &self.families[family];
         let location = &mut self.locations[at];
-        if !location.stored || f.stride == 0.0 && !f.promoted() {
+        // What may have been looked at through other references has to be there.
+        let needed = f.looked_at > location.looked_at;
+        if !location.stored || needed || f.stride == 0.0 && !f.promoted() {
             location.stored = true;
+            location.looked_at = f.looked_at;
             if f.promoted() {
                 self.result.accumulators += 1;
             } else if !touch.private {
@@ -548,10 +597,19 @@ impl Scan<'_> {
         let between = stored.iter().any(|s| self.families[s.0].stride != 0.0 && self.families[s.0].observed);
         let apart = stored.is_empty() || accumulators > 0 || between || self.in_turn;
         self.result.adjacent = if apart { 1 } else { run };
+        let varies = |l: &&Location| {
+            let family = &self.families[l.family];
+            l.loaded && family.stride != 0.0 && !family.private
+        };
+        let loaded = sorted(self.locations.iter().filter(varies));
         if self.result.adjacent > 1 {
-            let varies = |l: &&Location| l.loaded && self.families[l.family].stride != 0.0;
-            let loaded = sorted(self.locations.iter().filter(varies));
             self.result.adjacent_loads = runs(&loaded).filter(|r| *r >= self.result.adjacent).sum();
+        }
+        // Sums of neighbours, and nothing else.
+        let only_sums = stored.iter().all(|s| self.families[s.0].promoted());
+        if only_sums && self.result.accumulators > 0 && self.result.max_lanes > 1.0 {
+            let each = self.summands / self.result.accumulators;
+            self.result.summed = runs(&loaded).min().unwrap_or(0).min(each);
         }
         self.result
     }

@@ -14,6 +14,8 @@ pub(crate) enum Packing {
     Lanes(u32),
     /// Copies of a statement that are neighbours in memory, packed within an iteration.
     Adjacent(u32),
+    /// Neighbours in memory that an iteration adds up, packed; then the lanes are added.
+    Sums(u32),
 }
 
 /// What becomes of a loop.
@@ -68,7 +70,9 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
         let vector = Plan { packing: Packing::Lanes(lanes), ..Plan::SCALAR };
         let needed = per(&vector);
         if needed < cycles {
-            (best, cycles) = (Plan { gathers: around.original, ..vector }, needed);
+            // There are no gathers of single bytes.
+            let gathers = around.original && widest.size() >= 4;
+            (best, cycles) = (Plan { gathers, ..vector }, needed);
         }
     }
     let mut adjacent = target.lanes(widest);
@@ -78,6 +82,17 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     if adjacent > 1 && best.packing == Packing::Scalar && !body.opaque {
         let packed = Plan { packing: Packing::Adjacent(adjacent), ..Plan::SCALAR };
         if per(&packed) < cycles {
+            best = packed;
+        }
+    }
+    // LLVM tries vectors of iterations first, but finds neighbours that are added up too dear to spread over them.
+    let mut summed = target.lanes(widest);
+    while summed as usize > body.summed {
+        summed /= 2;
+    }
+    if summed > 1 && !body.opaque {
+        let packed = Plan { packing: Packing::Sums(summed), ..Plan::SCALAR };
+        if per(&packed) < per(&best) {
             best = packed;
         }
     }
@@ -113,8 +128,11 @@ pub(crate) fn weaken(
     let arrays = kernel.arrays.len();
     let overlap =
         |x: usize, y: usize| x.max(y) < arrays && kernel.may_overlap(ArrayId::new(x), ArrayId::new(y));
+    let touches = || leaves.iter().flat_map(|l| &program.leaves[*l].touches);
+    // Elements that stand for a value which the program itself carries in a register.
+    let carried: Vec<usize> = touches().filter(|t| t.carried).map(|t| t.array).collect();
     let mut arrays: Vec<(usize, bool)> =
-        leaves.iter().flat_map(|l| &program.leaves[*l].touches).map(|t| (t.array, t.write)).collect();
+        touches().filter(|t| !carried.contains(&t.array)).map(|t| (t.array, t.write)).collect();
     arrays.sort_unstable();
     arrays.dedup();
     let written: Vec<usize> = arrays.iter().filter(|a| a.1).map(|a| a.0).collect();
@@ -129,7 +147,7 @@ pub(crate) fn weaken(
         return;
     }
     b.checks += pairs;
-    if b.accumulators > 0 {
+    if b.accumulators > 0 && carried.is_empty() {
         // The accumulator is stored in every iteration, and loaded again where other stores may have changed it.
         b.stores.extend(std::iter::repeat_n(Stride::Invariant, b.accumulators));
         if clobbered {

@@ -1,5 +1,6 @@
 //! What all trees of a kernel have in common, at concrete parameter values.
 
+use crate::extents::rows;
 use crate::linear::Scope;
 use crate::trip_counts::LARGEST;
 use loop_tree::{
@@ -21,6 +22,8 @@ pub(crate) struct Facts<'k> {
     pub row_bytes: Vec<Option<f64>>,
     /// Rows whose length is one parameter.
     pub parametric_row: Vec<Option<ParametricRow>>,
+    /// Whether operations say which instruction they come from.
+    pub lifted: bool,
     /// A copy of one element, by array: a load through access 0, a store through access 1.
     pub copies: Vec<Statement>,
 }
@@ -42,9 +45,14 @@ impl<'k> Facts<'k> {
             kernel,
             params,
             privates: Privates::of(kernel),
-            array_bytes: kernel.arrays.iter().map(|a| bytes(a, &scope)).collect(),
+            array_bytes: rows(kernel, params)
+                .into_iter()
+                .zip(each())
+                .map(|(r, a)| bytes(a, r, &scope))
+                .collect(),
             row_bytes: each().map(|(a, strides)| unknown_distance(a, strides)).collect(),
             copies: kernel.arrays.iter().map(copy).collect(),
+            lifted: kernel.statements.iter().any(|s| s.ops.iter().any(|op| op.origin.is_some())),
             parametric_row: each().map(|(a, strides)| parametric_row(a, strides)).collect(),
             strides,
         }
@@ -74,10 +82,15 @@ fn strides(array: &Array, scope: &Scope<'_>) -> SmallVec<[f64; 4]> {
     result
 }
 
-fn bytes(array: &Array, scope: &Scope<'_>) -> Option<f64> {
-    array.extents.iter().try_fold(f64::from(array.element.size()), |bytes, e| {
-        Some((bytes * scope.linear(e.as_ref()?).constant.max(1.0)).min(LARGEST))
-    })
+fn bytes(
+    (array, strides): (&Array, &SmallVec<[f64; 4]>),
+    rows: Option<f64>,
+    scope: &Scope<'_>,
+) -> Option<f64> {
+    let Some(row) = strides.first() else { return Some(f64::from(array.element.size())) };
+    let stated = array.extents.first()?.as_ref().map(|e| scope.linear(e).constant.max(1.0));
+    let rows = stated.or(rows.filter(|r| (1.0..LARGEST).contains(r)))?;
+    Some((row * rows).min(LARGEST))
 }
 
 /// The innermost extent that is no constant makes the stride in front of it one that is not known.

@@ -173,6 +173,16 @@ impl Group {
         Footprint { lines, effective, low: center - half, high: center + half, run, period, copies }
     }
 
+    /// Sequences of lines, side by side, that the innermost loop goes through.
+    pub fn streams(&self, program: &Lowered<'_>, line: f64) -> f64 {
+        let (Some(address), Some(innermost)) = (&self.address, self.parent) else { return 0.0 };
+        let stride = address.coefficient(program.loops[innermost].depth).abs();
+        if stride == 0.0 || stride > line {
+            return 0.0;
+        }
+        1.0 + self.offsets.windows(2).filter(|w| w[1] - w[0] > line).count() as f64
+    }
+
     /// Fraction of accesses that hardware prefetching covers, from the length of sequential runs in order of
     /// execution.
     pub fn sequential(&self, program: &Lowered<'_>, line: f64, run_bytes: f64) -> f64 {

@@ -4,7 +4,7 @@
 use crate::explain::{Cost, Term};
 use crate::facts::Facts;
 use crate::lower::{Lowered, lower};
-use crate::unseen::Whole;
+use crate::unseen::{Seen, Whole};
 use crate::{CostModel, Prepared};
 use loop_tree::{Green, Kernel, OpKind};
 
@@ -19,7 +19,7 @@ impl CostModel for InstructionCount {
 
     fn prepare<'a>(&'a self, kernel: &'a Kernel, params: &'a [i64]) -> Box<dyn Prepared + 'a> {
         let facts = Facts::new(kernel, params);
-        let whole = Whole::new(&facts, |program| terms(program).iter().map(|t| t.cycles).sum());
+        let whole = Whole::new(&facts, |program| terms(program, None).iter().map(|t| t.cycles).sum());
         Box::new(Counts { facts, whole })
     }
 }
@@ -33,8 +33,9 @@ struct Counts<'k> {
 impl Prepared for Counts<'_> {
     fn cost(&self, root: &Green) -> Cost {
         let program = lower(&self.facts, root);
-        let mut terms = terms(&program);
-        self.whole.equalise(root, &program, &mut terms);
+        let seen = self.whole.seen(root, &program);
+        let mut terms = terms(&program, Some(&seen));
+        terms.extend(self.whole.unseen(&seen));
         Cost::of(terms)
     }
 
@@ -43,21 +44,21 @@ impl Prepared for Counts<'_> {
     }
 }
 
-fn terms(program: &Lowered<'_>) -> Vec<Term> {
+fn terms(program: &Lowered<'_>, seen: Option<&Seen>) -> Vec<Term> {
     let kernel = program.facts.kernel;
     let leaves = program.leaves.iter().map(|leaf| {
         let ops =
             leaf.statement.ops.iter().filter(|o| !matches!(o.kind, OpKind::Const(_) | OpKind::Affine(_)));
         Term::new(
             format!("statement {}", leaf.statement.name),
-            leaf.runs * ops.count() as f64,
+            leaf.runs * ops.count() as f64 * seen.map_or(1.0, |s| s.of_leaf(leaf)),
             format!("{:.0} instances", leaf.runs),
         )
     });
-    let loops = program.loops.iter().map(|l| {
+    let loops = program.loops.iter().enumerate().map(|(index, l)| {
         Term::new(
             format!("loop {}", l.name(kernel)),
-            l.runs * l.trip * (2.0 + l.guards as f64),
+            l.runs * l.trip * (2.0 + l.guards as f64) * seen.map_or(1.0, |s| s.factor(program, index)),
             format!("{:.0} x {:.1} iterations", l.runs, l.trip),
         )
     });

@@ -31,6 +31,7 @@ mod body;
 mod chains;
 mod clang;
 mod explain;
+mod extents;
 mod facts;
 mod footprint;
 mod instruction_count;

@@ -32,6 +32,8 @@ pub(crate) struct Loop {
     pub inner: Vec<usize>,
     /// Guards directly inside, not counting those inside inner loops.
     pub guards: usize,
+    /// Of these, affine ones that hold in some iterations only.
+    pub varying_guards: usize,
 }
 
 pub(crate) struct Touch {
@@ -43,6 +45,8 @@ pub(crate) struct Touch {
     pub bytes: f64,
     /// Of a private scalar, or a buffer in registers: one for each element.
     pub private: bool,
+    /// A load that no instruction of the program stands for: what it carries in a register there.
+    pub carried: bool,
 }
 
 pub(crate) struct Leaf<'k> {
@@ -135,6 +139,9 @@ impl Walk<'_> {
                         let varying = depth.is_some_and(|d| {
                             c.constraints().any(|c| self.scope.linear(&c.expression).coefficient(d) != 0.0)
                         });
+                        if let Some(parent) = parent.filter(|_| varying) {
+                            self.out.loops[parent].varying_guards += 1;
+                        }
                         (inside, p, varying)
                     }
                     GuardCondition::Predicate { .. } => (samples.scaled(0.5), 0.5, true),
@@ -171,6 +178,7 @@ impl Walk<'_> {
                     leaves: vec![],
                     inner: vec![],
                     guards: 0,
+                    varying_guards: 0,
                 });
                 if let Some(parent) = parent {
                     self.out.loops[parent].inner.push(index);
@@ -189,10 +197,14 @@ impl Walk<'_> {
                     Some(copy) => (&self.facts.copies[copy.array], self.copied(copy)),
                     None => {
                         let statement = &**self.facts.kernel.statement(*id);
-                        (
-                            statement,
-                            statement.accesses.iter().map(|a| self.touch(a, &statement.dims)).collect(),
-                        )
+                        let mut touches: SmallVec<[Touch; 4]> =
+                            statement.accesses.iter().map(|a| self.touch(a, &statement.dims)).collect();
+                        for op in statement.ops.iter().filter(|op| self.facts.lifted && op.origin.is_none()) {
+                            if let OpKind::Load(access) = op.kind {
+                                touches[access.index()].carried = true;
+                            }
+                        }
+                        (statement, touches)
                     }
                 };
                 let index = self.out.leaves.len();
@@ -239,7 +251,7 @@ impl Walk<'_> {
             sum
         });
         let Some(variables) = self.facts.privates.variables(access.array) else {
-            return Touch { array, address, write, bytes, private: false };
+            return Touch { array, address, write, bytes, private: false, carried: false };
         };
         // As if it was an array: what tells elements apart.
         let mut element = Linear::default();
@@ -247,7 +259,7 @@ impl Walk<'_> {
             element.add_scaled(&self.scope.linear(&Affine::var(*v)), bytes);
             element.scale(ELEMENTS);
         }
-        Touch { array, address: Some(element), write, bytes, private: true }
+        Touch { array, address: Some(element), write, bytes, private: true, carried: false }
     }
 }
 

@@ -4,12 +4,12 @@ use crate::body::body;
 use crate::clang::{Circumstances, Packing, Plan, keep, plan, weaken};
 use crate::explain::{Cost, Term};
 use crate::facts::Facts;
-use crate::lower::{Lowered, lower};
+use crate::lower::{Loop, Lowered, lower};
 use crate::throughput::price;
 use crate::traffic::{Traffic, traffic};
 use crate::trip_counts::LARGEST;
 use crate::unroll::unroll_short;
-use crate::unseen::Whole;
+use crate::unseen::{Seen, Whole};
 use crate::{CostModel, Prepared, Target};
 use loop_tree::{Green, Kernel, LoopKind};
 use std::sync::Arc;
@@ -21,10 +21,11 @@ pub struct AnalyticModel {
     threads: u32,
 }
 
-/// Exponent of the norm that adds computation and transfers that overlap: 1 would be none, infinity all.
-const OVERLAP: i32 = 2;
-/// The same where computation waits for a dependence chain.
-const OVERLAP_WAITING: i32 = 4;
+/// Exponent of the norm that adds times which overlap, of core and transfers, and of transfers between levels where these do:
+/// 1 would be none, infinity all.
+const OVERLAP: f64 = 2.0;
+/// Lanes from which on what is left over of a vectorised loop is a vectorised loop of its own.
+const SHORTEST_WITH_EPILOGUE: u32 = 16;
 /// Cycles to start and join the threads of a parallel loop.
 const FORK_JOIN: f64 = 8000.0;
 
@@ -50,13 +51,16 @@ impl AnalyticModel {
         &*self.target
     }
 
-    fn terms(&self, program: &Lowered<'_>, may_alias: bool) -> Vec<Term> {
+    fn terms(&self, program: &Lowered<'_>, may_alias: bool, seen: Option<&Seen>) -> Vec<Term> {
+        let factor = |index| seen.map_or(1.0, |s| s.factor(program, index));
         let kernel = program.facts.kernel;
         let moved = traffic(program, &*self.target);
         let mut terms = Vec::new();
         for index in 0..program.loops.len() {
             if !program.loops[index].leaves.is_empty() || program.loops[index].inner.is_empty() {
-                terms.push(self.loop_term(kernel, program, &moved, index, may_alias));
+                let mut term = self.loop_term(kernel, program, &moved, index, may_alias);
+                term.scale(factor(index));
+                terms.push(term);
             }
         }
         let straight: f64 = program.top_leaves.iter().map(|l| program.leaves[*l].runs).sum();
@@ -67,7 +71,7 @@ impl AnalyticModel {
             let memory: f64 = moved.iter().filter(|t| t.group.parent.is_none()).flat_map(|t| &t.cycles).sum();
             terms.push(Term::new("straight-line code", once + memory, String::new()));
         }
-        terms.extend(self.control_term(kernel, program));
+        terms.extend(self.control_term(kernel, program, factor));
         terms
     }
 
@@ -98,6 +102,7 @@ impl AnalyticModel {
         if !innermost && marked.is_none() {
             b.vectorisable = false;
         }
+        b.guards(l.varying_guards as f64);
         if may_alias && innermost {
             weaken(&mut b, kernel, program, &l.leaves, target);
         }
@@ -130,12 +135,16 @@ impl AnalyticModel {
             }
             Packing::Lanes(n) => {
                 lanes = f64::from(n);
-                let rest = if l.exact { l.trip % lanes } else { (lanes - 1.0) * 0.5 };
-                let rest = rest.min(l.trip);
-                compute = l.runs * ((l.trip - rest) / lanes * once.cycles + rest * scalar.cycles.max(1.0));
+                let (rest, narrow) = left_over(l, n);
+                compute = (l.trip - rest - narrow) / lanes * once.cycles + rest * scalar.cycles.max(1.0);
+                if narrow > 0.0 {
+                    let half = Plan { packing: Packing::Lanes(n / 2), ..plan };
+                    compute += narrow * 2.0 / lanes * price(&b, target, &half).cycles;
+                }
+                compute *= l.runs;
                 compute += b.checks_fail * (iterations * scalar.cycles - compute).max(0.0);
             }
-            Packing::Scalar | Packing::Adjacent(_) => {
+            Packing::Scalar | Packing::Adjacent(_) | Packing::Sums(_) => {
                 lanes = 1.0;
                 compute = iterations * once.cycles;
             }
@@ -161,14 +170,16 @@ impl AnalyticModel {
         let entry = entry * l.runs;
         compute = (compute + entry).min(LARGEST);
         let (memory, transfers) = self.memory(program, moved, Some(index));
-        // A chain of dependent operations leaves the ports free for transfers.
-        let overlap = if once.waits || target.transfers_overlap() { OVERLAP_WAITING } else { OVERLAP };
-        let mut cycles = (compute.powi(overlap) + memory.powi(overlap)).powf(1.0 / f64::from(overlap));
+        // Lines come and go through the ports of the first level that loads and stores use; the rest of the core goes on.
+        let busy = iterations / lanes * once.accesses;
+        let cycles = (compute.powf(OVERLAP) + (busy + memory).powf(OVERLAP)).powf(1.0 / OVERLAP);
+        let mut cycles = cycles.min(compute + memory);
         let factor = self.parallel(program, index);
         cycles /= factor;
         let how = match plan.packing {
             Packing::Lanes(n) => format!("{n} lanes"),
             Packing::Adjacent(n) => format!("{n} neighbours packed"),
+            Packing::Sums(n) => format!("{n} neighbours added up"),
             Packing::Scalar => "scalar".into(),
         };
         let names: Vec<&str> = l.leaves.iter().take(3).map(|s| &*program.leaves[*s].statement.name).collect();
@@ -215,8 +226,7 @@ impl AnalyticModel {
         }
         if self.target.transfers_overlap() {
             // The slowest level counts.
-            total = terms.iter().map(|t| t.cycles.powi(OVERLAP_WAITING)).sum::<f64>();
-            total = total.powf(1.0 / f64::from(OVERLAP_WAITING));
+            total = terms.iter().map(|t| t.cycles.powf(OVERLAP)).sum::<f64>().powf(1.0 / OVERLAP);
         }
         (f64::min(total, LARGEST), terms)
     }
@@ -233,7 +243,12 @@ impl AnalyticModel {
     }
 
     /// Loops that contain loops, guards, and threads.
-    fn control_term(&self, kernel: &Kernel, program: &Lowered<'_>) -> Option<Term> {
+    fn control_term(
+        &self,
+        kernel: &Kernel,
+        program: &Lowered<'_>,
+        factor: impl Fn(usize) -> f64,
+    ) -> Option<Term> {
         let control = self.target.control();
         let mut parts = Vec::new();
         for (index, l) in program.loops.iter().enumerate() {
@@ -244,7 +259,7 @@ impl AnalyticModel {
                 cycles =
                     l.runs * (l.trip * (control.iteration + guards * 1.5) + bounds * control.bound + 2.0);
             }
-            cycles /= self.parallel(program, index);
+            cycles *= factor(index) / self.parallel(program, index);
             let is_outermost_parallel = l.header.kind == LoopKind::Parallel && self.threads > 1;
             if is_outermost_parallel {
                 cycles += l.runs * FORK_JOIN;
@@ -257,6 +272,21 @@ impl AnalyticModel {
         let cycles = parts.iter().map(|t| t.cycles).sum();
         (cycles > 0.0).then(|| Term { parts, ..Term::new("outer loops", cycles, String::new()) })
     }
+}
+
+/// Iterations of a vectorised loop that are executed alone, and in vectors of half the length: a loop behind the first one,
+/// where that has enough lanes (`EpilogueVectorizationMinVF` in LLVM's LoopVectorize).
+fn left_over(l: &Loop, lanes: u32) -> (f64, f64) {
+    let n = f64::from(lanes);
+    let rest = if l.exact { l.trip % n } else { (n - 1.0) * 0.5 }.min(l.trip);
+    let half = f64::from(lanes / 2);
+    let narrow = match lanes < SHORTEST_WITH_EPILOGUE {
+        true => 0.0,
+        false if l.exact => (rest / half).floor() * half,
+        // In every second run.
+        false => (half * 0.5).min(rest),
+    };
+    (rest - narrow, narrow)
 }
 
 impl CostModel for AnalyticModel {
@@ -274,7 +304,7 @@ impl CostModel for AnalyticModel {
 
     fn prepare<'a>(&'a self, kernel: &'a Kernel, params: &'a [i64]) -> Box<dyn Prepared + 'a> {
         let facts = Facts::new(kernel, params);
-        let cycles = |program: &Lowered<'_>| self.terms(program, false).iter().map(|t| t.cycles).sum();
+        let cycles = |program: &Lowered<'_>| self.terms(program, false, None).iter().map(|t| t.cycles).sum();
         let whole = Whole::new(&facts, cycles);
         Box::new(PreparedModel { model: self, facts, whole })
     }
@@ -290,18 +320,19 @@ struct PreparedModel<'a> {
 impl Prepared for PreparedModel<'_> {
     fn cost(&self, root: &Green) -> Cost {
         let program = lower(&self.facts, &unroll_short(self.facts.kernel, root));
-        let mut terms = self.model.terms(&program, false);
-        self.whole.equalise(root, &program, &mut terms);
+        let seen = self.whole.seen(root, &program);
+        let mut terms = self.model.terms(&program, false, Some(&seen));
+        terms.extend(self.whole.unseen(&seen));
         Cost::of(terms)
     }
 
     fn cost_of_part(&self, root: &Green) -> Cost {
         let program = lower(&self.facts, &unroll_short(self.facts.kernel, root));
-        Cost::of(self.model.terms(&program, false))
+        Cost::of(self.model.terms(&program, false, None))
     }
 
     fn cost_of_original(&self) -> Cost {
         let program = lower(&self.facts, &unroll_short(self.facts.kernel, &self.facts.kernel.original));
-        Cost::of(self.model.terms(&program, true))
+        Cost::of(self.model.terms(&program, true, None))
     }
 }

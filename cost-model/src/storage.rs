@@ -116,6 +116,7 @@ impl Walk<'_> {
             write,
             bytes: f64::from(element.size()),
             private: buffer.home == Home::Registers,
+            carried: false,
         }
     }
 }

@@ -9,9 +9,9 @@ use loop_tree::ScalarType;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iteration {
     pub cycles: f64,
+    /// Of these, those in which the first level of cache is busy with loads and stores.
+    pub accesses: f64,
     pub bound: &'static str,
-    /// Whether that is a dependence chain.
-    pub waits: bool,
 }
 
 /// Instructions of the loop itself, per iteration and per vector iteration: both are unrolled some more.
@@ -34,7 +34,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         _ => 1,
     };
     let pack = match packing {
-        Packing::Adjacent(n) => (f64::from(n) * ADJACENT_EFFICIENCY).max(1.0),
+        Packing::Adjacent(n) | Packing::Sums(n) => (f64::from(n) * ADJACENT_EFFICIENCY).max(1.0),
         _ => 1.0,
     };
     let (mut float, mut integer, mut divide, mut library, mut instructions) = (0.0, 0.0, 0.0, 0.0, 0.0);
@@ -44,10 +44,12 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let mut ops: Vec<_> = body.ops.iter().map(|(k, n)| (*k, *n)).collect();
     ops.sort_by_key(|((class, ty), _)| (*class as u32, *ty));
     for ((class, ty), count) in ops {
-        let registers = parts(target, ty, lanes);
-        let cost = target.op(class, ty, lanes);
-        let n = count * registers / pack;
-        let cycles = n * cost.reciprocal * passes(target, ty, lanes);
+        // No vector instruction divides integers.
+        let single = matches!(class, OpClass::IntegerDiv | OpClass::Library);
+        let (wide, pack) = if single { (1, 1.0) } else { (lanes, pack) };
+        let cost = target.op(class, ty, wide);
+        let n = count * if single { f64::from(lanes) } else { parts(target, ty, lanes) / pack };
+        let cycles = n * cost.reciprocal * passes(target, ty, wide);
         match class {
             OpClass::FloatDiv | OpClass::FloatSqrt => divide += cycles * pack.sqrt(),
             OpClass::Library | OpClass::IntegerDiv => library += cycles,
@@ -66,6 +68,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
             let together = body.adjacent_loads.min(body.loads.len());
             (together as f64 / f64::from(n), (body.loads.len() - together) as f64)
         }
+        Packing::Sums(n) => (body.loads.len() as f64 / f64::from(n), 0.0),
         _ => (0.0, 0.0),
     };
     let mut access = |stride: &Stride, count: &mut f64| match (lanes, stride) {
@@ -87,7 +90,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
             shuffles += f64::from(n) * far;
         }
     };
-    if matches!(packing, Packing::Adjacent(_)) {
+    if whole + single > 0.0 {
         loads = whole + single;
     } else {
         body.loads.iter().for_each(|stride| access(stride, &mut loads));
@@ -101,13 +104,21 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         };
         access(stride, &mut stores);
     }
+    if let Packing::Sums(n) = packing {
+        // Halves are added until one lane is left.
+        let steps = f64::from(n.ilog2()) * body.accumulators as f64;
+        shuffles += steps;
+        integer += steps * target.op(OpClass::Integer, widest, 1).reciprocal;
+        instructions += steps;
+    }
     shuffles += single;
     if lanes > 1 {
         let penalty = if target.masked_memory() { 1.0 } else { f64::from(lanes) };
         integer += body.masked * penalty;
         instructions += body.masked * penalty;
     } else {
-        instructions += body.branches;
+        instructions += body.branches + body.compared / pack;
+        integer += body.compared / pack * target.op(OpClass::Integer, widest, 1).reciprocal;
     }
     // Accumulators beyond the registers go through memory; invariants become operands in memory.
     let registers = target.vector_registers() as usize;
@@ -120,13 +131,16 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     loads += (spilled + reloaded) as f64;
     stores += spilled as f64;
     instructions += loads + stores + shuffles + CONTROL_INSTRUCTIONS;
+    let loading = loads / target.loads_per_cycle().max(0.1);
+    let storing = stores / target.stores_per_cycle().max(0.1);
+    let accesses = loading.max(storing);
     let candidates = [
         ("floating point", float),
         ("integer", integer),
         ("division", divide),
         ("calls", library),
-        ("loads", loads / target.loads_per_cycle().max(0.1)),
-        ("stores", stores / target.stores_per_cycle().max(0.1)),
+        ("loads", loading),
+        ("stores", storing),
         ("permutations", shuffles * target.op(OpClass::Shuffle, widest, lanes).reciprocal),
         ("instructions", instructions / target.issue_width().max(0.5)),
     ];
@@ -141,14 +155,21 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     // Branches that go both ways are mispredicted now and then.
     let branches = if lanes > 1 { 0.0 } else { 0.15 * body.branches * 2.0 * target.control().mispredict };
     let (cycles, bound) = (cycles + branches, if branches > cycles { "branches" } else { bound });
+    held += shuffles / window.float.max(1.0);
     let path = body.path * share_of_path(held);
-    let chain = if lanes == 1 { body.chain } else { 0.0 };
+    // Sums are added up as a tree.
+    let (path, chain) = match packing {
+        Packing::Scalar | Packing::Adjacent(_) => (path, body.chain),
+        Packing::Lanes(1) => (path, body.chain),
+        Packing::Lanes(_) => (path, 0.0),
+        Packing::Sums(_) => (0.0, 0.0),
+    };
     if chain.max(path) > cycles {
         let bound =
             if chain >= path { "latency of a dependence chain" } else { "latency within an iteration" };
-        return Iteration { cycles: chain.max(path), bound, waits: true };
+        return Iteration { cycles: chain.max(path), accesses, bound };
     }
-    Iteration { cycles, bound, waits: false }
+    Iteration { cycles, accesses, bound }
 }
 
 /// How often a vector at a multiple of so many bytes lies in two cache lines: each is an access of its own.

@@ -1,7 +1,9 @@
 //! What a compiler keeps in registers, and what it cannot.
 
 use cost_model::{AnalyticModel, CostModel, targets};
+use loop_tree::OpKind;
 use loop_tree::text::parse;
+use std::sync::Arc;
 
 fn cycles(text: &str, original: bool) -> f64 {
     let program = parse(text).expect("it parses");
@@ -186,4 +188,25 @@ fn an_accumulator_that_is_read_elsewhere_is_stored_in_every_iteration() {
     };
     assert!(cycles(&text("i32", "A"), false) > 1.5 * cycles(&text("i32", "B"), false));
     assert!(cycles(&text("f64", "A"), false) < 1.1 * cycles(&text("f64", "B"), false));
+}
+
+#[test]
+fn what_the_program_carries_in_a_register_is_no_store_of_its_own() {
+    let program = parse(
+        "nest @sums[N] { array A: i32[N, N] alias 0 array s: i32[N] alias 0
+           for i in 0..N { for j in 0..N { S: s[i] = s[i] + A[i, j] } } }",
+    )
+    .expect("it parses");
+    let model = AnalyticModel::new(targets::by_name("znver5").expect("a target"));
+    let cycles = |carried: bool| {
+        let mut kernel = (*program.kernel).clone();
+        let mut statement = (*kernel.statements[0]).clone();
+        for (at, op) in statement.ops.iter_mut().enumerate() {
+            let accumulator = matches!(op.kind, OpKind::Load(a) if a.index() == 0);
+            op.origin = (!(carried && accumulator)).then_some(at as u32);
+        }
+        kernel.statements[0] = Arc::new(statement);
+        model.cost_of_original(&kernel, &[1000]).cycles
+    };
+    assert!(cycles(false) > 3.0 * cycles(true), "{} {}", cycles(false), cycles(true));
 }

@@ -23,8 +23,8 @@ fn copies(var: &str, t: &str, factor: i64, body: &str) -> String {
 fn an_operand_from_long_ago_does_not_hide_one_from_just_now() {
     let text = |operands: &str| {
         format!(
-            "nest @sweep[N] {{ array A: f64[2000, 2000]
-               for i in 1..1999 {{ for j in 1..1999 {{ S: A[i, j] = ({operands}) * 0.2 }} }} }}"
+            "nest @sweep[N] {{ array A: f64[200, 200]
+               for i in 1..199 {{ for j in 1..199 {{ S: A[i, j] = ({operands}) * 0.2 }} }} }}"
         )
     };
     let cycles = |operands: &str| {
@@ -234,19 +234,19 @@ fn copies_that_wait_for_each_other_in_an_iteration_overlap_as_far_as_the_schedul
             .map(|u| format!("let i = {rows}*t + 1 + {u} {{ let j = w - {skew}*i {{ S }} }} "))
             .collect();
         let text = format!(
-            "nest @sweep[] {{ array A: f64[1602, 1602]
-               for i in 1..1601 {{ for j in 1..1601 {{
+            "nest @sweep[] {{ array A: f64[802, 802]
+               for i in 1..801 {{ for j in 1..801 {{
                  S: A[i, j] = (A[i-1, j-1] + A[i-1, j] + A[i-1, j+1] + A[i, j-1] + A[i, j] + A[i, j+1]
                            + A[i+1, j-1] + A[i+1, j] + A[i+1, j+1]) / 9.0 }} }}
                variant {{ for t in 0..{} {{ for w in {skew}*{rows}*t + {}..{skew}*{rows}*t + {} {{ {copies} }} }} }} }}",
-            1600 / rows,
+            800 / rows,
             skew * rows + 1,
-            skew * rows + 1590,
+            skew * rows + 790,
         );
         gain(&text, &[])
     };
     // 5.4 and 3.7 measured on Zen 5 with a skew of two, 2.3 and 3.0 with one.
-    assert!(rows(2, 8) > 1.3 * rows(2, 4), "{} {}", rows(2, 8), rows(2, 4));
+    assert!(rows(2, 8) > 1.25 * rows(2, 4), "{} {}", rows(2, 8), rows(2, 4));
     assert!(rows(2, 8) > 1.5 * rows(1, 8), "{} {}", rows(2, 8), rows(1, 8));
     assert!(rows(2, 4) > 1.05 * rows(1, 4), "{} {}", rows(2, 4), rows(1, 4));
 }
@@ -341,4 +341,139 @@ fn ports_that_are_used_alike_do_not_run_at_once() {
     // Cycles for each multiplication on Zen 5: 0.49 in 4 x 8, 0.74 in 4 x 2, 0.84 in 2 x 2.
     assert!(cycles(4, 2) > 1.2 * cycles(4, 8), "{} {}", cycles(4, 2), cycles(4, 8));
     assert!(cycles(2, 2) > 1.2 * cycles(4, 8), "{} {}", cycles(2, 2), cycles(4, 8));
+}
+
+#[test]
+fn a_sum_of_neighbours_is_packed_as_it_stands() {
+    // Block matching; blocks of 16 x 16 bytes. On Zen 5 an offset takes about 20 cycles, and registers tiles of offsets the same.
+    let text = format!(
+        "nest @matching[] {{ array F: i8[240, 320] array B: i8[16, 16] array s: i32[225, 305]
+           for i in 0..225 {{ for j in 0..305 {{ for k in 0..16 {{ for l in 0..16 {{
+             S: s[i, j] = s[i, j] + abs(zext.i32(F[i + k, j + l]) - zext.i32(B[k, l])) }} }} }} }}
+           variant {{ for t in 0..56 {{ for j in 0..305 {{ for k in 0..16 {{ for l in 0..16 {{ {} }} }} }} }} }} }}",
+        copies("i", "t", 4, "S")
+    );
+    assert!(gain(&text, &[]) < 2.0, "{}", gain(&text, &[]));
+}
+
+#[test]
+fn one_statement_that_is_counted_too_often_makes_no_other_cheaper() {
+    // Columns are dear, rows are not; as if the samples met four times the iterations over rows.
+    let text = "nest @both[] { array A: f64[2000, 2000] array B: f64[2000, 2000] array C: f64[2000, 2000]
+        for i in 0..2000 { for j in 0..2000 { S: A[j, i] = A[j, i] + C[j, i] } }
+        for i in 0..2000 { for j in 0..2000 { T: B[i, j] = B[i, j] + 1.0 } }
+        variant {
+          for i in 0..2000 { for j in 0..2000 { S } }
+          for r in 0..4 { for i in 0..2000 { for j in 0..2000 { T } } } } }";
+    let gain = gain(text, &[]);
+    assert!(gain < 1.02, "{gain}");
+}
+
+#[test]
+fn an_array_of_unknown_length_is_as_long_as_the_program_reaches() {
+    // Parts of it are no more than all of it: what stayed in the last level stays.
+    let text = "nest @parts[] { array A: f64[?, 1024] array s: f64[1024]
+        for i in 0..1024 { for j in 0..1024 { S: s[j] = s[j] + A[i, j] } }
+        variant {
+          for i in 0..256 { for j in 0..1024 { S } } for i in 256..512 { for j in 0..1024 { S } }
+          for i in 512..768 { for j in 0..1024 { S } } for i in 768..1024 { for j in 0..1024 { S } } } }";
+    let gain = gain(text, &[]);
+    assert!((0.9..1.1).contains(&gain), "{gain}");
+}
+
+#[test]
+fn rows_of_one_array_are_stored_and_loaded_again_for_each_other() {
+    // Steps of a triangular product in place: that rows differ is known to nobody but us.
+    let cycles = |other: &str| {
+        let body = copies("k", "t", 4, "S");
+        let text = format!(
+            "nest @rows[] {{ array A: f64[64, 64] array B: f64[128, 512] array D: f64[128, 512]
+               for r in 0..1000 {{ for i in 0..8 {{ for k in 64..128 {{ for j in 0..512 {{
+                 S: B[i, j] = B[i, j] + A[i, k - 64] * {other}[k, j] }} }} }} }}
+               variant {{ for r in 0..1000 {{ for i in 0..8 {{ for t in 16..32 {{ for j in 0..512 {{ {body} }} }} }} }} }} }}"
+        );
+        let program = parse(&text).expect("it parses");
+        model().cost(&program.kernel, program.tree(), &[]).cycles
+    };
+    assert!(cycles("B") > 1.15 * cycles("D"), "{} {}", cycles("B"), cycles("D"));
+}
+
+#[test]
+fn a_scalar_minimum_is_a_comparison_and_a_move() {
+    // An edit distance with rows side by side: each copy waits for the one before it, five cycles.
+    let text = format!(
+        "nest @distance[] {{ array D: i32[2001, 2101]
+           for i in 1..2001 {{ for j in 1..2101 {{
+             S: D[i, j] = smin(smin(D[i-1, j-1] + 3, D[i-1, j] + 1), D[i, j-1] + 1) }} }}
+           variant {{ for t in 0..250 {{ for j in 1..2101 {{ {} }} }} }} }}",
+        copies("i", "t", 8, "S").replace("8*t + ", "8*t + 1 + ")
+    );
+    // 0.6 measured on Zen 5.
+    assert!(gain(&text, &[]) < 1.25, "{}", gain(&text, &[]));
+}
+
+#[test]
+fn integers_are_divided_one_by_one() {
+    let text = |divisor: &str| {
+        format!(
+            "nest @mean[N] {{ array A: i32[1024, 1024] array B: i32[1024, 1024] array d: i32[1]
+               for i in 0..1024 {{ for j in 0..1024 {{ S: B[i, j] = A[i, j] / {divisor} }} }}
+               variant {{ for t in 0..128 {{ for j in 0..1024 {{ {} }} }} }} }}",
+            copies("i", "t", 8, "S")
+        )
+    };
+    let cycles = |text: &str| {
+        let program = parse(text).expect("it parses");
+        model().cost(&program.kernel, &program.kernel.original, &[]).cycles
+    };
+    assert!(gain(&text("d[0]"), &[]) < 1.2, "{}", gain(&text("d[0]"), &[]));
+    // By a constant it is a multiplication.
+    assert!(cycles(&text("d[0]")) > 4.0 * cycles(&text("81")));
+}
+
+#[test]
+fn a_guard_compares_64_bits_for_each_byte() {
+    let cycles = |body: &str| {
+        let text = format!(
+            "nest @guarded[N] {{ array A: i8[1000, 4096] array B: i8[1000, 4096]
+               for i in 0..1000 {{ for j in 0..4096 {{ {body} {{ S: B[i, j] = A[i, j] }} }} }} }}"
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        model().cost(&program.kernel, program.tree(), &[8]).cycles
+    };
+    assert!(
+        cycles("if j >= N") > 1.3 * cycles("if i >= N"),
+        "{} {}",
+        cycles("if j >= N"),
+        cycles("if i >= N")
+    );
+}
+
+#[test]
+fn sixteen_rows_from_memory_are_more_than_the_prefetcher_follows() {
+    let gain = |rows: i64| {
+        let text = format!(
+            "nest @sums[] {{ array A: f64[32000, 1024] array s: f64[32000]
+               for i in 0..32000 {{ for j in 0..1024 {{ S: s[i] = s[i] + A[i, j] }} }}
+               variant {{ for t in 0..{} {{ for j in 0..1024 {{ {} }} }} }} }}",
+            32000 / rows,
+            copies("i", "t", rows, "S")
+        );
+        gain(&text, &[])
+    };
+    // On Zen 5 eight rows come as fast as one, sixteen at half of that.
+    assert!(gain(8) > 1.15 * gain(16), "{} {}", gain(8), gain(16));
+}
+
+#[test]
+fn eight_short_rows_of_many_gain_what_their_chains_gain() {
+    let text = format!(
+        "nest @matvec[] {{ array A: f32[32000, 288] array x: f32[288] array y: f32[32000]
+           for i in 0..32000 {{ for j in 0..288 {{ S: y[i] = y[i] + A[i, j] * x[j] }} }}
+           variant {{ for t in 0..4000 {{ for j in 0..288 {{ {} }} }} }} }}",
+        copies("i", "t", 8, "S")
+    );
+    // 2.1 measured on Zen 5, 0.45 on Zen 4.
+    let gain = gain(&text, &[]);
+    assert!((1.4..3.2).contains(&gain), "{gain}");
 }

@@ -191,7 +191,7 @@ pub struct OptArguments {
     /// Search.
     #[command(flatten)]
     pub search: SearchArguments,
-    /// Predicted gain below which the original code is kept: 1.6 asks for sixty percent.
+    /// Predicted gain below which the original code is kept: 1.5 asks for half as much again.
     #[arg(long, default_value_t = looptree::driver::MIN_GAIN, value_parser = gain)]
     pub min_gain: f64,
     /// Print remarks: what was done, what was not and why.

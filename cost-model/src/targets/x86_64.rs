@@ -50,7 +50,7 @@ pub fn x86_64_avx2() -> StaticTarget {
             TlbLevel { name: "STLB", entries: 1536, miss: 20.0 },
         ],
         page_bytes: 4096,
-        prefetch: Prefetch { run_bytes: 1024.0, outstanding: 8.0, outstanding_stores: 8.0 },
+        prefetch: Prefetch { run_bytes: 1024.0, streams: 12.0, outstanding: 8.0, outstanding_stores: 8.0 },
         control: CONTROL,
         cores: 8,
         frequency_ghz: 3.5,
@@ -80,7 +80,8 @@ pub fn x86_64_avx512() -> StaticTarget {
         TlbLevel { name: "dTLB", entries: 96, miss: 1.0 },
         TlbLevel { name: "STLB", entries: 2048, miss: 30.0 },
     ];
-    target.prefetch = Prefetch { run_bytes: 1024.0, outstanding: 10.0, outstanding_stores: 10.0 };
+    target.prefetch =
+        Prefetch { run_bytes: 1024.0, streams: 12.0, outstanding: 10.0, outstanding_stores: 10.0 };
     target.cores = 32;
     target.frequency_ghz = 3.0;
     target

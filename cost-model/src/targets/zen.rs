@@ -28,7 +28,8 @@ pub fn znver4() -> StaticTarget {
         TlbLevel { name: "dTLB", entries: 72, miss: 1.0 },
         TlbLevel { name: "STLB", entries: 3072, miss: 20.0 },
     ];
-    target.prefetch = Prefetch { run_bytes: 1024.0, outstanding: 16.0, outstanding_stores: 4.0 };
+    target.prefetch =
+        Prefetch { run_bytes: 1024.0, streams: 12.0, outstanding: 16.0, outstanding_stores: 4.0 };
     target.cores = 8;
     target.frequency_ghz = 3.7;
     target
@@ -44,8 +45,8 @@ pub fn znver5() -> StaticTarget {
     target.datapath_bits = 512;
     target.issue_width = 7.0;
     target.store_forward = 9.5;
-    target.caches[0] = cache("L1", 48 << 10, 12, true, 2.0, 14.0);
-    target.caches[1] = cache("L2", 1 << 20, 16, true, 3.0, 50.0);
+    target.caches[0] = cache("L1", 48 << 10, 12, true, 1.4, 14.0);
+    target.caches[1] = cache("L2", 1 << 20, 16, true, 2.3, 50.0);
     target.tlbs = vec![
         TlbLevel { name: "dTLB", entries: 96, miss: 1.0 },
         TlbLevel { name: "STLB", entries: 4096, miss: 20.0 },
