@@ -4,11 +4,13 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 8] = [
     "shim/analysis.cpp",
     "shim/scev.cpp",
     "shim/cost.cpp",
     "shim/ir.cpp",
+    "shim/hoist.cpp",
+    "shim/inline.cpp",
     "shim/passes.cpp",
     "shim/plugin.cpp",
 ];

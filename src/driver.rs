@@ -24,9 +24,10 @@ use crate::explore::{Exploration, WORTHWHILE};
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
 use analyses::DependenceSet;
 use cost_model::targets::Vectors;
-use irgen::lift::{self, Remark};
+use irgen::emit::limits;
+use irgen::lift::{self, LiftOptions, OwnedGlobals, Remark};
 use irgen::llvm::{Context, Function, Module};
-use loop_tree::{Kernel, SourceLocation};
+use loop_tree::{ArrayId, Kernel, SourceLocation};
 use std::sync::Arc;
 
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
@@ -157,16 +158,22 @@ impl<'a> Session<'a> {
 }
 
 impl Session<'_> {
+    /// What lifting a module asks and knows; before any of its functions changes.
+    fn lifting(&self, module: &Module<'_>) -> LiftOptions {
+        LiftOptions { owned: Arc::new(OwnedGlobals::of(module)), ..self.optimizer.lifting.clone() }
+    }
+
     /// Calls `f` for each function asked for, lifted.
     fn lifted<R>(
         &self,
         functions: Functions,
-        f: &mut dyn FnMut(&lift::LiftedFunction<'_>) -> Result<R, DriverError>,
+        f: &mut dyn FnMut(&Module<'_>, &lift::LiftedFunction<'_>) -> Result<R, DriverError>,
     ) -> Result<Vec<R>, DriverError> {
         let settings = &self.optimizer.settings;
         let context = Context::new();
         let span = tracing::info_span!("read").entered();
         let mut module = context.parse(self.input, self.name)?;
+        let options = &self.lifting(&module);
         if self.stage == Stage::Written {
             module.verify()?;
         }
@@ -193,9 +200,9 @@ impl Session<'_> {
                 continue;
             }
             let span = tracing::info_span!("lift").entered();
-            let lifted = lift::lift_function_with(&module, function, &self.optimizer.lifting);
+            let lifted = lift::lift_function_with(&module, function, options);
             drop(span);
-            results.push(f(&lifted)?);
+            results.push(f(&module, &lifted)?);
         }
         Ok(results)
     }
@@ -217,7 +224,7 @@ impl Session<'_> {
     }
 
     fn kernels_of(&self, functions: Functions) -> Result<Vec<LiftedKernels>, DriverError> {
-        self.lifted(functions, &mut |lifted| {
+        self.lifted(functions, &mut |module, lifted| {
             Ok(LiftedKernels {
                 name: lifted.name.clone(),
                 vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
@@ -228,10 +235,11 @@ impl Session<'_> {
                     .map(|r| LiftedKernel {
                         kernel: r.kernel.clone(),
                         location: r.location.clone(),
-                        likely: likely_values(r),
+                        likely: likely_values(module, r, self.optimizer.settings.default_param),
                     })
                     .collect(),
                 remarks: lifted.remarks.clone(),
+                loops: lifted.loops,
             })
         })
     }
@@ -327,9 +335,9 @@ impl Session<'_> {
         &self,
         region: &ExploredRegion,
     ) -> Result<Result<Vec<ArgumentSpec>, NotCallable>, DriverError> {
-        let options = &self.optimizer.lifting;
         let context = Context::new();
         let mut module = context.parse(self.input, self.name)?;
+        let options = &self.lifting(&module);
         lift::canonicalise(&mut module)?;
         let Some(function) = module.function(&region.function) else {
             return Err(DriverError::NoFunction {
@@ -342,7 +350,11 @@ impl Session<'_> {
         let values: Vec<Vec<i64>> = lifted
             .regions
             .iter()
-            .map(|r| self.optimizer.settings.parameter_values(&r.kernel, &likely_values(r)))
+            .map(|r| {
+                let settings = &self.optimizer.settings;
+                let likely = likely_values(&module, r, settings.default_param);
+                settings.parameter_values(&r.kernel, &likely)
+            })
             .collect();
         let list: Vec<_> = lifted.regions.iter().zip(values.iter().map(|v| &v[..])).collect();
         Ok(argument_specs(&list))
@@ -400,6 +412,8 @@ pub struct LiftedKernels {
     pub regions: Vec<LiftedKernel>,
     /// What was not understood.
     pub remarks: Vec<Remark>,
+    /// Its loops.
+    pub loops: usize,
 }
 
 /// A region's kernel; plain data.
@@ -409,10 +423,26 @@ pub struct LiftedKernel {
     pub kernel: Arc<Kernel>,
     /// Its place in the source.
     pub location: Option<SourceLocation>,
-    /// Values that parameters are likely to have, by [`ParamId`](loop_tree::ParamId): constants passed by callers.
+    /// Values that parameters are likely to have, by [`ParamId`](loop_tree::ParamId): constants passed by callers, or what arrays
+    /// have room for.
     pub likely: Vec<Option<i64>>,
 }
 
-fn likely_values(region: &lift::Region<'_>) -> Vec<Option<i64>> {
-    region.params.iter().map(|p| lift::likely_value(p.value)).collect()
+/// What callers pass; else, where arrays have no room for the default, what they have room for.
+fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, default: i64) -> Vec<Option<i64>> {
+    let mut likely: Vec<Option<i64>> = region.params.iter().map(|p| lift::likely_value(p.value)).collect();
+    let passed: Vec<bool> = likely.iter().map(Option::is_some).collect();
+    for (number, binding) in region.arrays.iter().enumerate() {
+        let lift::ArrayBinding::Memory { base, offset: 0, .. } = binding else { continue };
+        let Some(bytes) = module.data_layout().object_size(*base) else { continue };
+        let array = ArrayId::new(number);
+        let elements = bytes / u64::from(region.kernel.array(array).element.size());
+        for (param, limit) in limits(&region.kernel, array, i64::try_from(elements).unwrap_or(i64::MAX)) {
+            let value = &mut likely[param.index()];
+            if !passed[param.index()] && limit > 0 && limit < value.unwrap_or(default) {
+                *value = Some(limit);
+            }
+        }
+    }
+    likely
 }

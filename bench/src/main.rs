@@ -5,6 +5,7 @@
 //! `-- fidelity` says how true the predictions are. `-- figures` prints what the design asks for beside what is measured.
 
 mod compare;
+mod corpus;
 mod fidelity;
 mod figures;
 mod memory_graphs;
@@ -27,6 +28,9 @@ struct Arguments {
 enum Command {
     /// Original against the best predicted and the best measured variant, whole runs.
     Compare(compare::Arguments),
+    /// Every C or C++ file of a source tree with and without looptree: what is described and changed, why the rest is not,
+    /// and what that costs.
+    Corpus(corpus::Arguments),
     /// What is predicted of many variants of each kernel, beside what is measured.
     Fidelity(fidelity::Arguments),
     /// Speed and memory of transformations, search and legality, beside what the design asks for.
@@ -38,6 +42,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Corpus(arguments) => corpus::run(&arguments),
         Command::Fidelity(arguments) => fidelity::run(&arguments),
         Command::Figures(arguments) => figures::run(&arguments),
         Command::MemoryGraphs(arguments) => memory_graphs::run(&arguments),

@@ -142,6 +142,17 @@ extern "C" bool lt_allocates(const CallBase *C) {
   const Constant *Initial = getInitialValueOfAllocation(C, &Library, Type::getInt8Ty(C->getContext()));
   return Initial && isa<UndefValue>(Initial);
 }
+// Whether nothing else leads to what a call returns.
+extern "C" bool lt_returns_fresh(const CallBase *C) { return C->hasRetAttr(Attribute::NoAlias); }
+// Bytes of the object that starts at V, where the program says so; UINT64_MAX where it does not.
+extern "C" uint64_t lt_object_size(const Value *V, const Module *M) {
+  uint64_t Size = 0;
+  ObjectSizeOpts Options;
+  Options.EvalMode = ObjectSizeOpts::Mode::Min;
+  TargetLibraryInfoImpl Impl(M->getTargetTriple());
+  TargetLibraryInfo Library(Impl);
+  return getObjectSize(V, Size, M->getDataLayout(), &Library, Options) && Size > 0 ? Size : UINT64_MAX;
+}
 // Whether a call frees V, and does nothing else with it.
 extern "C" bool lt_frees(const CallBase *C, const Value *V) {
   TargetLibraryInfoImpl Impl(C->getModule()->getTargetTriple());

@@ -68,7 +68,8 @@ extern "C" bool lt_may_lift(Function *F) {
     // Passes make something else of calls that they know.
     LibFunc Which;
     const Function *Callee = Call->getCalledFunction();
-    return !Callee || !Callee->isDeclaration() || !Library.getLibFunc(*Call, Which);
+    // Of small ones with a body all is seen.
+    return !Callee || (Callee->isDeclaration() && !Library.getLibFunc(*Call, Which));
   };
   auto Hopeless = [&](const Loop &L) {
     for (const BasicBlock *B : L.blocks()) {

@@ -27,7 +27,7 @@ mod statement;
 
 pub use call::add_trampoline;
 pub use check::conditions as checked_conditions;
-pub use extent::touched;
+pub use extent::{limits, touched};
 pub use function::{FunctionParameter, emit_function, function_parameters};
 pub use region::{Emitted, emit_region};
 

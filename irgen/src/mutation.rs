@@ -25,6 +25,12 @@ pub enum Rule {
     ErrnoCalls,
     /// What is accessed is never `errno`.
     ErrnoMemory,
+    /// No variable's address is ever handed on.
+    OwnedGlobals,
+    /// What loops store is never what decides how often they run.
+    HoistAliases,
+    /// What loops read is read in front of them, whether they run or not.
+    HoistGuards,
     /// What is under a condition always runs.
     Conditions,
     /// All floating-point sums may change their order.
@@ -72,6 +78,9 @@ impl Rule {
         Rule::Calls,
         Rule::ErrnoCalls,
         Rule::ErrnoMemory,
+        Rule::OwnedGlobals,
+        Rule::HoistAliases,
+        Rule::HoistGuards,
         Rule::Conditions,
         Rule::Reassociation,
         Rule::OverlapCheck,
@@ -102,6 +111,9 @@ impl Rule {
             Rule::Calls => "unknown calls do nothing",
             Rule::ErrnoCalls => "calls that may set errno are left out where nobody uses their value",
             Rule::ErrnoMemory => "what is accessed is never errno",
+            Rule::OwnedGlobals => "no variable's address is ever handed on",
+            Rule::HoistAliases => "what loops store is never what decides how often they run",
+            Rule::HoistGuards => "what loops read is read in front of them, whether they run or not",
             Rule::Conditions => "what is under a condition always runs",
             Rule::Reassociation => "all floating-point sums may change their order",
             Rule::OverlapCheck => "overlap is not checked at run time",

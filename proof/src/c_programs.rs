@@ -52,6 +52,19 @@ pub struct Param {
     pub ty: IntType,
     /// One value per run.
     pub values: Vec<i64>,
+    /// Where the function finds it.
+    pub kept: Kept,
+}
+
+/// Where a parameter is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kept {
+    /// An argument.
+    Passed,
+    /// Behind a pointer, and read wherever it is used.
+    Pointed,
+    /// In a variable of the file, and read wherever it is used.
+    Global,
 }
 
 /// How an array is declared and addressed.
@@ -99,6 +112,8 @@ pub struct Array {
     pub restrict: bool,
     /// Declared `volatile`.
     pub volatile: bool,
+    /// Its address is behind a pointer, and read wherever it is used.
+    pub loaded: bool,
 }
 
 /// A local scalar.

@@ -29,7 +29,7 @@ use analyses::dependences::Polyhedral;
 use analyses::{Oracle, OracleOptions, Verdict};
 use fastrand::Rng;
 use irgen::emit::emit_region;
-use irgen::lift::{LiftOptions, canonicalise, lift_function};
+use irgen::lift::{LiftOptions, OwnedGlobals, canonicalise, lift_function_with};
 use irgen::llvm::{CodeModel, Context, Jit, Module, OptLevel, TargetMachine};
 use loop_tree::{Green, Kernel, Path, text};
 use std::collections::BTreeSet;
@@ -144,14 +144,15 @@ const BYTES: usize = 1 << 14;
 
 fn check_ir(content: &str, variants: usize) -> Result<Done, String> {
     let llvm = |e: irgen::llvm::LlvmError| e.to_string();
-    let (bitcode, names) = {
+    let (bitcode, names, options) = {
         let context = Context::new();
         let mut module = context.parse(content.as_bytes(), "case").map_err(llvm)?;
         module.verify().map_err(llvm)?;
+        let options = LiftOptions { owned: Arc::new(OwnedGlobals::of(&module)), ..LiftOptions::default() };
         canonicalise(&mut module).map_err(llvm)?;
         let defined = module.functions().into_iter().filter(|f| !f.is_declaration() && f.name() != "entry");
         let names: Vec<String> = defined.map(|f| f.name()).collect();
-        (module.to_bitcode(), names)
+        (module.to_bitcode(), names, options)
     };
     let original = {
         let context = Context::new();
@@ -168,7 +169,7 @@ fn check_ir(content: &str, variants: usize) -> Result<Done, String> {
         let module = context.parse(&bitcode, "case").map_err(llvm)?;
         for name in &names {
             let Some(function) = module.function(name) else { continue };
-            for region in &lift_function(&module, function).regions {
+            for region in &lift_function_with(&module, function, &options).regions {
                 let kernel = region.kernel.clone();
                 if let Ok(oracle) =
                     Oracle::new(kernel.clone(), &Polyhedral::default(), OracleOptions::default())
@@ -177,14 +178,7 @@ fn check_ir(content: &str, variants: usize) -> Result<Done, String> {
                 }
             }
         }
-        plan_module(
-            &module,
-            &names,
-            &LiftOptions::default(),
-            variants,
-            &mut Rng::with_seed(1),
-            &mut Default::default(),
-        )
+        plan_module(&module, &names, &options, variants, &mut Rng::with_seed(1), &mut Default::default())
     };
     done.regions = planned.iter().map(Vec::len).sum();
     for wanted in directives(content, "kernel:") {
@@ -204,7 +198,7 @@ fn check_ir(content: &str, variants: usize) -> Result<Done, String> {
         let mut module = context.parse(&bitcode, "variant").map_err(llvm)?;
         let mut recipes = Vec::new();
         let emitted = names.iter().zip(&planned).try_for_each(|(name, regions)| {
-            replace(&module, name, regions, at).map(|some| recipes.extend(some))
+            replace(&module, name, &options, regions, at).map(|some| recipes.extend(some))
         });
         match emitted {
             Ok(()) => {}
@@ -263,11 +257,12 @@ enum Refusal {
 fn replace(
     module: &Module<'_>,
     name: &str,
+    options: &LiftOptions,
     planned: &[PlannedRegion],
     at: usize,
 ) -> Result<Vec<String>, Refusal> {
     let Some(function) = module.function(name).filter(|_| !planned.is_empty()) else { return Ok(vec![]) };
-    let lifted = lift_function(module, function);
+    let lifted = lift_function_with(module, function, options);
     if lifted.regions.len() != planned.len() {
         return Err(Refusal::Different("lifting again gives other regions".to_owned()));
     }

@@ -87,17 +87,17 @@ impl Session<'_> {
 
     /// Returns the regions that read differently than when they were explored; they stay as they are.
     fn replace(&self, module: &mut Module<'_>, chosen: &Choices) -> Result<Vec<Differs>, DriverError> {
+        let lifting = self.lifting(module);
         let mut functions: Vec<Arc<str>> = chosen.keys().map(|(f, _)| f.clone()).collect();
         functions.dedup();
         // Functions that do not change are not even canonicalised.
         let names: Vec<String> = functions.iter().map(|f| f.to_string()).collect();
         lift::canonicalise_functions(module, &names)?;
         // All are read before any is changed: what a function means depends on others, too.
-        let lifting = &self.optimizer.lifting;
         let mut lifted = Vec::new();
         for name in &functions {
             if let Some(function) = module.function(name) {
-                lifted.push((name, lift::lift_function_with(module, function, lifting)));
+                lifted.push((name, lift::lift_function_with(module, function, &lifting)));
             }
         }
         let mut differ = Vec::new();

@@ -8,11 +8,14 @@ use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
 use cost_model::targets::Vectors;
 use cost_model::{CostModel, Target, TargetFileError, targets};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
-use loop_tree::{Kernel, ParamId, RuntimeCondition, ScalarType};
+use loop_tree::{Kernel, Param, ParamId, RuntimeCondition, ScalarType};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use transforms::MoveOptions;
+
+/// Sizes below are those of vectors and matrices within an element, and say nothing of others.
+const SMALL: i64 = 10;
 
 /// How a session works.
 #[derive(Clone, Debug)]
@@ -186,6 +189,7 @@ impl Settings {
             closed_forms: closed_forms.into(),
             accesses: accesses.into(),
             control_flow: control_flow.into(),
+            ..LiftOptions::default()
         })
     }
 
@@ -220,32 +224,39 @@ impl Settings {
             RuntimeCondition::NoOverlap(..) => None,
         });
         let constraints: Vec<_> = kernel.context.iter().chain(assumed).collect();
-        kernel
-            .params
-            .iter()
-            .enumerate()
-            .map(|(index, param)| {
-                if let Some(value) = self.params.get(&*param.name) {
-                    return *value;
+        let range = |id: ParamId, ty: ScalarType| {
+            let (mut least, mut greatest) = match ty {
+                ScalarType::I1 => (0, 1),
+                ScalarType::I8 => (i8::MIN.into(), i8::MAX.into()),
+                ScalarType::I16 => (i16::MIN.into(), i16::MAX.into()),
+                _ => (i64::MIN, i64::MAX),
+            };
+            for constraint in &constraints {
+                let e = &constraint.expression;
+                let bound = e.constant_term();
+                match (e.terms().len(), e.param_coefficient(id)) {
+                    (1, c) if c > 0 => least = least.max(bound.div_euclid(c).saturating_neg()),
+                    (1, c) if c < 0 => greatest = greatest.min(bound.div_euclid(c.saturating_neg())),
+                    _ => {}
                 }
-                let id = ParamId::new(index);
-                let (mut least, mut greatest) = match param.ty {
-                    ScalarType::I1 => (0, 1),
-                    ScalarType::I8 => (i8::MIN.into(), i8::MAX.into()),
-                    ScalarType::I16 => (i16::MIN.into(), i16::MAX.into()),
-                    _ => (i64::MIN, i64::MAX),
-                };
-                for constraint in &constraints {
-                    let e = &constraint.expression;
-                    let bound = e.constant_term();
-                    match (e.terms().len(), e.param_coefficient(id)) {
-                        (1, c) if c > 0 => least = least.max(bound.div_euclid(c).saturating_neg()),
-                        (1, c) if c < 0 => greatest = greatest.min(bound.div_euclid(c.saturating_neg())),
-                        _ => {}
-                    }
-                }
-                likely.get(index).copied().flatten().unwrap_or(self.default_param).min(greatest).max(least)
-            })
-            .collect()
+            }
+            (least, greatest)
+        };
+        let ranges: Vec<(i64, i64)> =
+            (0..).zip(&kernel.params).map(|(n, p)| range(ParamId::new(n), p.ty)).collect();
+        // Sizes of one kernel are alike: those that nothing bounds are at most the greatest of the others.
+        let wide =
+            |at: &usize| !matches!(kernel.params[*at].ty, ScalarType::I1 | ScalarType::I8 | ScalarType::I16);
+        let bounded = (0..ranges.len()).filter(wide).filter_map(|at| {
+            let known = likely.get(at).copied().flatten().unwrap_or(i64::MAX);
+            Some(known.min(ranges[at].1)).filter(|bound| *bound < self.default_param)
+        });
+        let default = bounded.max().filter(|bound| *bound >= SMALL).unwrap_or(self.default_param);
+        let value = |(at, param): (usize, &Param)| {
+            let (least, greatest) = ranges[at];
+            let guess = || likely.get(at).copied().flatten().unwrap_or(default).min(greatest).max(least);
+            self.params.get(&*param.name).copied().unwrap_or_else(guess)
+        };
+        kernel.params.iter().enumerate().map(value).collect()
     }
 }

@@ -46,6 +46,9 @@ pub fn argument_specs(regions: &[(&Region<'_>, &[i64])]) -> Result<Vec<ArgumentS
     for (region, params) in regions {
         for ((binding, param), wanted) in region.params.iter().zip(&region.kernel.params).zip(*params) {
             let Some((argument, value)) = origin(binding.value, *wanted) else {
+                if is_set_inside(binding.value) {
+                    continue;
+                }
                 return Err(NotCallable::new(format!("{} is no argument of the function", param.name)));
             };
             // A constant parameter needs no argument.
@@ -118,6 +121,22 @@ pub fn argument_specs(regions: &[(&Region<'_>, &[i64])]) -> Result<Vec<ArgumentS
         }
     };
     arguments.into_iter().enumerate().map(spec).collect()
+}
+
+/// Whether a loop around the region gives the value: its counter, or what it reads there.
+fn is_set_inside(value: Value<'_>) -> bool {
+    let Some(inst) = value.as_inst() else { return false };
+    match inst.opcode() {
+        Opcode::Phi => true,
+        Opcode::SExt | Opcode::ZExt | Opcode::Trunc | Opcode::Freeze => {
+            inst.operand(0).is_some_and(is_set_inside)
+        }
+        Opcode::Load => {
+            let address = inst.pointer().and_then(Value::as_inst).filter(|a| a.opcode() == Opcode::Gep);
+            address.is_some_and(|a| a.operands().into_iter().skip(1).any(is_set_inside))
+        }
+        _ => false,
+    }
 }
 
 /// The argument that has to have the second value so that `value` is `wanted`; no argument for constants. `None` where

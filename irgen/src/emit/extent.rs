@@ -3,7 +3,7 @@
 //! Bounds may be too wide, never too narrow: that only makes a run-time check fail where it need not.
 
 use loop_tree::{
-    Affine, Around, ArrayId, Atom, GuardCondition, Kernel, Occurrence, Relation, VarId, occurrences,
+    Affine, Around, ArrayId, Atom, GuardCondition, Kernel, Occurrence, ParamId, Relation, VarId, occurrences,
 };
 
 /// Least and greatest value of each subscript of one access.
@@ -66,6 +66,24 @@ pub fn touched(kernel: &Kernel, array: ArrayId, params: &[i64]) -> Option<std::o
         });
     }
     Some(range.unwrap_or(0..0))
+}
+
+/// The greatest values of parameters for which all accesses of an array stay within that many elements, where each may be
+/// found alone: programs that stay within their arrays pass no greater ones.
+pub fn limits(kernel: &Kernel, array: ArrayId, elements: i64) -> Vec<(ParamId, i64)> {
+    let rows = kernel.array(array).extents.iter().skip(1).try_fold(elements, |rows, extent| {
+        let extent = extent.as_ref()?.as_constant().filter(|e| *e > 0)?;
+        Some(rows / extent)
+    });
+    let (Some(rows), Some(footprints)) = (rows, footprints(kernel, array)) else { return Vec::new() };
+    let bound = |footprint: &Footprint| match footprint.greatest.first()?.terms() {
+        [(Atom::Param(param), coefficient)] if *coefficient > 0 => {
+            let last = rows.checked_sub(1)?.checked_sub(footprint.greatest[0].constant_term())?;
+            Some((*param, last.div_euclid(*coefficient)))
+        }
+        _ => None,
+    };
+    footprints.iter().filter_map(bound).collect()
 }
 
 /// A bound of the expression over the loops around, inner variables eliminated first.

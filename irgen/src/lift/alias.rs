@@ -1,22 +1,33 @@
 //! Which arrays may overlap.
 
 use super::memory::Memory;
+use super::owned::OwnedGlobals;
 use crate::llvm::{Inst, MetadataKind, Opcode, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::ScalarType;
 
 /// What is known of the object that a pointer leads to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum Origin<'m> {
     /// Only pointers with this base lead there during the function.
     Private,
+    /// Only pointers loaded from this variable lead there.
+    Owned(Value<'m>),
+    /// A global variable to which no other pointer leads.
+    Hidden,
     /// A global variable: other unknown pointers may lead there, other globals do not.
     Global,
     /// Anything that is not private.
     Unknown,
 }
 
-fn origin(base: Value<'_>) -> Origin {
+fn origin<'m>(base: Value<'m>, owned: &OwnedGlobals) -> Origin<'m> {
+    if let Some(owner) = owned.owner(base) {
+        return Origin::Owned(owner);
+    }
+    if owned.hides(base) {
+        return Origin::Hidden;
+    }
     if let Some(a) = base.as_argument() {
         return if a.has_attribute("noalias") || a.has_attribute("byval") {
             Origin::Private
@@ -36,10 +47,16 @@ fn origin(base: Value<'_>) -> Origin {
 
 /// Whether an access may be one of `errno`: not of more bytes than an `int` has, not of an object that the program makes itself,
 /// and not of a number where types tell objects apart.
-pub(super) fn may_be_errno(access: Inst<'_>, base: Value<'_>, element: ScalarType) -> bool {
+pub(super) fn may_be_errno(
+    access: Inst<'_>,
+    base: Value<'_>,
+    element: ScalarType,
+    owned: &OwnedGlobals,
+) -> bool {
     let defined = base.as_global().is_some_and(|g| g.initializer().is_some());
     let is_number = element == ScalarType::F32 && type_name(access).as_deref() == Some("float");
-    element.size() <= 4 && origin(base) != Origin::Private && !defined && !is_number
+    let elsewhere = matches!(origin(base, owned), Origin::Global | Origin::Unknown);
+    element.size() <= 4 && elsewhere && !defined && !is_number
 }
 
 /// The name of the type that an access is annotated with.
@@ -52,13 +69,13 @@ fn type_name(access: Inst<'_>) -> Option<String> {
 }
 
 /// A class for each array; arrays of different classes do not overlap. Two arrays of one base share a class.
-pub(super) fn alias_classes(memories: &[Memory<'_>]) -> Vec<u32> {
+pub(super) fn alias_classes(memories: &[Memory<'_>], owned: &OwnedGlobals) -> Vec<u32> {
     let count = memories.len();
     let mut class: Vec<usize> = (0..count).collect();
     for a in 0..count {
         for b in 0..a {
             let apart = memories[a].local || memories[b].local;
-            if !apart && may_overlap(memories[a].base, memories[b].base) {
+            if !apart && may_overlap(memories[a].base, memories[b].base, owned) {
                 let (from, to) = (class[a].max(class[b]), class[a].min(class[b]));
                 class.iter_mut().filter(|c| **c == from).for_each(|c| *c = to);
             }
@@ -67,14 +84,16 @@ pub(super) fn alias_classes(memories: &[Memory<'_>]) -> Vec<u32> {
     class.into_iter().map(|c| c as u32).collect()
 }
 
-fn may_overlap(a: Value<'_>, b: Value<'_>) -> bool {
+fn may_overlap(a: Value<'_>, b: Value<'_>, owned: &OwnedGlobals) -> bool {
     if a == b {
         return true;
     }
     if mutation::off(Rule::AliasClasses) {
         return false;
     }
-    match (origin(a), origin(b)) {
+    match (origin(a, owned), origin(b, owned)) {
+        (Origin::Owned(x), Origin::Owned(y)) => x == y,
+        (Origin::Owned(_) | Origin::Hidden, _) | (_, Origin::Owned(_) | Origin::Hidden) => false,
         // A loaded or computed pointer may hold the address of a local array that escaped, or be derived from a
         // `noalias` argument; an argument or a global holds neither.
         (Origin::Private, Origin::Unknown) => b.as_argument().is_none(),

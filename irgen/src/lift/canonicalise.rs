@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashSet;
+
+use super::cfg::has_cycle;
 use crate::llvm::{Function, Module, Result, Value};
+use crate::mutation::{self, Rule};
 
 /// Values in SSA form, addresses folded, loops with preheader, one latch and dedicated exits. Nothing moves across
 /// loops, no loop changes its shape, and no array element is kept in a register across iterations: `licm`, `gvn`,
@@ -14,15 +18,64 @@ const PIPELINE: &str = "function(lower-expect,sroa<preserve-cfg>,early-cse,\
     simplifycfg<no-switch-to-lookup;no-sink-common-insts;no-hoist-common-insts;keep-loops>,\
     lower-switch,loop-simplify,lcssa)";
 
-/// Makes raw output of a front end (`clang -O3 -Xclang -disable-llvm-passes`) and IR after `-O1` or `-O2` liftable.
-/// Meaning is kept; functions that ask not to be optimised are left alone. Cost: a few light passes over the module.
+/// Makes raw output of a front end (`clang -O3 -Xclang -disable-llvm-passes`) and IR after `-O1` or `-O2` liftable: small
+/// functions that loops call are inlined there, and what does not change in loops is computed in front of them. Meaning is
+/// kept; functions that ask not to be optimised are left alone. Cost: a few light passes over the module.
 pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
-    module.run_passes(PIPELINE, None)
+    let looping = module.functions().into_iter().filter(|f| !f.is_declaration() && has_cycle(*f));
+    let names: Vec<String> = looping.map(|f| f.name()).collect();
+    inline(module, &names)?;
+    module.run_passes(PIPELINE, None)?;
+    names.iter().try_for_each(|name| hoist(module, name))
 }
 
-/// The same for some functions.
+/// The same for some functions, each as if all others were as they are.
 pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String]) -> Result<()> {
-    module.run_function_passes(names, PIPELINE.trim_start_matches("function(").trim_end_matches(')'))
+    inline(module, names)?;
+    module.run_function_passes(names, PIPELINE.trim_start_matches("function(").trim_end_matches(')'))?;
+    names.iter().try_for_each(|name| hoist(module, name))
+}
+
+/// Puts small functions in the place of their calls in loops. Callers come before what they call: what is put there is as
+/// it was, whichever functions are asked for.
+fn inline(module: &mut Module<'_>, names: &[String]) -> Result<()> {
+    let wanted: FxHashSet<&str> = names.iter().map(String::as_str).collect();
+    let (mut done, mut order) = (FxHashSet::default(), Vec::new());
+    for name in names {
+        let mut stack = vec![(name.clone(), false)];
+        while let Some((name, left)) = stack.pop() {
+            if left {
+                order.push(name);
+                continue;
+            }
+            if !done.insert(name.clone()) {
+                continue;
+            }
+            let callees = module.function(&name).map(callees).unwrap_or_default();
+            stack.push((name, true));
+            stack.extend(callees.into_iter().filter(|c| wanted.contains(c.as_str())).map(|c| (c, false)));
+        }
+    }
+    order.iter().rev().try_for_each(|name| module.inline_in_loops(name).map(drop))
+}
+
+/// The functions that a function calls.
+fn callees(function: Function<'_>) -> Vec<String> {
+    let insts = function.blocks().into_iter().flat_map(|b| b.insts());
+    let mut names: Vec<String> = insts.filter_map(|i| Some(i.as_call()?.callee()?.name())).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Moves bounds, row pointers and strides that do not change in loops in front of them.
+fn hoist(module: &mut Module<'_>, name: &str) -> Result<()> {
+    let rules = [Rule::HoistAliases, Rule::HoistGuards];
+    let left_out = rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum();
+    if module.hoist(name, left_out)? {
+        module.run_function_passes(&[name.to_owned()], "early-cse")?;
+    }
+    Ok(())
 }
 
 /// Names of the functions that `pick` accepts, and of those that call them, directly or not: what they pass says how often

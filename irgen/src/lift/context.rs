@@ -31,9 +31,12 @@ pub(super) struct Context<'v, 'a, 'm> {
     pub(super) values: &'v mut Values<'a, 'm>,
     /// Blocks of the region.
     pub(super) inside: Vec<bool>,
+    /// The first of them.
+    first: Option<usize>,
     pub(super) counters: FxHashMap<usize, Counter>,
     pub(super) params: Vec<Value<'m>>,
-    param_of: FxHashMap<Sym, ParamId>,
+    /// Iterations of loops around the region.
+    around: FxHashMap<usize, Option<Affine>>,
     /// To be checked at run time; only over parameters.
     pub(super) assumptions: Vec<Fact>,
     /// The greatest magnitude of 64-bit parameters that is taken for granted, where one is needed.
@@ -48,10 +51,11 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     pub(super) fn new(values: &'v mut Values<'a, 'm>, inside: Vec<bool>) -> Self {
         Context {
             values,
+            first: inside.iter().position(|inside| *inside),
             inside,
             counters: FxHashMap::default(),
             params: Vec::new(),
-            param_of: FxHashMap::default(),
+            around: FxHashMap::default(),
             assumptions: Vec::new(),
             bound: None,
             bounded: Vec::new(),
@@ -67,15 +71,49 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     pub(super) fn is_invariant_poly(&self, p: &Poly) -> bool {
         self.values.symbols().all(p, &|m| match m {
             Meaning::Value(v) => self.is_outside(v),
-            Meaning::Iteration(_) | Meaning::Quotient(_) => false,
+            Meaning::Iteration(l) => self.is_around(l),
+            Meaning::Quotient(_) => false,
         })
     }
 
-    /// Iteration counts of loops around the region are unknown: as parameters only through a value that holds them.
+    /// Whether the loop is around the region, so that its iteration is the same during the whole region.
+    pub(super) fn is_around(&self, l: usize) -> bool {
+        let cfg = self.values.cfg;
+        !self.inside[cfg.loops[l].header] && self.first.is_some_and(|b| cfg.loops[l].contains(b))
+    }
+
+    /// The iteration of a loop around the region, from an induction variable that counts by one.
+    fn iteration_around(&mut self, l: usize) -> Option<Affine> {
+        if let Some(known) = self.around.get(&l) {
+            return known.clone();
+        }
+        // Starts that need the iteration itself have none.
+        self.around.insert(l, None);
+        let cfg = self.values.cfg;
+        let sym = self.values.iteration(l);
+        let found = self.is_around(l).then(|| cfg.blocks[cfg.loops[l].header].phis()).into_iter().flatten();
+        let found = found.into_iter().find_map(|phi| {
+            let form = self.values.integer(phi.value()).filter(|form| form.needs.is_empty())?;
+            let start = form.poly.sub(&sym).filter(|start| !sym.symbols().any(|k| start.uses(k)))?;
+            let start = self.affine(&start)?;
+            Some(self.param(phi.value()) - start)
+        });
+        self.around.insert(l, found.clone());
+        found
+    }
+
+    fn param(&mut self, v: Value<'m>) -> Affine {
+        let at = self.params.iter().position(|p| *p == v).unwrap_or_else(|| {
+            self.params.push(v);
+            self.params.len() - 1
+        });
+        Affine::param(ParamId::new(at))
+    }
+
     fn affine_of(&mut self, sym: Sym) -> Option<Affine> {
         match self.values.symbols().meaning(sym) {
             Meaning::Iteration(l) => {
-                let counter = self.counters.get(&l)?.clone();
+                let Some(counter) = self.counters.get(&l).cloned() else { return self.iteration_around(l) };
                 Some(Affine::var(counter.var) - self.affine(&counter.base)?)
             }
             Meaning::Quotient(q) => {
@@ -86,13 +124,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                 if !self.is_outside(v) {
                     return None;
                 }
-                if let Some(p) = self.param_of.get(&sym) {
-                    return Some(Affine::param(*p));
-                }
-                let id = ParamId::new(self.params.len());
-                self.params.push(v);
-                self.param_of.insert(sym, id);
-                Some(Affine::param(id))
+                Some(self.param(v))
             }
         }
     }
@@ -152,6 +184,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                         }
                     }
                 }
+                Meaning::Iteration(l) if self.is_around(l) => ranges = vec![Some(s)],
                 Meaning::Iteration(_) => {}
             }
             facts.extend(ranges.into_iter().flatten().map(|poly| Fact { poly, equal: false }));
@@ -308,6 +341,13 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         used: &mut Vec<Sym>,
     ) -> Option<(i128, i128)> {
         match self.values.symbols().meaning(sym) {
+            Meaning::Iteration(l) if self.is_around(l) => {
+                let Some(b) = bound else { return Some((0, i64::MAX.into())) };
+                if !used.contains(&sym) {
+                    used.push(sym);
+                }
+                Some((0, 1i128 << b))
+            }
             Meaning::Iteration(l) => {
                 let at = place.loops.iter().position(|x| *x == l)?;
                 let counter = self.counters.get(&l)?;

@@ -370,7 +370,7 @@ impl<'m> Data<'_, '_, 'm> {
     fn in_scope(&self, p: &Poly, place: &Place) -> bool {
         p.degree() <= 1
             && self.cx.values.symbols().all(p, &|m| match m {
-                Meaning::Iteration(l) => place.loops.contains(&l),
+                Meaning::Iteration(l) => place.loops.contains(&l) || self.cx.is_around(l),
                 Meaning::Value(v) => self.cx.is_outside(v),
                 Meaning::Quotient(_) => false,
             })

@@ -20,6 +20,7 @@ mod memory;
 mod names;
 mod ops;
 mod options;
+mod owned;
 mod prove;
 mod region;
 mod select;
@@ -45,6 +46,7 @@ pub use closed_forms::{
     closed_forms_by_name,
 };
 pub use options::LiftOptions;
+pub use owned::OwnedGlobals;
 
 /// A function as a loop tree.
 #[derive(Debug)]
@@ -58,6 +60,8 @@ pub struct LiftedFunction<'m> {
     pub regions: Vec<Region<'m>>,
     /// What was not understood, and why.
     pub remarks: Vec<Remark>,
+    /// Loops of the function.
+    pub loops: usize,
 }
 
 /// A part of a function that its kernel describes exactly, and where it stands in the IR.
@@ -166,6 +170,9 @@ pub struct Remark {
     pub message: String,
     /// What would help; may be empty.
     pub help: &'static str,
+    /// How deep the loops are nested that are not described as one region for this reason; zero where it is not about
+    /// loops.
+    pub depth: usize,
 }
 
 /// Describes a function and gives each of its regions blocks of its own; nothing else in the IR changes. Best after
@@ -186,11 +193,11 @@ pub fn lift_function_with<'m>(
     let kept = KEPT.iter().find(|(attribute, ..)| function.has_attribute(attribute));
     let cfg = if kept.is_some() { None } else { cfg::Cfg::new(function) };
     if let Some((_, message, help)) = kept {
-        selection.remark(None, "attribute", message, help);
+        selection.remark(None, "attribute", message, help, 0);
     }
     if cfg.as_ref().is_some_and(|cfg| cfg.blocks.iter().any(|b| is_vectorised(*b))) {
         let message = "loops of the function are vectorised already";
-        selection.remark(None, "vectorised", message, UNOPTIMISED);
+        selection.remark(None, "vectorised", message, UNOPTIMISED, 0);
     }
     if let Some(cfg) = &cfg {
         match options.closed_forms.of(module, cfg) {
@@ -200,7 +207,7 @@ pub fn lift_function_with<'m>(
                 let items = shape::shape(&mut values);
                 parts = selection.select(&mut values, &items);
             }
-            Err(e) => selection.remark(None, "closed-forms", &e.to_string(), ""),
+            Err(e) => selection.remark(None, "closed-forms", &e.to_string(), "", 0),
         }
     }
     let kernel = Arc::new(whole::whole(&name, &parts, &selection.drafts));
@@ -210,12 +217,17 @@ pub fn lift_function_with<'m>(
         let blocks = cfg.as_ref().map(|c| &c.blocks[..]).unwrap_or_default();
         match select::cut(function, blocks, draft) {
             Ok(region) => regions.push(region),
-            Err(e) => {
-                remarks.push(Remark { location: None, code: "control", message: e.to_string(), help: "" })
-            }
+            Err(e) => remarks.push(Remark {
+                location: None,
+                code: "control",
+                message: e.to_string(),
+                help: "",
+                depth: 0,
+            }),
         }
     }
-    LiftedFunction { name, kernel, regions, remarks }
+    let loops = cfg.map_or(0, |cfg| cfg.loops.len());
+    LiftedFunction { name, kernel, regions, remarks, loops }
 }
 
 /// Attributes of functions that are left alone, why, and what would help. Under `strictfp` the rounding mode and the

@@ -6,6 +6,7 @@ use analyses::accesses::{Accesses, Delinearised};
 use analyses::control_flow::{ControlFlow, FromGraph};
 
 use super::closed_forms::{AffineRecurrences, ClosedFormsSource};
+use super::owned::OwnedGlobals;
 
 /// The analyses that lifting is handed. Each choice is sound; a weaker one describes less.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct LiftOptions {
     pub accesses: Arc<dyn Accesses>,
     /// What runs whenever the code around it does, and what never together.
     pub control_flow: Arc<dyn ControlFlow>,
+    /// What is known of the module's variables; by default nothing.
+    pub owned: Arc<OwnedGlobals>,
 }
 
 impl Default for LiftOptions {
@@ -24,6 +27,7 @@ impl Default for LiftOptions {
             closed_forms: Arc::new(AffineRecurrences),
             accesses: Arc::new(Delinearised),
             control_flow: Arc::new(FromGraph),
+            owned: Arc::default(),
         }
     }
 }

@@ -463,13 +463,14 @@ impl<'m> Builder<'_, '_, 'm> {
                 }
             }
         }
+        let owned = &self.data.cx.values.options.owned.clone();
         let (mut memories, touches) =
             describe(&mut self.data.cx, &sites).map_err(|u| refuse(Some(u.inst), "access", u.message))?;
         if let Some(&call) = self.data.errno.first()
             && !mutation::off(Rule::ErrnoMemory)
             && sites.iter().any(|site| {
                 let memory = touches.get(&site.inst).and_then(|t| memories.get(t.memory));
-                memory.is_none_or(|m| may_be_errno(site.inst, m.base, m.element))
+                memory.is_none_or(|m| may_be_errno(site.inst, m.base, m.element, owned))
             })
         {
             return Err(impure(call));
@@ -481,7 +482,7 @@ impl<'m> Builder<'_, '_, 'm> {
             let shared = memories.iter().filter(|other| other.base == base).count() > 1;
             memories[m].local = !shared && extent.owns(base);
         }
-        self.data.classes = alias_classes(&memories);
+        self.data.classes = alias_classes(&memories, owned);
         self.data.memories = memories;
         self.data.touches = touches;
         self.data.accumulate();

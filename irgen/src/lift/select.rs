@@ -39,7 +39,7 @@ impl<'m> Selection<'m> {
             if run == 0 {
                 if let Item::Tangle(inner, why, header) = &items[at] {
                     let first = values.cfg.insts.get(*header).and_then(|l| l.first()).copied();
-                    self.remark(first, "control", why, "");
+                    self.remark(first, "control", why, "", depth(&items[at]));
                     parts.push(Part::Loop(self.select(values, inner)));
                 }
                 at += 1;
@@ -92,7 +92,7 @@ impl<'m> Selection<'m> {
                 Some(d) => {
                     // What ended the run, if it had to be shorter than wished for.
                     if let Some(r) = refused {
-                        self.refused(r);
+                        self.refused(r, 0);
                     }
                     parts.push(Part::Region(self.drafts.len()));
                     self.drafts.push(d);
@@ -100,7 +100,7 @@ impl<'m> Selection<'m> {
                 }
                 None => {
                     if let Some(r) = refused {
-                        self.refused(r);
+                        self.refused(r, depth(&items[at]));
                     }
                     parts.push(self.descend(values, &items[at]));
                     at += 1;
@@ -131,8 +131,8 @@ impl<'m> Selection<'m> {
         }
     }
 
-    fn refused(&mut self, r: Refusal<'m>) {
-        self.remark(r.inst, r.code, &r.message, r.help);
+    fn refused(&mut self, r: Refusal<'m>, depth: usize) {
+        self.remark(r.inst, r.code, &r.message, r.help, depth);
     }
 
     pub(super) fn remark(
@@ -141,11 +141,24 @@ impl<'m> Selection<'m> {
         code: &'static str,
         message: &str,
         help: &'static str,
+        depth: usize,
     ) {
-        let remark = Remark { location: inst.and_then(location), code, message: message.to_owned(), help };
+        let location = inst.and_then(location);
+        let remark = Remark { location, code, message: message.to_owned(), help, depth };
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }
+    }
+}
+
+/// Levels of loops.
+fn depth(item: &Item<'_>) -> usize {
+    let deepest = |items: &[Item<'_>]| items.iter().map(depth).max().unwrap_or(0);
+    match item {
+        Item::Piece(_) => 0,
+        Item::Loop(c) => 1 + deepest(&c.body),
+        Item::Tangle(inner, ..) => 1 + deepest(inner),
+        Item::If(b) => deepest(&b.yes).max(deepest(&b.no)),
     }
 }
 

@@ -78,6 +78,7 @@ unsafe extern "C" {
     pub fn lt_has_processor(machine: LLVMTargetMachineRef, name: *const c_char) -> bool;
 
     // ir.cpp
+    pub fn lt_returns_fresh(call: LLVMValueRef) -> bool;
     pub fn lt_parse(
         cx: LLVMContextRef,
         data: *const c_char,
@@ -181,6 +182,15 @@ unsafe extern "C" {
     pub fn lt_is_identified_object(p: LLVMValueRef) -> bool;
     pub fn lt_transfers_execution(inst: LLVMValueRef) -> bool;
     pub fn lt_not_poison(a: *const LtAnalyses, value: LLVMValueRef, inst: LLVMValueRef) -> bool;
+
+    // ir.cpp
+    pub fn lt_object_size(value: LLVMValueRef, module: LLVMModuleRef) -> u64;
+
+    // inline.cpp
+    pub fn lt_inline(function: LLVMValueRef) -> bool;
+
+    // hoist.cpp
+    pub fn lt_hoist(function: LLVMValueRef, left_out: c_uint) -> bool;
 
     // scev.cpp
     pub fn lt_scev(a: *mut LtAnalyses, value: LLVMValueRef) -> *const LtScev;

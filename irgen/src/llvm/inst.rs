@@ -466,6 +466,12 @@ impl<'m> Call<'m> {
         unsafe { ffi::lt_allocates(self.0.raw()) }
     }
 
+    /// Whether nothing else leads to what the result leads to.
+    pub fn returns_fresh(self) -> bool {
+        // SAFETY: a call in a function of a module.
+        unsafe { ffi::lt_returns_fresh(self.0.raw()) }
+    }
+
     /// Whether all it does to the object at this address is to end it.
     pub fn frees(self, pointer: Value<'m>) -> bool {
         // SAFETY: a call in a function of a module, and a value.

@@ -263,6 +263,25 @@ impl<'c> Module<'c> {
         })
     }
 
+    /// Puts small functions in the place of their calls in the function's loops; whether there were any.
+    pub fn inline_in_loops(&mut self, function: &str) -> Result<bool> {
+        match self.function(function) {
+            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
+            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_inline(f.raw()) }),
+            _ => Err(LlvmError::NoFunction(function.to_owned())),
+        }
+    }
+
+    /// Moves integers and pointers that do not change in loops in front of them; whether there were any. `left_out`: bits
+    /// of rules that a test leaves out. The function's loops must be in simplified form.
+    pub fn hoist(&mut self, function: &str, left_out: u32) -> Result<bool> {
+        match self.function(function) {
+            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
+            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_hoist(f.raw(), left_out) }),
+            _ => Err(LlvmError::NoFunction(function.to_owned())),
+        }
+    }
+
     /// Runs a pipeline, and returns what it or a pass complains of.
     fn reporting(
         &mut self,
@@ -359,6 +378,13 @@ impl<'m> DataLayout<'m> {
     pub fn size_of(self, ty: Type<'_>) -> Option<u64> {
         // SAFETY: a sized type.
         self.sized(ty).map(|t| unsafe { LLVMABISizeOfType(self.raw, t) })
+    }
+
+    /// Bytes of the object that a pointer is the beginning of, where the program says so.
+    pub fn object_size(self, pointer: super::value::Value<'_>) -> Option<u64> {
+        // SAFETY: a pointer of the module; anything else has no size.
+        let size = unsafe { ffi::lt_object_size(pointer.raw(), self.module.raw) };
+        (size != u64::MAX).then_some(size)
     }
 
     /// How many bytes a store writes.

@@ -2,7 +2,7 @@
 
 use super::fit::{Fitted, fit};
 use super::{
-    Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Layout, Loop,
+    Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Kept, Layout, Loop,
     MathFunction, Param, Place, Scalar, Stmt, Value,
 };
 use fastrand::Rng;
@@ -125,7 +125,14 @@ impl<'a> Generator<'a> {
         }
         if self.profile.temporaries > 0 && self.chance(self.profile.temporaries) {
             let (element, layout) = (self.main, Layout::Temporary);
-            self.arrays.push(Array { element, layout, rank: 1, restrict: false, volatile: false });
+            self.arrays.push(Array {
+                element,
+                layout,
+                rank: 1,
+                restrict: false,
+                volatile: false,
+                loaded: false,
+            });
         }
         for _ in 0..self.rng.usize(0..=2) {
             let ty = if self.chance(70) { self.main } else { self.element() };
@@ -184,7 +191,12 @@ impl<'a> Generator<'a> {
             values.push(self.rng.i64(least..=12));
             values
         };
-        self.params.push(Param { ty, values });
+        let kept = match self.rng.u32(0..100) {
+            0..75 => Kept::Passed,
+            75..90 => Kept::Pointed,
+            _ => Kept::Global,
+        };
+        self.params.push(Param { ty, values, kept });
         self.big.push(big);
     }
 
@@ -215,7 +227,8 @@ impl<'a> Generator<'a> {
         let local = layout == Layout::Local;
         let restrict = !local && self.chance(20);
         let volatile = !local && self.chance(self.profile.opaque);
-        self.arrays.push(Array { element, layout, rank, restrict, volatile });
+        let loaded = !local && !restrict && self.chance(12);
+        self.arrays.push(Array { element, layout, rank, restrict, volatile, loaded });
     }
 
     /// One loop with all that is inside, or simple statements.

@@ -1,7 +1,7 @@
 //! A smaller function that fails the same way.
 
 use super::fit::{Fitted, fit};
-use super::{AssignOp, Condition, Form, Function, Index, IntType, Place, Stmt, Value};
+use super::{AssignOp, Condition, Form, Function, Index, IntType, Kept, Place, Stmt, Value};
 
 /// Tries smaller functions as long as one still fails, at most `attempts` in all. Cost: one call of `fails` each.
 pub fn shrink(fitted: &Fitted, attempts: usize, fails: &mut dyn FnMut(&Fitted) -> bool) -> Fitted {
@@ -35,6 +35,11 @@ pub fn candidates(function: &Function) -> Vec<Function> {
         result.push(smaller);
     }
     for (p, param) in function.params.iter().enumerate() {
+        if param.kept != Kept::Passed {
+            let mut simpler = function.clone();
+            simpler.params[p].kept = Kept::Passed;
+            result.push(simpler);
+        }
         for (run, value) in param.values.iter().enumerate() {
             for new in [value / 2, value - value.signum()] {
                 if new != *value && (0..64).contains(value) {
@@ -49,6 +54,11 @@ pub fn candidates(function: &Function) -> Vec<Function> {
         result.push(Function { result: None, ..function.clone() });
     }
     for (a, array) in function.arrays.iter().enumerate() {
+        if array.loaded {
+            let mut simpler = function.clone();
+            simpler.arrays[a].loaded = false;
+            result.push(simpler);
+        }
         if array.volatile || array.restrict {
             let mut simpler = function.clone();
             (simpler.arrays[a].volatile, simpler.arrays[a].restrict) = (false, false);

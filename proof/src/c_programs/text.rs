@@ -3,7 +3,7 @@
 use super::fit::{Extent, Fitted, linear};
 use super::scenario::Scenario;
 use super::{
-    Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Layout, Loop,
+    Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Kept, Layout, Loop,
     MathFunction, Place, Stmt, Value,
 };
 use std::fmt::Write;
@@ -25,22 +25,41 @@ pub fn function(fitted: &Fitted, number: usize) -> String {
     let mut out = String::new();
     let ty = result_type(f);
     let mut declared = Vec::new();
+    // What is found elsewhere has its name by a macro.
+    let (mut passed, mut names, mut before) = (Vec::new(), Vec::new(), String::new());
     for (p, param) in f.params.iter().enumerate() {
-        declared.push(format!("{} n{p}", param.ty.name()));
+        let ty = param.ty.name();
+        match param.kept {
+            Kept::Passed => {
+                declared.push(format!("{ty} n{p}"));
+                passed.push(format!("({ty})n[{p}]"));
+            }
+            Kept::Pointed => {
+                declared.push(format!("const {ty} *q{p}"));
+                passed.push(format!("&({ty}){{({ty})n[{p}]}}"));
+                names.push((format!("n{p}"), format!("(*q{p})")));
+            }
+            Kept::Global => {
+                let _ = writeln!(out, "static {ty} g{number}_{p};");
+                let _ = writeln!(before, "  g{number}_{p} = ({ty})n[{p}];");
+                names.push((format!("n{p}"), format!("g{number}_{p}")));
+            }
+        }
     }
-    let mut passed: Vec<String> =
-        f.params.iter().enumerate().map(|(p, param)| format!("({})n[{p}]", param.ty.name())).collect();
     for (a, (array, extent)) in f.arrays.iter().zip(&fitted.extents).enumerate() {
         if array.layout.is_local() {
             continue;
         }
-        let qualifier = if array.restrict { "restrict " } else { "" };
         let volatile = if array.volatile { "volatile " } else { "" };
+        let (name, qualifier) = match array.loaded {
+            true => (format!("b{a}"), "*const *"),
+            false => (format!("a{a}"), if array.restrict { "*restrict " } else { "*" }),
+        };
         let mut text = format!("{volatile}{} ", element(array.element));
         if extent.inner.is_empty() {
-            let _ = write!(text, "*{qualifier}a{a}");
+            let _ = write!(text, "{qualifier}{name}");
         } else {
-            let _ = write!(text, "(*{qualifier}a{a})");
+            let _ = write!(text, "({qualifier}{name})");
             for inner in &extent.inner {
                 match array.layout {
                     Layout::Variable { param } => {
@@ -53,9 +72,17 @@ pub fn function(fitted: &Fitted, number: usize) -> String {
             }
         }
         declared.push(text);
-        passed.push(format!("a[{a}]"));
+        if array.loaded {
+            passed.push(format!("(void *)&a[{a}]"));
+            names.push((format!("a{a}"), format!("(*b{a})")));
+        } else {
+            passed.push(format!("a[{a}]"));
+        }
     }
     let declared = if declared.is_empty() { "void".to_owned() } else { declared.join(", ") };
+    for (name, place) in &names {
+        let _ = writeln!(out, "#define {name} {place}");
+    }
     let _ = writeln!(out, "long taken_{number};");
     let _ = writeln!(out, "__attribute__((noinline)) {ty} test_{number}({declared}) {{");
     for (a, (array, extent)) in f.arrays.iter().zip(&fitted.extents).enumerate() {
@@ -81,8 +108,12 @@ pub fn function(fitted: &Fitted, number: usize) -> String {
         let _ = writeln!(out, "  free(a{a});");
     }
     let _ = writeln!(out, "  return {};\n}}", writer.result());
+    for (name, _) in &names {
+        let _ = writeln!(out, "#undef {name}");
+    }
     let _ = writeln!(out, "void run_{number}(const long *n, void *const *a, void *r) {{");
     let _ = writeln!(out, "  (void)n; (void)a; side_state = 0; ((long *)r)[0] = 0;");
+    out.push_str(&before);
     let _ = writeln!(out, "  *({ty} *)r = test_{number}({});", passed.join(", "));
     let _ = writeln!(out, "  ((long *)r)[1] = side_state;\n}}");
     out

@@ -10,11 +10,12 @@ use crate::legality::has_buffers;
 use crate::soak::{add_counts, processor_micros};
 use fastrand::Rng;
 use irgen::emit::emit_region;
-use irgen::lift::{LiftOptions, canonicalise, lift_function_with};
+use irgen::lift::{LiftOptions, OwnedGlobals, canonicalise, lift_function_with};
 use irgen::llvm::{Builder, CodeModel, Context, LlvmError, Module, OptLevel, TargetMachine};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Counts of a run.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
@@ -112,10 +113,11 @@ pub fn check(
     tally.programs += batch.functions.len() as u64;
     tally.unstable += unstable.iter().filter(|u| **u).count() as u64;
 
-    let options = asked(seed);
+    let mut options = asked(seed);
     let canonical = {
         let context = Context::new();
         let mut module = batch.module(&context, level)?;
+        options.owned = Arc::new(OwnedGlobals::of(&module));
         canonicalise(&mut module)?;
         module.to_bitcode()
     };

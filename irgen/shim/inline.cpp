@@ -1,0 +1,88 @@
+// Small functions called in loops, put in their place: what they compute is then part of the loops.
+#include "shim.h"
+#include "llvm/Analysis/InlineCost.h"
+#include "llvm/IR/Attributes.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace {
+
+// Bounds, all of them counts: operations of a function with all that it calls, and of all that are put in one place;
+// calls within calls.
+constexpr unsigned MaxSize = 120, MaxGrowth = 3000, MaxNesting = 8;
+
+// Nothing for what cannot be put in place of a call.
+std::optional<unsigned> size(const Function *F, const Function *Caller, unsigned Nesting) {
+  if (!F || F->isDeclaration() || F->isInterposable() || F->isVarArg() || F == Caller || Nesting > MaxNesting ||
+      F->hasFnAttribute(Attribute::NoInline) || F->hasOptNone() || F->hasPersonalityFn() || F->hasGC() ||
+      F->hasFnAttribute(Attribute::StrictFP) || F->callsFunctionThatReturnsTwice() ||
+      !AttributeFuncs::areInlineCompatible(*Caller, *F) ||
+      F->getFnAttribute("target-cpu") != Caller->getFnAttribute("target-cpu") ||
+      F->getFnAttribute("target-features") != Caller->getFnAttribute("target-features"))
+    return std::nullopt;
+  unsigned Sum = 0;
+  for (const Instruction &I : instructions(F)) {
+    // What is gone in SSA form does not count.
+    if (isa<AllocaInst, LoadInst, StoreInst, PHINode>(I) || I.isDebugOrPseudoInst() || I.isLifetimeStartOrEnd() ||
+        isa<CastInst>(I))
+      continue;
+    if (isa<IndirectBrInst, CallBrInst, InvokeInst>(I))
+      return std::nullopt;
+    if (auto *Call = dyn_cast<CallInst>(&I); Call && !isa<IntrinsicInst>(I)) {
+      // Of what is called outside, only what no loop minds.
+      const Function *Callee = Call->getCalledFunction();
+      if (!Callee || Callee->isDeclaration()) {
+        MemoryEffects Effects = Call->getMemoryEffects().getWithoutLoc(IRMemLocation::ErrnoMem);
+        if (!Callee || !Effects.doesNotAccessMemory())
+          return std::nullopt;
+      } else {
+        auto Inner = size(Callee, Caller, Nesting + 1);
+        if (!Inner)
+          return std::nullopt;
+        Sum += *Inner;
+      }
+    }
+    if (++Sum > MaxSize)
+      return std::nullopt;
+  }
+  return Sum;
+}
+
+} // namespace
+
+// Whether anything was inlined. The function must be valid; no analysis of it may be alive.
+extern "C" bool lt_inline(Function *F) {
+  if (F->hasOptNone())
+    return false;
+  bool Changed = false;
+  unsigned Growth = 0;
+  for (unsigned Round = 0; Round <= MaxNesting; ++Round) {
+    DominatorTree DT(*F);
+    LoopInfo LI(DT);
+    SmallVector<CallInst *, 16> Calls;
+    for (BasicBlock &BB : *F)
+      if (LI.getLoopFor(&BB))
+        for (Instruction &I : BB)
+          if (auto *Call = dyn_cast<CallInst>(&I); Call && !isa<IntrinsicInst>(I) && !Call->isMustTailCall() &&
+                                                   !Call->isNoInline() && Call->getCalledFunction())
+            Calls.push_back(Call);
+    bool Any = false;
+    for (CallInst *Call : Calls) {
+      Function *Callee = Call->getCalledFunction();
+      auto Size = size(Callee, F, 0);
+      if (!Size || !isInlineViable(*Callee).isSuccess() || Growth + *Size > MaxGrowth)
+        continue;
+      InlineFunctionInfo Info;
+      if (!InlineFunction(*Call, Info, /*MergeAttributes=*/true).isSuccess())
+        continue;
+      Growth += *Size + 1;
+      Any = Changed = true;
+    }
+    if (!Any)
+      break;
+  }
+  return Changed;
+}
