@@ -8,7 +8,7 @@ use std::time::Duration;
 use transforms::{Context, MoveOptions, Recipe, Registry, moves};
 
 /// One use of each transformation.
-const STEPS: [&str; 26] = [
+const STEPS: [&str; 27] = [
     "fuse(@2, @3)",
     "fuse(@2, @3; guard)",
     "distribute(j)",
@@ -30,6 +30,7 @@ const STEPS: [&str; 26] = [
     "unswitch(x)",
     "concatenate(@5)",
     "contract(@8.0; F)",
+    "forward(@8; F)",
     "expand(a; s)",
     "pack(i; B)",
     "replace(k; C)",
