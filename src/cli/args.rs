@@ -25,7 +25,7 @@ fn version() -> &'static str {
 /// A factor that makes sense.
 fn gain(text: &str) -> Result<f64, String> {
     let gain = text.parse().ok().filter(|g: &f64| g.is_finite() && *g > 0.0);
-    gain.ok_or_else(|| "a factor is wanted, such as 1.6".to_string())
+    gain.ok_or_else(|| "a factor is wanted, such as 1.5".to_string())
 }
 
 /// The commands.
