@@ -244,9 +244,15 @@ struct Hoister {
     }
     if (!can(Load->getPointerOperand(), L, Known()) || !isRead(Load, L))
       return false;
-    if (isDereferenceableAndAlignedPointer(Load->getPointerOperand(), Load->getType(), Load->getAlign(), DL, &*At, &AC, &DT,
-                                           &TLI))
-      return replace(I, copy(Load, L, Known(), L->getParentLoop() ? At : climb(Load, L, At)));
+    auto CannotFail = [&](BasicBlock::iterator There) {
+      return isDereferenceableAndAlignedPointer(Load->getPointerOperand(), Load->getType(), Load->getAlign(), DL, &*There, &AC,
+                                                &DT, &TLI);
+    };
+    if (CannotFail(At)) {
+      // A test or an assumption in between may be what makes it safe.
+      BasicBlock::iterator Up = L->getParentLoop() ? At : climb(Load, L, At);
+      return replace(I, copy(Load, L, Known(), CannotFail(Up) ? Up : At));
+    }
     auto Tests = tests(Load, L);
     if (!Tests)
       return false;
