@@ -1,6 +1,6 @@
 ; What is read for the bound is there only behind the test for null.
 ; regions: 1
-define void @test(ptr noalias %a, ptr noalias readonly dereferenceable_or_null(8) %n) {
+define void @test(ptr noalias %a, ptr noalias readonly dereferenceable_or_null(8) %n) nofree nosync {
 start:
   %none = icmp eq ptr %n, null
   br i1 %none, label %end, label %before
