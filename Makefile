@@ -23,6 +23,7 @@ test: setup
 lint: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy -p looptree --lib --no-default-features -- -D warnings
 
 ## Original clang -O3 against our variants, over all kernels: table, JSON and chart.
 compare: setup

@@ -8,16 +8,21 @@ mod apply;
 mod args;
 mod calibrate;
 mod cc;
+mod documents;
 mod error;
 mod explore;
 mod input;
+mod measured;
 mod opt;
 mod output;
 mod progress;
+mod recipes;
+mod regions;
 mod run;
 mod show;
+mod terminal;
 mod timings;
-mod transformations;
+mod why;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -49,7 +54,10 @@ pub fn main() -> ExitCode {
         Command::Apply(a) => apply::run(&a),
         Command::Run(a) => run::run(&a),
         Command::Show(a) => show::run(&a),
-        Command::Transformations(a) => transformations::run(&a),
+        Command::Why(a) => why::run(&a),
+        Command::Recipes(a) => recipes::run(&a),
+        Command::Completions(a) => documents::completions(&a),
+        Command::Man(a) => documents::manual_pages(&a),
         Command::Calibrate(a) => calibrate::run(&a),
         Command::Cc(a) => Err(cc::run("cc".as_ref(), &a.arguments)),
         Command::Cxx(a) => Err(cc::run("c++".as_ref(), &a.arguments)),

@@ -56,11 +56,59 @@ fn opt_reads_standard_input_and_writes_standard_output() {
 
 #[test]
 fn the_manual_has_each_transformation() {
-    let one = piped(&["transformations", "reverse"], b"");
+    let one = piped(&["recipes", "reverse"], b"");
     let text = String::from_utf8_lossy(&one.stdout);
     assert!(text.starts_with("## Reverse: ") && text.contains("reverse(i)"), "{text}");
-    assert!(String::from_utf8_lossy(&piped(&["transformations"], b"").stdout).contains(&*text));
-    assert_eq!(piped(&["transformations", "fold"], b"").status.code(), Some(2));
+    for all in [&["recipes"][..], &["help", "recipes"]] {
+        let all = piped(all, b"");
+        let all = String::from_utf8_lossy(&all.stdout);
+        assert!(all.contains(&*text) && all.contains("recipe   = step"), "{all}");
+    }
+    assert_eq!(piped(&["recipes", "fold"], b"").status.code(), Some(2));
+}
+
+#[test]
+fn shells_and_man_know_the_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = piped(&["completions", shell], b"");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && text.contains("explore") && text.contains("min-gain"),
+            "{shell}: {text}"
+        );
+    }
+    let place = tempfile::tempdir().expect("a directory");
+    let pages = place.path().join("man1");
+    assert!(piped(&["man", &pages.display().to_string()], b"").status.success());
+    let page = std::fs::read_to_string(pages.join("looptree-opt.1")).expect("a page");
+    assert!(page.contains(".TH looptree-opt 1") && page.contains("\\-\\-min\\-gain"), "{page}");
+}
+
+/// Of what is ranked first, the fastest is taken, and it is faster.
+#[test]
+fn opt_takes_what_measures_fastest() {
+    let place = tempfile::tempdir().expect("a directory");
+    let file = place.path().join("x.c");
+    let nest = "for (int i = 0; i < 512; i++) for (int j = 0; j < 512; j++)";
+    let text =
+        format!("double a[512][512], b[512][512];\nvoid columns(void) {{ {nest} a[j][i] = 2.0 * b[j][i]; }}");
+    std::fs::write(&file, text).expect("a file");
+    let (file, out) = (file.display().to_string(), place.path().join("x.ll").display().to_string());
+    let run = |more: &[&str]| {
+        let output = piped(&[&["opt", &file, "-o", &out, "--remarks"], more].concat(), b"");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{text}");
+        text
+    };
+    let told = run(&["--measure", "--top", "3"]);
+    assert!(
+        told.contains("columns#0: ") && told.contains("interchange(") && told.contains("(measured "),
+        "{told}"
+    );
+    assert!(!told.contains("(predicted "), "{told}");
+    // The same by its number.
+    assert_eq!(run(&["--recipe", "#0"]), "");
+    assert!(std::fs::read_to_string(&out).expect("IR").contains("columns"));
 }
 
 #[test]

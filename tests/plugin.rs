@@ -257,7 +257,7 @@ fn remarks_are_in_the_optimisation_record() {
     let changed = of("!Passed", "product");
     for part in [
         "Name:            Transformed",
-        "{ File: x.c, Line: 9,",
+        "{ File: x.c, Line: 6,",
         "Region:          'product#0'",
         "Recipe:",
         "Gain:",

@@ -4,33 +4,27 @@ use super::args::ApplyArguments;
 use super::error::CliError;
 use super::input::{self, Input};
 use super::output;
+use super::regions::{self, Picked};
 use looptree::driver::{DriverError, Session};
 use looptree::tree::text::{self, Program};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
     let file = &arguments.input.file;
     let read = input::read(&arguments.input)?;
-    let settings = input::settings(&arguments.input, &arguments.model, None)?;
+    let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
     let optimizer = input::optimizer(settings)?;
     let name = file.display().to_string();
     let session = Session::new(read.module(), &name, &optimizer);
-    let recipe = input::recipe(&arguments.recipe, &optimizer.registry)?;
     let failed = |e: DriverError| input::from_driver(e, file);
-
-    let (function, number, kernel) = match &read {
-        Input::Text(program) => (program.kernel.name.clone(), 0, program.kernel.clone()),
-        Input::Ir(_) => session.only_region().map_err(failed)?,
-    };
-    let label = format!("{function}#{number}");
-    let chosen = optimizer.apply(&label, &kernel, &recipe).map_err(failed)?;
+    let Picked { function, number, kernel, chosen } =
+        regions::pick(&session, &read, &arguments.recipe, file)?;
     let text = if arguments.emit {
         match &read {
             Input::Ir(_) => {
-                let choices = BTreeMap::from([((Arc::clone(&function), number), chosen)]);
+                let choices = BTreeMap::from([((function, number), chosen)]);
                 session.emit(&choices, |m| m.to_string()).map_err(failed)?
             }
             Input::Text(_) => optimizer.emit(&kernel, &chosen).map_err(failed)?,

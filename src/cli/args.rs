@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+use super::recipes;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -41,8 +42,15 @@ pub enum Command {
     Run(RunArguments),
     /// Print the loop tree, its accesses and its dependences.
     Show(ShowArguments),
-    /// Print the manual of the transformations that recipes consist of, each with an example.
-    Transformations(TransformationsArguments),
+    /// Say why a loop is not faster: what it is bound by, what was tried, what forbids more, what to change in the source.
+    Why(WhyArguments),
+    /// Print how recipes are written, and the manual of their transformations, each with an example.
+    #[command(after_long_help = recipes::page())]
+    Recipes(RecipesArguments),
+    /// Print completions for a shell: `looptree completions bash > /etc/bash_completion.d/looptree`.
+    Completions(CompletionsArguments),
+    /// Write manual pages, one for each command, into a directory.
+    Man(ManArguments),
     /// Measure this machine's numbers, for predictions that fit it; `--target native` then uses them.
     Calibrate(CalibrateArguments),
     /// Compile C as clang-22 does, with the plugin: `CC='looptree cc' make`. All flags are clang's.
@@ -182,9 +190,20 @@ pub struct OptArguments {
     /// Output; `-` is standard output. `.bc` files get bitcode, all others text.
     #[arg(long, short = 'o', default_value = "-")]
     pub output: PathBuf,
-    /// The recipe: text, the name of a file, or `best` for what the search finds.
+    /// The recipe: text, the name of a file, `'#3'` for the variant of that number in `explore`, or `best` for what the search
+    /// finds.
     #[arg(long, default_value = "best")]
     pub recipe: String,
+    /// Of the variants ranked first, take the one that measures fastest; the original where none is faster. Functions are
+    /// called on generated inputs, as by `explore --measure`; where that cannot be, the prediction counts.
+    #[arg(long, short = 'm')]
+    pub measure: bool,
+    /// Variants measured of each region.
+    #[arg(long, short = 'k', default_value_t = 10, requires = "measure")]
+    pub top: usize,
+    /// Other files of the program, where functions measured need them: C, LLVM IR or objects (`.o`).
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "measure")]
+    pub with: Vec<PathBuf>,
     /// Model.
     #[command(flatten)]
     pub model: ModelArguments,
@@ -205,12 +224,15 @@ pub struct ApplyArguments {
     /// Input.
     #[command(flatten)]
     pub input: InputArguments,
-    /// The recipe: text, or the name of a file.
+    /// The recipe: text, the name of a file, or `'#3'` for the variant of that number in `explore`.
     #[arg(long)]
     pub recipe: String,
     /// Model.
     #[command(flatten)]
     pub model: ModelArguments,
+    /// Search, for variants by number.
+    #[command(flatten)]
+    pub search: SearchArguments,
     /// Print LLVM IR instead of the tree.
     #[arg(long)]
     pub emit: bool,
@@ -255,11 +277,44 @@ pub struct ShowArguments {
     pub what: Vec<Part>,
 }
 
-/// `looptree transformations`
+/// `looptree recipes`
 #[derive(Args, Debug)]
-pub struct TransformationsArguments {
-    /// Only this one.
+pub struct RecipesArguments {
+    /// Only this transformation.
     pub name: Option<String>,
+}
+
+/// `looptree completions`
+#[derive(Args, Debug)]
+pub struct CompletionsArguments {
+    /// For which shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// `looptree man`
+#[derive(Args, Debug)]
+pub struct ManArguments {
+    /// The directory; it is made where it is not there.
+    pub directory: PathBuf,
+}
+
+/// `looptree why`
+#[derive(Args, Debug)]
+pub struct WhyArguments {
+    /// A file as for the other commands, or `FILE:LINE` for the nests around that line.
+    pub file: PathBuf,
+    /// Only this function.
+    #[arg(long, short = 'f', value_name = "NAME")]
+    pub function: Option<String>,
+    /// Model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+    /// Search.
+    #[command(flatten)]
+    pub search: SearchArguments,
+    /// Flags for clang-22 where the input is C or C++: `-- -march=native -DN=100`.
+    #[arg(last = true, value_name = "CLANG FLAGS")]
+    pub clang_flags: Vec<String>,
 }
 
 /// `looptree calibrate`

@@ -1,17 +1,17 @@
 //! `looptree explore`: what could be done to a nest, why not more, and what it is worth.
 
 mod dump;
-mod measured;
 mod report;
 
 use super::args::{ExploreArguments, Format};
 use super::error::CliError;
-use super::input::{self, Input};
+use super::input;
+use super::measured;
 use super::output;
 use super::progress::Progress;
-use looptree::driver::{DriverError, Explored, ExploredRegion, Session};
+use super::regions;
+use looptree::driver::Session;
 use looptree::explore::Statistics;
-use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
@@ -23,40 +23,15 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
     let progress = Progress::new();
     let tell = |region: &str, s: &Statistics| progress.of_search(region, s);
     let name = file.display().to_string();
-    let failed = |e| input::from_driver(e, file);
     let session = Session { progress: Some(&tell), ..Session::new(read.module(), &name, &optimizer) };
-    let explored = match &read {
-        Input::Ir(_) => session.explore().map_err(failed)?,
-        Input::Text(program) => {
-            optimizer
-                .settings
-                .require_parameters(std::iter::once(&*program.kernel))
-                .map_err(|e| failed(DriverError::Model(e)))?;
-            let label = program.kernel.name.to_string();
-            let (problem, exploration) =
-                optimizer.explore(&label, &program.kernel, &[], session.progress).map_err(failed)?;
-            Explored {
-                regions: vec![ExploredRegion {
-                    function: Arc::from(label),
-                    vectors: None,
-                    number: 0,
-                    location: None,
-                    kernel: program.kernel.clone(),
-                    params: problem.params,
-                    dependences: problem.dependences,
-                    exploration,
-                }],
-                skipped: Vec::new(),
-                remarks: Vec::new(),
-            }
-        }
-    };
+    let explored = regions::explore(&session, &read, file)?;
     let mut summaries = Vec::new();
     for region in &explored.regions {
         let shown = region.exploration.variants.len().min(arguments.top.max(1));
         let times = if arguments.measure {
-            progress.say(format!("{}: measuring {shown} variants", region.label()));
-            Some(measured::measure(&session, &read, region, shown, &others, file)?)
+            Some(progress.while_measuring(&region.label(), shown, || {
+                measured::measure(&session, &read, region, shown, &others, file)
+            })?)
         } else {
             None
         };

@@ -3,23 +3,31 @@
 use super::args::OptArguments;
 use super::error::CliError;
 use super::input::{self, Input};
+use super::measured;
 use super::output;
 use super::progress::Progress;
+use super::regions::{self, Picked};
 use irgen::llvm::is_bitcode;
-use looptree::driver::{Choices, Explored, Purpose, Session, notes};
+use looptree::driver::{Choices, Explored, Note, Piece, Purpose, Session, notes};
 use looptree::explore::Statistics;
+use looptree::measure::Part;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
-use std::path::Path;
+
+/// Predicted gain from which on variants are worth being measured: less is within what the clock tells apart at best.
+const LEAST_MEASURED: f64 = 1.05;
 
 /// Runs the command.
 pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     let file = &arguments.input.file;
-    let Input::Ir(bytes) = input::read(&arguments.input)? else {
+    let read = input::read(&arguments.input)?;
+    let Input::Ir(bytes) = &read else {
         return Err(CliError::Usage {
             message: format!("{} is a loop tree, not IR", file.display()),
             help: "use `looptree apply FILE --recipe … --emit` to get IR from a `.lt` file".to_string(),
         });
     };
+    let others = input::parts(&arguments.with, &arguments.input)?;
     let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
     let optimizer = input::optimizer(settings)?;
     let progress = Progress::new();
@@ -27,22 +35,29 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     let name = file.display().to_string();
     // Both find the same.
     let purpose = if arguments.remarks { Purpose::Explain } else { Purpose::Replace };
-    let session = Session { progress: Some(&tell), purpose, ..Session::new(&bytes, &name, &optimizer) };
+    let session = Session { progress: Some(&tell), purpose, ..Session::new(bytes, &name, &optimizer) };
     let failed = |e| input::from_driver(e, file);
     let mut told = None;
     let choices = if arguments.recipe == "best" {
         let explored = session.explore().map_err(failed)?;
+        let (choices, measured) = if arguments.measure {
+            fastest(&session, &read, &explored, arguments, &others, &progress)?
+        } else {
+            (session.best(&explored, arguments.min_gain).map_err(failed)?, BTreeSet::new())
+        };
         if arguments.remarks {
-            remarks(&explored, arguments.min_gain);
+            remarks(&explored, arguments.min_gain, &measured);
         } else if std::io::stderr().is_terminal() {
-            told = Some(summary(&explored, arguments.min_gain));
+            told = Some(summary(&explored, choices.len()));
         }
-        session.best(&explored, arguments.min_gain).map_err(failed)?
+        choices
     } else {
-        by_recipe(&session, &arguments.recipe, file)?
+        let Picked { function, number, chosen, .. } =
+            regions::pick(&session, &read, &arguments.recipe, file)?;
+        Choices::from([((function, number), chosen)])
     };
     let bitcode = arguments.output.extension().is_some_and(|e| e == "bc");
-    let unchanged = choices.is_empty() && bitcode == is_bitcode(&bytes);
+    let unchanged = choices.is_empty() && bitcode == is_bitcode(bytes);
     let written = if unchanged {
         Ok(None)
     } else {
@@ -50,35 +65,75 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         session.emit(&choices, |m| Some(if bitcode { m.to_bitcode() } else { m.to_string().into_bytes() }))
     };
     progress.finish();
-    output::write(&arguments.output, written.map_err(failed)?.as_deref().unwrap_or(&bytes))?;
+    output::write(&arguments.output, written.map_err(failed)?.as_deref().unwrap_or(bytes))?;
     if let Some(told) = told {
         eprintln!("{told}");
     }
     Ok(())
 }
 
-fn by_recipe(session: &Session<'_>, recipe: &str, input: &Path) -> Result<Choices, CliError> {
-    let recipe = input::recipe(recipe, &session.optimizer.registry)?;
-    let (function, number, kernel) = session.only_region().map_err(|e| input::from_driver(e, input))?;
-    let chosen = session
-        .optimizer
-        .apply(&format!("{function}#{number}"), &kernel, &recipe)
-        .map_err(|e| input::from_driver(e, input))?;
-    Ok(Choices::from([((function, number), chosen)]))
+/// The variant of each region that measures fastest, among those ranked first, and the regions that were measured; the best by
+/// prediction where nothing can be.
+fn fastest(
+    session: &Session<'_>,
+    read: &Input,
+    explored: &Explored,
+    arguments: &OptArguments,
+    others: &[Part],
+    progress: &Progress,
+) -> Result<(Choices, BTreeSet<String>), CliError> {
+    let file = &arguments.input.file;
+    let (mut choices, mut measured) = (Choices::new(), BTreeSet::new());
+    for region in &explored.regions {
+        let exploration = &region.exploration;
+        if exploration.worthwhile(LEAST_MEASURED).is_none() {
+            continue;
+        }
+        let shown = exploration.variants.len().min(arguments.top.max(1));
+        let label = region.label();
+        let times = progress.while_measuring(&label, shown, || {
+            measured::measure(session, read, region, shown, others, file)
+        })?;
+        let fastest = times.fastest().filter(|rank| !exploration.variants[*rank].recipe.0.is_empty());
+        let picked = match times.why_not() {
+            Some(_) => exploration.worthwhile(arguments.min_gain),
+            None => fastest.map(|rank| &exploration.variants[rank]),
+        };
+        if arguments.remarks {
+            let place = region.location.as_ref().map_or_else(String::new, |l| format!("{l}: "));
+            let told = match (times.why_not(), fastest, picked) {
+                (Some(why), ..) => format!("not measured, so that the prediction counts: {why}"),
+                (None, Some(rank), Some(variant)) => {
+                    format!("{} (measured {:.2}x)", variant.recipe, times.ratio(rank).unwrap_or(1.0))
+                }
+                _ => format!("left alone: of {shown} variants measured none is faster"),
+            };
+            eprintln!("{place}remark: {label}: {told}");
+        }
+        if times.why_not().is_none() {
+            measured.insert(label);
+        }
+        if let Some(variant) = picked {
+            let chosen =
+                session.optimizer.choose(region, variant).map_err(|e| input::from_driver(e, file))?;
+            choices.insert((region.function.clone(), region.number), chosen);
+        }
+    }
+    Ok((choices, measured))
 }
 
 /// What happened, in a line.
-fn summary(explored: &Explored, min_gain: f64) -> String {
-    let changed = explored.regions.iter().filter(|r| r.exploration.worthwhile(min_gain).is_some()).count();
+fn summary(explored: &Explored, changed: usize) -> String {
     let alone = explored.regions.len() + explored.skipped.len() - changed;
     format!(
         "loop nests improved: {changed}, left alone: {alone}; --remarks tells which, why, and what was not understood"
     )
 }
 
-/// One line per region and per part that was not understood, on standard error.
-fn remarks(explored: &Explored, min_gain: f64) {
-    for note in notes(explored, min_gain) {
+/// One line per region and per part that was not understood, on standard error, but for regions of which it is said already.
+fn remarks(explored: &Explored, min_gain: f64, said: &BTreeSet<String>) {
+    let is_said = |note: &Note| matches!(note.text.first(), Some(Piece::Value("Region", label)) if said.contains(label));
+    for note in notes(explored, min_gain).iter().filter(|n| !is_said(n)) {
         let place = note.location.as_ref().map_or_else(String::new, |l| format!("{l}: "));
         eprintln!("{place}remark: {note}");
     }

@@ -37,6 +37,15 @@ impl Progress {
         self.say(format!("{region}: {} variants judged, {} legal", s.judged, s.legal));
     }
 
+    /// Shows that something is going on while variants are measured: rarely, so that it disturbs little.
+    pub fn while_measuring<R>(&self, region: &str, shown: usize, measure: impl FnOnce() -> R) -> R {
+        self.say(format!("{region}: measuring {shown} variants, in turns"));
+        self.bar.enable_steady_tick(QUIET / 2);
+        let result = measure();
+        self.bar.disable_steady_tick();
+        result
+    }
+
     /// Clears the line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

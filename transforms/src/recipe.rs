@@ -43,6 +43,9 @@ pub struct ReplayError {
 }
 
 impl Recipe {
+    /// How recipes are written, for people: Markdown.
+    pub const GRAMMAR: &str = include_str!("grammar.md");
+
     /// Reads recipe text with the transformations of a registry.
     pub fn parse(text: &str, registry: &Registry) -> Result<Recipe, RecipeError> {
         pieces(text)?.into_iter().map(|span| step(text, span, registry)).collect::<Result<_, _>>().map(Recipe)
@@ -148,6 +151,14 @@ fn step(text: &str, span: Range<usize>, registry: &Registry) -> Result<Step, Rec
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_grammar_shows_what_can_be_read() {
+        let (_, rest) = Recipe::GRAMMAR.split_once("```recipe\n").expect("an example");
+        let (example, _) = rest.split_once("```").expect("its end");
+        let recipe = Recipe::parse(example, &Registry::standard()).expect("a recipe");
+        assert_eq!(recipe.to_string(), "distribute(@); interchange(@1.0); tile(@1, @1.0; 64, 64; full)");
+    }
 
     #[test]
     fn text_round_trips_as_it_is_written() {

@@ -159,6 +159,14 @@ pub struct LoopBinding<'m> {
     pub latch: Block<'m>,
 }
 
+impl LoopBinding<'_> {
+    /// Where the loop begins, as the front end says at its latch.
+    fn location(&self) -> Option<SourceLocation> {
+        let about = self.latch.terminator()?.metadata("llvm.loop")?;
+        about.operands().into_iter().find_map(|m| source_location(m.location()?))
+    }
+}
+
 /// Something that lifting did not understand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
@@ -259,6 +267,10 @@ fn is_vectorised(block: Block<'_>) -> bool {
 
 /// Where an instruction came from.
 fn location(inst: Inst<'_>) -> Option<SourceLocation> {
-    let at = inst.location()?;
+    source_location(inst.location()?)
+}
+
+/// Line 0 is no place.
+fn source_location(at: crate::llvm::SourceLocation) -> Option<SourceLocation> {
     (at.line > 0).then(|| SourceLocation { file: at.file.into(), line: at.line, column: at.column })
 }

@@ -185,9 +185,11 @@ pub(super) fn cut<'m>(function: Function<'m>, blocks: &[Block<'m>], draft: Draft
     let own = all.into_iter().filter(|b| *b == entry || *b == last || inner.contains(b)).collect();
     let bind =
         |&(header, latch): &(usize, usize)| LoopBinding { header: blocks[header], latch: blocks[latch] };
-    let start = draft.kernel.statements.iter().find_map(|s| s.location.clone());
+    let loops: Vec<LoopBinding<'m>> = draft.loops.iter().map(bind).collect();
+    let first = || draft.kernel.statements.iter().find_map(|s| s.location.clone());
+    let start = loops.first().and_then(LoopBinding::location).or_else(first);
     Ok(Region {
-        loops: draft.loops.iter().map(bind).collect(),
+        loops,
         kernel: draft.kernel,
         function,
         before,

@@ -1,8 +1,9 @@
 //! The result as a table or as JSON.
 
-use super::measured::Times;
 use crate::cli::args::ExploreArguments;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
+use crate::cli::measured::Times;
+use crate::cli::terminal;
+use console::style;
 use looptree::cost_model::CostModel;
 use looptree::driver::{Explored, ExploredRegion};
 use looptree::explore::{Reason, StopReason};
@@ -21,6 +22,8 @@ pub struct RegionSummary {
     pub params: Vec<(String, i64)>,
     /// Predicted cycles of the original.
     pub original_cycles: f64,
+    /// Measured seconds of one call of it, median.
+    pub original_seconds: Option<f64>,
     /// Cheapest first.
     pub variants: Vec<VariantSummary>,
     /// Refused variants, where asked for.
@@ -113,6 +116,7 @@ pub fn summary(
         location: region.location.as_ref().map(|l| l.to_string()),
         params: kernel.params.iter().map(|p| p.name.to_string()).zip(region.params.iter().copied()).collect(),
         original_cycles: exploration.original.cycles,
+        original_seconds: times.and_then(Times::original),
         variants: variants.collect(),
         refused: refused.collect(),
         moves: exploration.statistics.moves,
@@ -182,45 +186,59 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
     let place = summary.location.as_deref().map_or_else(String::new, |l| format!(" ({l})"));
     let params: Vec<String> = summary.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let at = if params.is_empty() { String::new() } else { format!(" at {}", params.join(", ")) };
+    let RegionSummary { legal, judged, tried, .. } = summary;
     let _ = writeln!(
         out,
-        "{}{place}: {} legal of {} judged, of {} variants{at}; the original: {} cycles predicted for {machine}",
-        summary.region,
-        summary.legal,
-        summary.judged,
-        summary.tried,
-        cycles(summary.original_cycles)
+        "{}{place}: {legal} legal of {judged} judged, of {tried} variants{at}",
+        style(&summary.region).bold()
     );
-    let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
-    let mut header = vec!["#", "recipe", "sketch", "cycles", "predicted"];
-    if arguments.measure {
-        header.extend(["measured", "time"]);
-    }
-    header.push("checked at run time");
-    table.set_header(header);
+    let took = summary.original_seconds.map_or_else(String::new, |s| format!(", {} measured", time(s)));
+    let original = cycles(summary.original_cycles);
+    let _ = writeln!(out, "the original: {original} cycles predicted for {machine}{took}");
+    let figures = |f: &Figures<'_>| {
+        let measured = format!("{:>9} {:>10}", f.measured, f.time);
+        let measured = if arguments.measure { measured } else { String::new() };
+        format!("{:>3} {:>10} {:>10}{measured}  {}", f.rank, f.predicted, f.cycles, f.sketch)
+    };
+    let header = Figures {
+        rank: "#",
+        predicted: "predicted",
+        cycles: "cycles",
+        measured: "measured",
+        time: "time",
+        sketch: "drawn by",
+    };
+    let _ = writeln!(out, "{}", style(figures(&header)).underlined());
+    let fastest = fastest(summary);
+    // Of a check that all share, nothing is said beside each.
+    let shared = summary.variants.iter().filter(|v| !v.recipe.is_empty()).map(|v| &v.conditions);
+    let shared = shared.clone().next().filter(|first| shared.clone().all(|c| c == *first));
+    let mut above = "";
     for variant in &summary.variants {
-        let recipe = if variant.recipe.is_empty() { "(original)" } else { &variant.recipe };
-        let mut row = vec![
-            variant.rank.to_string(),
-            recipe.to_string(),
-            variant.sketch.clone().unwrap_or_else(|| "-".into()),
-            cycles(variant.cycles),
-            format!("{:.2}x", variant.predicted_ratio),
-        ];
-        if arguments.measure {
-            row.push(variant.measured_ratio.map_or_else(|| "-".into(), |r| format!("{r:.2}x")));
-            row.push(variant.seconds.map_or_else(|| "-".into(), time));
+        let line = figures(&Figures {
+            rank: &variant.rank.to_string(),
+            predicted: &format!("{:.2}x", variant.predicted_ratio),
+            cycles: &cycles(variant.cycles),
+            measured: &variant.measured_ratio.map_or_else(|| "-".into(), |r| format!("{r:.2}x")),
+            time: &variant.seconds.map_or_else(|| "-".into(), time),
+            sketch: variant.sketch.as_deref().unwrap_or("moves"),
+        });
+        if variant.recipe.is_empty() {
+            let _ = writeln!(out, "{}", line.replace("moves", "(the original)").trim_end());
+            continue;
         }
-        row.push(variant.conditions.join(", "));
-        table.add_row(row);
-    }
-    for column in [0, 3, 4, 5, 6].into_iter().filter(|c| *c < 5 || arguments.measure) {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
+        let line =
+            if fastest == Some(variant.rank) { style(line + ", fastest").green() } else { style(line) };
+        let _ = writeln!(out, "{line}");
+        terminal::recipe(out, &variant.recipe, above);
+        above = &variant.recipe;
+        if shared != Some(&variant.conditions) && !variant.conditions.is_empty() {
+            let _ = writeln!(out, "    checked at run time: {}", variant.conditions.join(", "));
         }
     }
-    let _ = writeln!(out, "{table}");
+    if let Some(shared) = shared.filter(|s| !s.is_empty()) {
+        let _ = writeln!(out, "checked at run time: {}", shared.join(", "));
+    }
     if let Some(why) = &summary.not_measured {
         let _ = writeln!(out, "not measured: {why}");
     }
@@ -235,6 +253,23 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
             let _ = writeln!(out, "  {} [{}]\n    {}", r.recipe, r.code, r.reason.replace('\n', "\n    "));
         }
     }
+}
+
+/// What stands in the columns.
+struct Figures<'a> {
+    rank: &'a str,
+    predicted: &'a str,
+    cycles: &'a str,
+    measured: &'a str,
+    time: &'a str,
+    sketch: &'a str,
+}
+
+/// Rank of the variant that was measured to be fastest; `None` where that is the original.
+fn fastest(summary: &RegionSummary) -> Option<usize> {
+    let measured = summary.variants.iter().filter_map(|v| Some((v.measured_ratio?, v)));
+    let (_, best) = measured.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    (!best.recipe.is_empty()).then_some(best.rank)
 }
 
 fn cycles(value: f64) -> String {

@@ -29,12 +29,27 @@ impl Times {
         self.of(rank).map(|m| m.seconds.median)
     }
 
+    /// Seconds of one call of the original.
+    pub fn original(&self) -> Option<f64> {
+        match self {
+            Times::Measured(list) => list.first().map(|m| m.seconds.median),
+            Times::Not(_) => None,
+        }
+    }
+
     /// Why there are none.
     pub fn why_not(&self) -> Option<String> {
         match self {
             Times::Measured(_) => None,
             Times::Not(why) => Some(why.clone()),
         }
+    }
+
+    /// The rank of the fastest, where three quarters of its samples are faster than the original.
+    pub fn fastest(&self) -> Option<usize> {
+        let Times::Measured(list) = self else { return None };
+        let faster = list.iter().skip(1).enumerate().filter(|(_, m)| m.ratio.low > 1.0);
+        faster.max_by(|(_, a), (_, b)| a.ratio.median.total_cmp(&b.ratio.median)).map(|(rank, _)| rank)
     }
 
     fn of(&self, rank: usize) -> Option<&Measurement> {

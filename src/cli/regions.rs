@@ -1,0 +1,97 @@
+//! Regions of an input: searched, or one of them with a recipe.
+
+use super::error::CliError;
+use super::input::{self, Input};
+use looptree::driver::{Chosen, DriverError, Explored, ExploredRegion, Purpose, Session};
+use looptree::tree::Kernel;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Searches every region asked for.
+pub fn explore(session: &Session<'_>, read: &Input, file: &Path) -> Result<Explored, CliError> {
+    let failed = |e| input::from_driver(e, file);
+    let program = match read {
+        Input::Ir(_) => return session.explore().map_err(failed),
+        Input::Text(program) => program,
+    };
+    let optimizer = session.optimizer;
+    optimizer
+        .settings
+        .require_parameters(std::iter::once(&*program.kernel))
+        .map_err(|e| failed(DriverError::Model(e)))?;
+    let function = program.kernel.name.clone();
+    let (problem, exploration) =
+        optimizer.explore(&function, &program.kernel, &[], session.progress).map_err(failed)?;
+    let region = ExploredRegion {
+        function,
+        vectors: None,
+        number: 0,
+        location: None,
+        kernel: program.kernel.clone(),
+        params: problem.params,
+        dependences: problem.dependences,
+        exploration,
+    };
+    Ok(Explored { regions: vec![region], skipped: Vec::new(), remarks: Vec::new() })
+}
+
+/// A region with what a recipe makes of it.
+pub struct Picked {
+    /// The function.
+    pub function: Arc<str>,
+    /// Number of the region in it.
+    pub number: usize,
+    /// What the region computes.
+    pub kernel: Arc<Kernel>,
+    /// The variant.
+    pub chosen: Chosen,
+}
+
+/// Applies a recipe to the only region; `#3` is the variant that `explore` shows under that number.
+pub fn pick(session: &Session<'_>, read: &Input, recipe: &str, file: &Path) -> Result<Picked, CliError> {
+    let failed = |e: DriverError| input::from_driver(e, file);
+    if let Some(rank) = recipe.strip_prefix('#') {
+        return ranked(session, read, rank, file);
+    }
+    let recipe = input::recipe(recipe, &session.optimizer.registry)?;
+    let (function, number, kernel) = match read {
+        Input::Text(program) => (program.kernel.name.clone(), 0, program.kernel.clone()),
+        Input::Ir(_) => session.only_region().map_err(failed)?,
+    };
+    let chosen =
+        session.optimizer.apply(&format!("{function}#{number}"), &kernel, &recipe).map_err(failed)?;
+    Ok(Picked { function, number, kernel, chosen })
+}
+
+fn ranked(session: &Session<'_>, read: &Input, rank: &str, file: &Path) -> Result<Picked, CliError> {
+    let failed = |e: DriverError| input::from_driver(e, file);
+    let wanted: usize = rank.trim().parse().map_err(|_| CliError::Usage {
+        message: format!("--recipe '#{rank}': a variant has a number"),
+        help: "`looptree explore` shows them: --recipe '#3'".to_string(),
+    })?;
+    // Its numbers are those of `explore`.
+    let session = Session { purpose: Purpose::Explore, ..*session };
+    if let Input::Ir(_) = read {
+        session.only_region().map_err(failed)?;
+    }
+    let explored = explore(&session, read, file)?;
+    let Some(region) = explored.regions.first() else {
+        let why = explored.skipped.first().map_or("there is no region", |s| &s.why);
+        return Err(CliError::Failed {
+            message: format!("--recipe '#{wanted}': {why}"),
+            help: "`looptree explore FILE` shows what was searched".to_string(),
+        });
+    };
+    let variants = &region.exploration.variants;
+    let variant = variants.get(wanted).ok_or_else(|| CliError::Usage {
+        message: format!("--recipe '#{wanted}': {} has {} variants", region.label(), variants.len()),
+        help: "`looptree explore FILE --top N` shows the first N, counted from 0".to_string(),
+    })?;
+    let chosen = session.optimizer.choose(region, variant).map_err(failed)?;
+    Ok(Picked {
+        function: region.function.clone(),
+        number: region.number,
+        kernel: region.kernel.clone(),
+        chosen,
+    })
+}

@@ -1,0 +1,263 @@
+//! `looptree why`: why a loop is not faster.
+
+use super::args::{InputArguments, WhyArguments};
+use super::error::CliError;
+use super::input::{self, Input};
+use super::output;
+use super::progress::Progress;
+use super::regions;
+use super::terminal;
+use console::style;
+use looptree::analyses::Witness;
+use looptree::cost_model::Term;
+use looptree::driver::{self, Explored, ExploredRegion, MIN_GAIN, Models, Optimizer, Session};
+use looptree::explore::{Reason, Statistics};
+use looptree::irgen::lift::Remark;
+use looptree::tree::{SourceLocation, canonical};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Share of the time from which on a part of a nest is told.
+const TOLD: f64 = 0.1;
+/// Times as fast from which on something that is not done is told.
+const BETTER: f64 = 1.2;
+/// Dependences told of a nest.
+const FORBIDDEN: usize = 3;
+
+/// What might be allowed to the compiler, and what it says.
+const ALLOWANCES: [(&[&str], &str); 3] = [
+    (&["-march=native"], "this machine's vectors"),
+    (&["-fno-math-errno"], "mathematical functions set no errno"),
+    (
+        &["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"],
+        "sums in any order, so other last digits",
+    ),
+];
+
+/// Runs the command.
+pub fn run(arguments: &WhyArguments) -> Result<(), CliError> {
+    let (file, line) = split_line(&arguments.file);
+    let input = |more: &[&str]| InputArguments {
+        file: file.clone(),
+        function: arguments.function.clone(),
+        region: None,
+        clang_flags: arguments
+            .clang_flags
+            .iter()
+            .cloned()
+            .chain(more.iter().map(|f| f.to_string()))
+            .collect(),
+    };
+    let settings = input::settings(&input(&[]), &arguments.model, Some(&arguments.search))?;
+    let optimizer = input::optimizer(settings)?;
+    let progress = Progress::new();
+    let tell = |region: &str, s: &Statistics| progress.of_search(region, s);
+    let name = file.display().to_string();
+    let explore = |input: &InputArguments| {
+        let read = input::read(input)?;
+        let session = Session { progress: Some(&tell), ..Session::new(read.module(), &name, &optimizer) };
+        Ok::<_, CliError>((regions::explore(&session, &read, &file)?, matches!(read, Input::Ir(_))))
+    };
+    let (explored, _) = explore(&input(&[]))?;
+    let mut allowed = Vec::new();
+    if driver::is_source(&file) {
+        for (flags, what) in ALLOWANCES {
+            if !flags.iter().all(|f| arguments.clang_flags.iter().any(|g| g == f)) {
+                progress.say(format!("as if with {}", flags.join(" ")));
+                allowed.push((flags.join(" "), what, explore(&input(flags))?.0));
+            }
+        }
+    }
+    progress.finish();
+    let report = Report { explored: &explored, optimizer: &optimizer, allowed, line };
+    let text = report.text();
+    if text.is_empty() {
+        return Err(CliError::NotThere {
+            message: match line {
+                Some(line) => format!("there is no loop around line {line} of {name}"),
+                None => format!("there is no loop in {name}"),
+            },
+            help: "`looptree show FILE --what regions` lists what was found".to_string(),
+        });
+    }
+    output::print(&text)
+}
+
+/// `kernel.c:31`, where there is no file of that name.
+fn split_line(file: &Path) -> (PathBuf, Option<u32>) {
+    let split = || {
+        let (name, line) = file.to_str()?.rsplit_once(':')?;
+        Some((PathBuf::from(name), Some(line.parse().ok()?)))
+    };
+    if file.exists() { (file.to_owned(), None) } else { split().unwrap_or_else(|| (file.to_owned(), None)) }
+}
+
+/// What is told.
+struct Report<'a> {
+    explored: &'a Explored,
+    optimizer: &'a Optimizer,
+    /// Flags, what they say, and what is found with them.
+    allowed: Vec<(String, &'static str, Explored)>,
+    line: Option<u32>,
+}
+
+impl Report<'_> {
+    fn text(&self) -> String {
+        let mut out = String::new();
+        let mut regions: Vec<&ExploredRegion> = self
+            .explored
+            .regions
+            .iter()
+            .filter(|r| self.line.is_none_or(|line| lines(r).contains(&line)))
+            .collect();
+        let cycles = |r: &ExploredRegion| r.exploration.original.cycles;
+        regions.sort_by(|a, b| cycles(b).total_cmp(&cycles(a)));
+        let whole: f64 = self.explored.regions.iter().map(cycles).sum();
+        for region in &regions {
+            self.region(&mut out, region, whole);
+        }
+        let here =
+            |l: Option<&SourceLocation>| self.line.is_none_or(|line| l.is_some_and(|l| l.line == line));
+        for skipped in self.explored.skipped.iter().filter(|s| here(s.location.as_ref())) {
+            head(&mut out, &skipped.label(), skipped.location.as_ref(), "");
+            let _ = writeln!(out, "  not searched: {}", skipped.why);
+        }
+        let remarks: Vec<&(Arc<str>, Remark)> =
+            self.explored.remarks.iter().filter(|(_, r)| here(r.location.as_ref())).collect();
+        for (function, remark) in remarks {
+            head(&mut out, function, remark.location.as_ref(), ", not described");
+            let _ = writeln!(out, "  {} [{}]", remark.message, remark.code);
+            if !remark.help.is_empty() {
+                let _ = writeln!(out, "  {} {}", style("help:").bold(), remark.help);
+            }
+        }
+        // What only becomes a nest when more is allowed.
+        for (flags, what, explored) in &self.allowed {
+            for region in explored.regions.iter().filter(|r| self.found(self.explored, r).is_none()) {
+                if here(region.location.as_ref()) && region.exploration.worthwhile(BETTER).is_some() {
+                    head(&mut out, &region.label(), region.location.as_ref(), "");
+                    let ratio = region.exploration.ratio(region.exploration.best());
+                    let _ =
+                        writeln!(out, "  with {flags} ({what}) it is a nest, and {ratio:.1}x is predicted");
+                }
+            }
+        }
+        out
+    }
+
+    /// The region of the same place.
+    fn found<'e>(&self, explored: &'e Explored, region: &ExploredRegion) -> Option<&'e ExploredRegion> {
+        let same = |r: &&ExploredRegion| r.function == region.function && r.location == region.location;
+        explored.regions.iter().find(same)
+    }
+
+    fn region(&self, out: &mut String, region: &ExploredRegion, whole: f64) {
+        let exploration = &region.exploration;
+        let share = 100.0 * exploration.original.cycles / whole.max(1.0);
+        let note = format!(", {share:.0} % of the cycles predicted for this file");
+        head(out, &region.label(), region.location.as_ref(), &note);
+        let _ = writeln!(out, "  where the time goes:");
+        let total = exploration.original.cycles.max(1.0);
+        let mut terms: Vec<&Term> =
+            exploration.original.terms.iter().filter(|t| t.cycles >= TOLD * total).collect();
+        terms.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
+        for term in terms {
+            let most = term.parts.iter().max_by(|a, b| a.cycles.total_cmp(&b.cycles));
+            let why = most.map_or_else(|| term.detail.clone(), |p| format!("{}: {}", p.name, p.detail));
+            let _ = writeln!(out, "    {:>3.0} %  {}: {why}", 100.0 * term.cycles / total, term.name);
+        }
+        let Statistics { tried, judged, legal, undecided, .. } = exploration.statistics;
+        let unknown = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
+        let _ = writeln!(out, "  tried: {tried} variants, {judged} of them judged, {legal} legal{unknown}");
+        let best = exploration.best();
+        let ratio = exploration.ratio(best);
+        if best.recipe.0.is_empty() {
+            let _ = writeln!(out, "  none that is legal is predicted to be faster");
+        } else {
+            let done = match exploration.worthwhile(MIN_GAIN) {
+                Some(_) => "`opt` and the plugin do it",
+                None => "too little for `opt` to rely on the prediction: --measure, or --min-gain",
+            };
+            let _ = writeln!(out, "  the best is predicted to be {ratio:.2}x as fast ({done}):");
+            terminal::recipe(out, &best.recipe.to_string(), "");
+        }
+        let forbidden = self.forbidden(region);
+        if !forbidden.is_empty() {
+            let _ = writeln!(out, "  forbidden, and predicted to be better:");
+        }
+        for (gain, recipe, witness) in forbidden.iter().take(FORBIDDEN) {
+            let _ = writeln!(out, "    {gain:.2}x, which {witness}");
+            terminal::recipe(out, recipe, "");
+        }
+        let mut heading = "  with other flags:\n";
+        for (flags, what, explored) in &self.allowed {
+            let Some(other) = self.found(explored, region) else { continue };
+            let ratio = best.cost.cycles / other.exploration.best().cost.cycles.max(1.0);
+            if ratio >= BETTER {
+                let _ = writeln!(out, "{heading}    {flags}: {ratio:.2}x faster than the above ({what})");
+                heading = "";
+            }
+        }
+    }
+
+    /// What each dependence costs most: predicted gain, recipe, and the dependence, the best first.
+    fn forbidden<'e>(&self, region: &'e ExploredRegion) -> Vec<(f64, String, &'e Witness)> {
+        let (kernel, exploration) = (&region.kernel, &region.exploration);
+        let Models { cost, .. } = self.optimizer.models.for_code(region.vectors);
+        let prepared = cost.prepare(kernel, &region.params);
+        let original = canonical(kernel, &kernel.original);
+        let least = exploration.best().cost.cycles / BETTER;
+        let mut best: BTreeMap<String, (f64, String, &'e Witness)> = BTreeMap::new();
+        for refused in &exploration.refused {
+            let Reason::Illegal(witness) = &refused.reason else { continue };
+            let Ok(root) = refused.recipe.replay(kernel, &original) else { continue };
+            let cycles = prepared.cost(&root).cycles;
+            let about = subject(witness);
+            if cycles < least && best.get(&about).is_none_or(|(known, ..)| cycles < *known) {
+                best.insert(about, (cycles, refused.recipe.to_string(), witness));
+            }
+        }
+        let mut list: Vec<_> = best.into_values().collect();
+        list.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (cycles, ..) in &mut list {
+            *cycles = exploration.original.cycles / cycles.max(1.0);
+        }
+        list
+    }
+}
+
+/// What a witness is about: of several with the same, one is told.
+fn subject(witness: &Witness) -> String {
+    match witness {
+        Witness::Order(d) | Witness::Carried { dependence: d, .. } => {
+            format!("{}{}{}{:?}", d.kind.name(), d.source.name, d.target.name, d.array)
+        }
+        Witness::Storage(s) => format!("{}{:?}", s.array, s.problem),
+        other => other.category().to_string(),
+    }
+}
+
+/// Lines of the source that a region is made from.
+fn lines(region: &ExploredRegion) -> std::ops::RangeInclusive<u32> {
+    let statements = region.kernel.statements.iter().filter_map(|s| s.location.as_ref());
+    let all = || statements.clone().chain(&region.location).map(|l| l.line);
+    all().min().unwrap_or(0)..=all().max().unwrap_or(0)
+}
+
+/// The name of a nest, and its line.
+fn head(out: &mut String, label: &str, location: Option<&SourceLocation>, note: &str) {
+    let blank = if out.is_empty() { "" } else { "\n" };
+    let place = location.map_or_else(String::new, |l| format!(" at {l}"));
+    let _ = writeln!(out, "{blank}{}{place}{note}", style(label).bold());
+    let source = location.and_then(|l| Some((l, std::fs::read_to_string(&*l.file).ok()?)));
+    if let Some((l, text)) = source
+        && let Some(line) = text.lines().nth(l.line.saturating_sub(1) as usize)
+    {
+        let mark = " ".repeat(l.column.saturating_sub(1) as usize);
+        let blanks: String =
+            line.chars().zip(mark.chars()).map(|(c, _)| if c == '\t' { '\t' } else { ' ' }).collect();
+        let _ = writeln!(out, "  {:>4} | {line}\n       | {blanks}{}", l.line, style("^").green());
+    }
+}
