@@ -14,7 +14,7 @@ use loop_tree::{ArrayId, Green, Kernel, Node, Path, text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use transforms::{Context, MoveOptions, Recipe, Registry, Step, moves};
+use transforms::{Context, Merge, MoveOptions, Recipe, Registry, Step, moves};
 
 /// Counts of a run.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
@@ -376,7 +376,7 @@ pub fn has_buffers(node: &Green) -> bool {
 }
 
 /// What makes buffers worth having.
-const USUAL: [&str; 12] = [
+const USUAL: [&str; 13] = [
     "fuse",
     "interchange",
     "tile",
@@ -389,6 +389,7 @@ const USUAL: [&str; 12] = [
     "contract",
     "expand",
     "forward",
+    "merge",
 ];
 
 /// A random move: first the transformation, then the place, so that those with few places are seen as often. `usual`: one of
@@ -403,13 +404,22 @@ pub fn random_step(
     let mut names: Vec<&str> = registry.iter().map(transforms::Registration::name).collect();
     names.retain(|name| !usual || USUAL.contains(name));
     for _ in 0..8 {
-        let only = vec![names[rng.usize(0..names.len())].to_owned()];
-        let list = moves(cx, registry, &MoveOptions { only, ..options.clone() });
+        let name = names[rng.usize(0..names.len())];
+        let list = match name {
+            // Blocks that load something twice, too.
+            "merge" => merges(cx),
+            _ => moves(cx, registry, &MoveOptions { only: vec![name.to_owned()], ..options.clone() }),
+        };
         if !list.is_empty() {
             return Some(list[rng.usize(0..list.len())].clone());
         }
     }
     None
+}
+
+fn merges(cx: &Context<'_>) -> Vec<Step> {
+    let sites = cx.sites().into_iter().map(|site| Step::new(Merge { target: site.path.into() }));
+    sites.filter(|step| step.rewrite(cx).is_ok()).collect()
 }
 
 fn all_places(kernel: &Kernel) -> Vec<Places> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use transforms::{Context, MoveOptions, Recipe, Registry, moves};
 
 /// One use of each transformation.
-const STEPS: [&str; 27] = [
+const STEPS: [&str; 28] = [
     "fuse(@2, @3)",
     "fuse(@2, @3; guard)",
     "distribute(j)",
@@ -24,13 +24,14 @@ const STEPS: [&str; 27] = [
     "reverse(k)",
     "skew(i, j; 1)",
     "split(k; 8)",
-    "reorder(@; 0, 2, 1, 3, 4, 5, 6, 7, 8)",
+    "reorder(@; 0, 2, 1, 3, 4, 5, 6, 7, 8, 9)",
     "move(@2; 0)",
     "sink(@0.0.0.0)",
     "unswitch(x)",
     "concatenate(@5)",
     "contract(@8.0; F)",
     "forward(@8; F)",
+    "merge(d)",
     "expand(a; s)",
     "pack(i; B)",
     "replace(k; C)",

@@ -3,8 +3,8 @@
 use crate::manual::top;
 use crate::{
     Arguments, Concatenate, Context, Contract, Distribute, Expand, Forward, Fuse, IndexSetSplit, Interchange,
-    Mark, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step, StripMine,
-    Tile, Unroll, UnrollAndJam, Unswitch, Version,
+    Mark, Merge, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step,
+    StripMine, Tile, Unroll, UnrollAndJam, Unswitch, Version,
 };
 use std::sync::Arc;
 
@@ -151,6 +151,7 @@ impl Registry {
             "concatenate": Concatenate in "concatenate",
             "contract": Contract in "contract",
             "forward": Forward in "forward",
+            "merge": Merge in "merge",
             "expand": Expand in "expand",
             "pack": Pack in "pack",
             "replace": Replace in "replace",
