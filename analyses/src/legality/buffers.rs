@@ -32,10 +32,11 @@ pub(super) use values::{hideable, may_be_any};
 use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
 use super::{Fault, Oracle};
 use crate::mutation::{self, Rule};
-use crate::places::{Place, PlacedBuffer};
+use crate::places::{Place, PlacedBuffer, PlacedLoop};
 use crate::system::Row;
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Buffer, LoopKind, Path, RuntimeCondition, StmtFlags, StmtId, Storage, Window,
+    AccessKind, Affine, ArrayId, Buffer, Constraint, LoopKind, Path, RuntimeCondition, StmtFlags, StmtId,
+    Storage, Window,
 };
 use scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,7 +133,7 @@ impl<'p> Judge<'_, 'p> {
                 return Err(self.broken(StorageProblem::Seen, place.statement, None, &[], &[]));
             }
         }
-        let wide = [self.check_in(all)?, self.check_out(all)?].contains(&true);
+        let wide = [self.check_in(all, judged)?, self.check_out(all, judged)?].contains(&true);
         let own = || self.touches.iter().filter(|t| t.own).chain(&self.copies);
         let placed: Vec<&Touch<'_>> = own().chain(self.windows.iter().filter(|_| wide)).collect();
         self.check_bounds(&placed)?;
@@ -229,7 +230,7 @@ impl<'p> Judge<'_, 'p> {
     }
 
     /// Whether more is filled in than the execution touches.
-    fn check_in(&self, all: &[Place]) -> Result<bool, Witness> {
+    fn check_in(&self, all: &[Place], judged: &mut Judged) -> Result<bool, Witness> {
         let reads = || self.touches.iter().filter(|t| t.reads);
         let Some(window) = &self.data().fill else {
             if self.storage() != Storage::Local && !mutation::off(Rule::BufferFill) {
@@ -259,13 +260,16 @@ impl<'p> Judge<'_, 'p> {
                 }
             }
         }
-        if self.is_touched(window)? {
+        if self.is_touched(window, &[])? {
             return Ok(false);
         }
-        if !mutation::off(Rule::BufferFilled) && !self.exists() && !self.is_touched_somewhere(window)? {
-            return Err(self.broken(StorageProblem::Filled, self.inside[0].statement, None, &[], &[]));
+        if mutation::off(Rule::BufferFilled) || self.exists() || self.is_touched_somewhere(window)? {
+            return Ok(true);
         }
-        Ok(true)
+        if self.holds_where_loops_run(judged, |assumed| self.is_touched(window, assumed))? {
+            return Ok(false);
+        }
+        Err(self.broken(StorageProblem::Filled, self.inside[0].statement, None, &[], &[]))
     }
 
     /// Whether all elements that there are may be read and written at any time.
@@ -274,7 +278,7 @@ impl<'p> Judge<'_, 'p> {
     }
 
     /// Whether more is written back than the execution writes.
-    fn check_out(&self, all: &[Place]) -> Result<bool, Witness> {
+    fn check_out(&self, all: &[Place], judged: &mut Judged) -> Result<bool, Witness> {
         let writes = || self.touches.iter().filter(|t| !t.reads);
         let Some(window) = &self.data().write_back else {
             let Some(write) = writes().next() else { return Ok(false) };
@@ -292,12 +296,43 @@ impl<'p> Judge<'_, 'p> {
                 }
             }
         }
-        if self.is_written(window)? {
+        if self.is_written(window, &[])? {
             return Ok(false);
         }
-        if !mutation::off(Rule::BufferWritten) && !self.is_written_or_kept(window)? {
-            return Err(self.broken(StorageProblem::Written, self.inside[0].statement, None, &[], &[]));
+        if mutation::off(Rule::BufferWritten) || self.is_written_or_kept(window)? {
+            return Ok(true);
         }
+        if self.holds_where_loops_run(judged, |assumed| self.is_written(window, assumed))? {
+            return Ok(false);
+        }
+        Err(self.broken(StorageProblem::Written, self.inside[0].statement, None, &[], &[]))
+    }
+
+    /// Whether something holds, always or where loops inside run at all, as the run-time check can say. Asks for as little of that
+    /// as suffices.
+    fn holds_where_loops_run(
+        &self,
+        judged: &mut Judged,
+        holds: impl Fn(&[Constraint]) -> Result<bool, Fault>,
+    ) -> Result<bool, Fault> {
+        let runs = |l: &PlacedLoop| -> Vec<Constraint> {
+            let pairs = l.lower.iter().flat_map(|lower| l.upper.iter().map(move |upper| (lower, upper)));
+            let known = pairs.filter(|(lower, upper)| lower.is_invariant() && upper.is_invariant());
+            known.map(|(lower, upper)| Constraint::lt(lower.clone(), upper.clone())).collect()
+        };
+        let loops = self.touches.iter().flat_map(|t| &t.place.loops[self.buffer.loops..]);
+        let found: BTreeSet<Constraint> = loops.flat_map(|l| runs(l)).collect();
+        let mut assumed: Vec<Constraint> = found.into_iter().collect();
+        if assumed.is_empty() || !holds(&assumed)? {
+            return Ok(false);
+        }
+        for k in (0..assumed.len()).rev() {
+            let one = assumed.remove(k);
+            if !holds(&assumed)? {
+                assumed.insert(k, one);
+            }
+        }
+        judged.conditions.extend(assumed.into_iter().map(RuntimeCondition::Parameter));
         Ok(true)
     }
 

@@ -7,27 +7,27 @@ use crate::legality::Fault;
 use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Row, System, isl_set};
-use loop_tree::{Affine, Storage, Window};
+use loop_tree::{Affine, Constraint, Storage, Window};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 // Columns of all systems here: parameters, some of the loops around, subscripts; then columns that are not known.
 impl Judge<'_, '_> {
-    /// Whether all elements of the window are surely touched in each execution.
-    pub(super) fn is_touched(&self, window: &Window) -> Result<bool, Fault> {
-        self.covers(window, self.in_execution(true)?)
+    /// Whether all elements of the window are surely touched in each execution, for parameters of which this is assumed.
+    pub(super) fn is_touched(&self, window: &Window, assumed: &[Constraint]) -> Result<bool, Fault> {
+        self.covers(window, self.in_execution(true)?, assumed)
     }
 
     /// Whether all elements of the window are surely written in each execution.
-    pub(super) fn is_written(&self, window: &Window) -> Result<bool, Fault> {
-        self.covers(window, self.in_execution(false)?)
+    pub(super) fn is_written(&self, window: &Window, assumed: &[Constraint]) -> Result<bool, Fault> {
+        self.covers(window, self.in_execution(false)?, assumed)
     }
 
     /// Whether all elements of the window are surely touched somewhere in the region.
     pub(super) fn is_touched_somewhere(&self, window: &Window) -> Result<bool, Fault> {
         let mut parts = self.in_execution(true)?;
         parts.extend(self.in_region(true)?);
-        self.covers(window, parts)
+        self.covers(window, parts, &[])
     }
 
     /// Whether all elements of the window are surely written in each execution, or were filled in and are written somewhere.
@@ -44,7 +44,7 @@ impl Judge<'_, '_> {
                 parts.push(system);
             }
         }
-        self.covers(window, parts)
+        self.covers(window, parts, &[])
     }
 
     fn columns(&self) -> usize {
@@ -78,14 +78,14 @@ impl Judge<'_, '_> {
         Ok(result)
     }
 
-    fn covers(&self, window: &Window, parts: Vec<System>) -> Result<bool, Fault> {
+    fn covers(&self, window: &Window, parts: Vec<System>, assumed: &[Constraint]) -> Result<bool, Fault> {
         let mut system = System::new(self.columns());
         let params = self.oracle.kernel.params.len();
         let columns: Vec<Row> = (0..params).map(Row::column).collect();
         system.include(&self.oracle.context, &columns)?;
         let scope: Vec<Row> = (params..params + self.buffer.loops).map(Row::column).collect();
-        for c in self.inside[0].bounds_of(self.buffer.loops) {
-            system.require(&c, &scope)?;
+        for c in self.inside[0].bounds_of(self.buffer.loops).iter().chain(assumed) {
+            system.require(c, &scope)?;
         }
         self.require_window(&mut system, window)?;
         let mut inner = Vec::new();
