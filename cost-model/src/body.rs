@@ -3,7 +3,7 @@
 
 use crate::chains::{Chains, Value, Waits};
 use crate::lower::{Leaf, Lowered, is_opaque};
-use crate::operations::{class_of, reassociates};
+use crate::operations::{Reordering, class_of, reordering};
 use crate::overlap::{References, gcd, overlap};
 use crate::{OpClass, Target};
 use loop_tree::{Affine, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtId};
@@ -423,19 +423,21 @@ impl Scan<'_> {
             result.varies |= operand.varies || !operand.waits.is_empty();
             result.wait_for(operand);
         }
-        let sums = |v: &&Value| !v.waits.is_empty() && v.waits.iter().all(|w| w.free);
+        let order = reordering(kind, op.flags);
+        let sums = |v: &&Value| {
+            !v.waits.is_empty() && v.waits.iter().all(|w| w.reordering.and(order) != Reordering::No)
+        };
         let operands = kind.operands();
         let adds = operands.iter().filter_map(|o| values.get(o.index())).filter(sums).count() == 1;
-        self.summands += usize::from(adds && operands.len() == 2 && reassociates(kind, op.flags));
+        self.summands += usize::from(adds && operands.len() == 2 && order != Reordering::No);
         if let Some(class) = class {
             if result.varies {
                 // A comparison and a conditional move, where there is no vector.
                 if matches!(kind, OpKind::Call(..)) && class == OpClass::Integer {
-                    result
-                        .delay(self.target.op(OpClass::Select, ty, 1).latency, reassociates(kind, op.flags));
+                    result.delay(self.target.op(OpClass::Select, ty, 1).latency, order);
                     self.result.compared += weight;
                 }
-                result.delay(self.target.op(class, ty, 1).latency, reassociates(kind, op.flags));
+                result.delay(self.target.op(class, ty, 1).latency, order);
                 self.count(class, ty, weight);
                 if class == OpClass::Library {
                     self.result.vectorisable = false;
@@ -443,8 +445,8 @@ impl Scan<'_> {
             } else {
                 self.result.hoisted += 1.0;
             }
-        } else if !reassociates(kind, op.flags) {
-            result.delay(0.0, false);
+        } else {
+            result.delay(0.0, order);
         }
         result
     }
@@ -504,8 +506,8 @@ impl Scan<'_> {
             // Accumulators that may be stored to through other references go through memory; so do values of iterations long
             // before, but these are there in time.
             let through = if f.stride == 0.0 && f.clobbered { self.target.store_forward() } else { 0.0 };
-            let free = f.stride == 0.0;
-            waits.push(self.chains.carried(family, written, distance, through, free));
+            let order = if f.stride == 0.0 { Reordering::Any } else { Reordering::No };
+            waits.push(self.chains.carried(family, written, distance, through, order));
         }
         let invariant = f.stride == 0.0 && !f.clobbered && f.stored.is_empty();
         // Loaded before the loop; later values are those stored.
@@ -548,7 +550,7 @@ impl Scan<'_> {
         self.in_turn |= self.taken_over.iter().any(|from| *from != at);
         self.chains.stored(family, address.constant, &value.waits);
         self.result.path = self.result.path.max(value.path);
-        if self.families[family].stride == 0.0 && value.waits.iter().any(|w| !w.free) {
+        if self.families[family].stride == 0.0 && value.waits.iter().any(|w| w.reordering == Reordering::No) {
             self.result.max_lanes = 1.0;
         }
         let f = &self.families[family];

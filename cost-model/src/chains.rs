@@ -4,6 +4,7 @@
 //! from. A cycle of such waits takes the sum of its latencies, and gets as many iterations further as its distances add up to:
 //! the greatest quotient bounds the loop from below.
 
+use crate::operations::Reordering;
 use smallvec::SmallVec;
 
 /// The value of an operation.
@@ -23,8 +24,8 @@ pub(crate) struct Value {
 pub(crate) struct Wait {
     carried: u16,
     latency: f64,
-    /// Whether all operations between may be reassociated.
-    pub free: bool,
+    /// In which other orders the operations between may be computed.
+    pub reordering: Reordering,
 }
 
 pub(crate) type Waits = SmallVec<[Wait; 2]>;
@@ -39,7 +40,7 @@ impl Value {
         for wait in &operand.waits {
             if let Some(known) = self.waits.iter_mut().find(|w| w.carried == wait.carried) {
                 known.latency = known.latency.max(wait.latency);
-                known.free &= wait.free;
+                known.reordering = known.reordering.and(wait.reordering);
             } else if self.waits.len() < WAITS {
                 self.waits.push(*wait);
             } else {
@@ -52,11 +53,11 @@ impl Value {
     }
 
     /// An operation on it.
-    pub fn delay(&mut self, latency: f64, reassociates: bool) {
+    pub fn delay(&mut self, latency: f64, reordering: Reordering) {
         self.path += latency;
         for wait in &mut self.waits {
             wait.latency += latency;
-            wait.free &= reassociates;
+            wait.reordering = wait.reordering.and(reordering);
         }
     }
 }
@@ -78,14 +79,21 @@ pub(crate) struct Chains {
 
 impl Chains {
     /// The value that was stored to a place so many iterations before, after `through` cycles.
-    pub fn carried(&mut self, family: usize, offset: f64, distance: f64, through: f64, free: bool) -> Wait {
+    pub fn carried(
+        &mut self,
+        family: usize,
+        offset: f64,
+        distance: f64,
+        through: f64,
+        reordering: Reordering,
+    ) -> Wait {
         let place = (family, offset);
         let known = self.carried.iter().position(|c| c.place == place && c.distance == distance);
         let at = known.unwrap_or_else(|| {
             self.carried.push(Carried { place, distance: distance.max(1.0) });
             self.carried.len() - 1
         });
-        Wait { carried: at.min(usize::from(u16::MAX)) as u16, latency: through, free }
+        Wait { carried: at.min(usize::from(u16::MAX)) as u16, latency: through, reordering }
     }
 
     pub fn stored(&mut self, family: usize, offset: f64, waits: &Waits) {
@@ -170,15 +178,15 @@ mod tests {
     fn value(waits: &[Wait], latency: f64) -> Value {
         let mut value = Value { varies: true, ..Value::default() };
         value.wait_for(&Value { waits: waits.iter().copied().collect(), ..Value::default() });
-        value.delay(latency, false);
+        value.delay(latency, Reordering::No);
         value
     }
 
     #[test]
     fn the_slowest_cycle_counts_whatever_else_is_carried() {
         let mut chains = Chains::default();
-        let near = chains.carried(0, 0.0, 1.0, 0.0, false);
-        let far = chains.carried(0, 8.0, 2000.0, 0.0, false);
+        let near = chains.carried(0, 0.0, 1.0, 0.0, Reordering::No);
+        let far = chains.carried(0, 8.0, 2000.0, 0.0, Reordering::No);
         chains.stored(0, 0.0, &value(&[far, near], 5.0).waits);
         assert_eq!(chains.longest(), 5.0);
     }
@@ -186,12 +194,12 @@ mod tests {
     #[test]
     fn what_is_stored_elsewhere_closes_no_cycle_by_itself() {
         let mut chains = Chains::default();
-        let a = chains.carried(0, 0.0, 1.0, 0.0, false);
+        let a = chains.carried(0, 0.0, 1.0, 0.0, Reordering::No);
         chains.stored(1, 0.0, &value(&[a], 5.0).waits);
         chains.stored(0, 0.0, &Waits::new());
         assert_eq!(chains.longest(), 0.0);
         // Two loops through each other: 9 cycles for three iterations.
-        let b = chains.carried(1, 0.0, 2.0, 0.0, false);
+        let b = chains.carried(1, 0.0, 2.0, 0.0, Reordering::No);
         chains.stored(0, 0.0, &value(&[b], 4.0).waits);
         assert_eq!(chains.longest(), 3.0);
     }

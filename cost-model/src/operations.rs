@@ -3,23 +3,57 @@
 use crate::OpClass;
 use loop_tree::{BinaryOp, CastOp, Intrinsic, OpFlags, OpKind, ScalarType};
 
-/// Whether a chain of the operation may be computed in another order.
-pub(crate) fn reassociates(kind: &OpKind, flags: OpFlags) -> bool {
-    match kind {
-        OpKind::Binary(op, ..) => match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
-                true
-            }
-            BinaryOp::FAdd | BinaryOp::FSub | BinaryOp::FMul => flags.contains(OpFlags::REASSOC),
-            _ => false,
-        },
-        OpKind::Call(f, _) => {
-            matches!(f, Intrinsic::SMin | Intrinsic::SMax | Intrinsic::UMin | Intrinsic::UMax)
-                || flags.contains(OpFlags::REASSOC)
+/// In which other orders a chain of operations may be computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reordering {
+    /// It has no operation that forbids any.
+    Any,
+    /// In any, as long as all operations are of this kind.
+    Of(Reduction),
+    /// In none.
+    No,
+}
+
+/// Operations that are associative and commutative.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reduction {
+    Sum,
+    Product,
+    Bits(BinaryOp),
+    Extremum(Intrinsic),
+}
+
+impl Reordering {
+    /// Of a chain with the operations of both: a sum of products of sums has no other order.
+    pub fn and(self, other: Reordering) -> Reordering {
+        match (self, other) {
+            (Reordering::Any, other) | (other, Reordering::Any) => other,
+            (a, b) if a == b => a,
+            _ => Reordering::No,
         }
-        OpKind::Cast(..) => true,
-        _ => false,
     }
+}
+
+/// In which other orders a chain of the operation may be computed.
+pub(crate) fn reordering(kind: &OpKind, flags: OpFlags) -> Reordering {
+    let reduction = match kind {
+        OpKind::Cast(..) => return Reordering::Any,
+        OpKind::Binary(op, ..) => match op {
+            BinaryOp::Add | BinaryOp::Sub => Reduction::Sum,
+            BinaryOp::Mul => Reduction::Product,
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => Reduction::Bits(*op),
+            BinaryOp::FAdd | BinaryOp::FSub if flags.contains(OpFlags::REASSOC) => Reduction::Sum,
+            BinaryOp::FMul if flags.contains(OpFlags::REASSOC) => Reduction::Product,
+            _ => return Reordering::No,
+        },
+        OpKind::Call(f, _) => match f {
+            Intrinsic::SMin | Intrinsic::SMax | Intrinsic::UMin | Intrinsic::UMax => Reduction::Extremum(*f),
+            _ if flags.contains(OpFlags::REASSOC) => Reduction::Extremum(*f),
+            _ => return Reordering::No,
+        },
+        _ => return Reordering::No,
+    };
+    Reordering::Of(reduction)
 }
 
 /// What a target counts it as; `None`: nothing.

@@ -477,3 +477,20 @@ fn eight_short_rows_of_many_gain_what_their_chains_gain() {
     let gain = gain(&text, &[]);
     assert!((1.4..3.2).contains(&gain), "{gain}");
 }
+
+#[test]
+fn a_hash_waits_for_itself_where_a_sum_does_not() {
+    let cycles = |operation: &str| {
+        let text = format!(
+            "nest @fold[N] {{ array p: i8[4096] scalar h: i64
+               for i in 0..4096 {{ S: h = {operation} }} }}"
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        model().cost(&program.kernel, program.tree(), &[]).cycles
+    };
+    // A product of a sum: no operation may change places with the next.
+    let hash = cycles("(h ^ zext.i64(p[i])) * 1099511628211");
+    assert!(hash >= 4096.0 * 4.0, "{hash}");
+    assert!(cycles("h ^ zext.i64(p[i])") < hash / 4.0);
+    assert!(cycles("h + zext.i64(p[i])") < hash / 4.0);
+}
