@@ -3,6 +3,7 @@
 //! [`Session::explore`] searches every region and keeps plain data; [`Session::emit`] makes the module in which each region
 //! is replaced by a chosen variant. Functions in which nothing changes stay as they were in the input, byte for byte.
 
+mod asked;
 mod clang;
 mod code;
 mod error;
@@ -12,6 +13,7 @@ mod optimizer;
 mod replace;
 mod settings;
 
+pub use asked::Asked;
 pub use clang::{compile_source, is_source};
 pub use error::DriverError;
 pub use llvm_target::{LlvmTarget, TargetError};
@@ -131,6 +133,8 @@ pub struct SkippedRegion {
     pub location: Option<SourceLocation>,
     /// Why.
     pub why: String,
+    /// Whether the source asks for a recipe here, which it does not get.
+    pub asked: bool,
 }
 
 impl SkippedRegion {
@@ -167,7 +171,7 @@ impl Session<'_> {
     fn lifted<R>(
         &self,
         functions: Functions,
-        f: &mut dyn FnMut(&Module<'_>, &lift::LiftedFunction<'_>) -> Result<R, DriverError>,
+        f: &mut dyn FnMut(&Module<'_>, &lift::LiftedFunction<'_>, Vec<Asked>) -> Result<R, DriverError>,
     ) -> Result<Vec<R>, DriverError> {
         let settings = &self.optimizer.settings;
         let context = Context::new();
@@ -179,10 +183,12 @@ impl Session<'_> {
         }
         require_target(&module)?;
         self.require_function(&module)?;
+        let mut asked = asked::asked(&module);
         let wanted = |function: Function<'_>| {
             settings.wants_function(&function.name())
                 && match (functions, self.purpose) {
                     (Functions::All, _) => true,
+                    _ if asked.contains_key(&function.name()) => true,
                     (Functions::Looping, Purpose::Replace) => function.may_lift(),
                     (Functions::Looping, _) => lift::has_cycle(function),
                 }
@@ -202,7 +208,7 @@ impl Session<'_> {
             let span = tracing::info_span!("lift").entered();
             let lifted = lift::lift_function_with(&module, function, options);
             drop(span);
-            results.push(f(&module, &lifted)?);
+            results.push(f(&module, &lifted, asked.remove(&function.name()).unwrap_or_default())?);
         }
         Ok(results)
     }
@@ -224,9 +230,10 @@ impl Session<'_> {
     }
 
     fn kernels_of(&self, functions: Functions) -> Result<Vec<LiftedKernels>, DriverError> {
-        self.lifted(functions, &mut |module, lifted| {
+        self.lifted(functions, &mut |module, lifted, asked| {
             Ok(LiftedKernels {
                 name: lifted.name.clone(),
+                asked,
                 vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
                 whole: lifted.kernel.clone(),
                 regions: lifted
@@ -268,9 +275,20 @@ impl Session<'_> {
         self.require_names(&functions)?;
         for function in functions {
             explored.remarks.extend(function.remarks.into_iter().map(|r| (function.name.clone(), r)));
+            let count = function.regions.len();
+            for (asked, why) in function.asked.iter().filter_map(|a| Some((a, a.for_none(count)?))) {
+                let (function, number) = (function.name.clone(), asked.region.unwrap_or(0));
+                explored.skipped.push(SkippedRegion { function, number, location: None, why, asked: true });
+            }
             for (number, region) in function.regions.into_iter().enumerate() {
-                if self.optimizer.settings.region.is_none_or(|r| r == number) {
-                    kernels.push((function.name.clone(), function.vectors, number, region));
+                if self.optimizer.settings.region.is_some_and(|r| r != number) {
+                    continue;
+                }
+                match function.asked.iter().find(|a| a.is_for(number, count)) {
+                    Some(asked) if self.purpose != Purpose::Explore => {
+                        self.as_asked(&mut explored, &function.name, function.vectors, number, region, asked);
+                    }
+                    _ => kernels.push((function.name.clone(), function.vectors, number, region)),
                 }
             }
         }
@@ -294,7 +312,7 @@ impl Session<'_> {
             let LiftedKernel { kernel, location, likely } = region;
             if cycles < WORTHWHILE && self.purpose != Purpose::Explore {
                 let why = format!("it is predicted to take {cycles:.0} cycles, too few for a change to pay");
-                explored.skipped.push(SkippedRegion { function, number, location, why });
+                explored.skipped.push(SkippedRegion { function, number, location, why, asked: false });
                 continue;
             }
             let mut limits = self.optimizer.settings.limits;
@@ -321,12 +339,53 @@ impl Session<'_> {
                 }),
                 Err(DriverError::Analysis { source, .. }) => {
                     let why = source.to_string();
-                    explored.skipped.push(SkippedRegion { function, number, location, why });
+                    explored.skipped.push(SkippedRegion { function, number, location, why, asked: false });
                 }
                 Err(other) => return Err(other),
             }
         }
         Ok(explored)
+    }
+
+    /// Adds what the source asks for, or why it cannot be had.
+    fn as_asked(
+        &self,
+        explored: &mut Explored,
+        function: &Arc<str>,
+        vectors: Option<Vectors>,
+        number: usize,
+        region: LiftedKernel,
+        asked: &Asked,
+    ) {
+        let (label, function) = (label(function, number), function.clone());
+        let LiftedKernel { kernel, location, likely } = region;
+        let models = self.optimizer.models.for_code(vectors);
+        let done = self.optimizer.problem(&label, &kernel, &likely).and_then(|problem| {
+            let (params, dependences) = (problem.params.clone(), problem.dependences.clone());
+            let exploration = self.optimizer.as_asked(&label, &kernel, asked, problem, &*models.cost)?;
+            Ok((params, dependences, exploration))
+        });
+        match done {
+            Ok((params, dependences, exploration)) => explored.regions.push(ExploredRegion {
+                function,
+                vectors,
+                number,
+                location,
+                kernel,
+                params,
+                dependences,
+                exploration,
+            }),
+            Err(error) => {
+                let reason = match &error {
+                    DriverError::Replay { source, .. } => source.to_string(),
+                    DriverError::Illegal { witness, .. } => witness.to_string(),
+                    other => other.to_string(),
+                };
+                let why = format!("the source asks for `{}`, but: {reason}", asked.recipe);
+                explored.skipped.push(SkippedRegion { function, number, location, why, asked: true });
+            }
+        }
     }
 
     /// Arguments with which the function of a region can be called so that its regions run at their parameters; the other
@@ -412,6 +471,8 @@ pub struct LiftedKernels {
     pub regions: Vec<LiftedKernel>,
     /// What was not understood.
     pub remarks: Vec<Remark>,
+    /// Recipes that the source asks for.
+    pub asked: Vec<Asked>,
     /// Its loops.
     pub loops: usize,
 }

@@ -268,6 +268,48 @@ fn remarks_are_in_the_optimisation_record() {
     assert!(of("!Analysis", "length").contains("Name:            trip-count"));
 }
 
+/// What the source asks for is done where it is valid; where not, a warning says why.
+#[test]
+fn recipes_in_the_source_are_done_or_warned_of() {
+    let source = r#"#include <stdio.h>
+#define N 64
+#define RECIPE(text) __attribute__((noinline, annotate("looptree: " text)))
+static double A[N][N];
+RECIPE("interchange(i); unroll_and_jam(j; 4)") void columns(void) {
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            A[j][i] = A[j][i] * 0.5 + i;
+}
+RECIPE("interchange(i)") void skewed(void) {
+    for (int i = 1; i < N; i++)
+        for (int j = 0; j < N - 1; j++)
+            A[i][j] += A[i - 1][j + 1];
+}
+int main(void) {
+    double sum = 0;
+    columns();
+    skewed();
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            sum = sum * 1.0001 + A[i][j];
+    printf("%a\n", sum);
+}
+"#;
+    let place = Place::new(&[("x.c", source)]);
+    place.run(clang(), &["-O2", "x.c", "-o", "plain"]);
+    let said = plugged(&place, &["-O2", "-gline-tables-only", "-Rpass=looptree", "x.c", "-o", "changed"]);
+    assert!(said.contains("columns#0: interchange(i); unroll_and_jam(j; 4)"), "{said}");
+    assert!(
+        said.contains(
+            "warning: looptree: x.c:11: skewed#0: left alone: the source asks for `interchange(i)`"
+        ),
+        "{said}"
+    );
+    assert!(said.contains("reverses the flow dependence from S0 (x.c:13)"), "{said}");
+    let result = |program: &str| place.run(place.path(program), &[]);
+    assert_eq!(result("plain"), result("changed"));
+}
+
 #[test]
 fn bitcode_for_a_linker_is_changed_once() {
     let place = Place::new(&[("x.c", PROGRAM)]);

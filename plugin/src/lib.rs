@@ -85,8 +85,12 @@ fn optimise(module: &mut Module<'_>, parameters: &str, touched: &Cell<bool>) -> 
         touched.set(true);
         rehearsed.perform(module, &mut explored)?;
     }
-    if told {
-        for note in notes(&explored, options.min_gain) {
+    for note in notes(&explored, options.min_gain) {
+        if note.subject == Subject::Denied {
+            let place = note.location.as_ref().map_or_else(String::new, |l| format!("{l}: "));
+            diagnose(module, Severity::Warning, &format!("looptree: {place}{note}"));
+        }
+        if told {
             if options.remarks {
                 eprintln!("{}", line(&note));
             }
@@ -108,7 +112,7 @@ fn tell(module: &Module<'_>, note: &Note) {
     let Some(function) = module.function(&note.function) else { return };
     let kind = match note.subject {
         Subject::Changed => RemarkKind::Passed,
-        Subject::LeftAlone => RemarkKind::Missed,
+        Subject::LeftAlone | Subject::Denied => RemarkKind::Missed,
         Subject::NotUnderstood => RemarkKind::Analysis,
     };
     let place = note.location.as_ref().map(|l| SourceLocation {

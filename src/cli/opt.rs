@@ -8,7 +8,7 @@ use super::output;
 use super::progress::Progress;
 use super::regions::{self, Picked};
 use irgen::llvm::is_bitcode;
-use looptree::driver::{Choices, Explored, Note, Piece, Purpose, Session, notes};
+use looptree::driver::{Choices, Explored, Note, Piece, Purpose, Session, Subject, notes};
 use looptree::explore::Statistics;
 use looptree::measure::Part;
 use std::collections::BTreeSet;
@@ -45,9 +45,14 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         } else {
             (session.best(&explored, arguments.min_gain).map_err(failed)?, BTreeSet::new())
         };
-        if arguments.remarks {
-            remarks(&explored, arguments.min_gain, &measured);
-        } else if std::io::stderr().is_terminal() {
+        for note in notes(&explored, arguments.min_gain) {
+            match note.subject {
+                Subject::Denied => say("warning", &note),
+                _ if arguments.remarks && !is_about(&note, &measured) => say("remark", &note),
+                _ => {}
+            }
+        }
+        if !arguments.remarks && std::io::stderr().is_terminal() {
             told = Some(summary(&explored, choices.len()));
         }
         choices
@@ -83,8 +88,10 @@ fn fastest(
     progress: &Progress,
 ) -> Result<(Choices, BTreeSet<String>), CliError> {
     let file = &arguments.input.file;
-    let (mut choices, mut measured) = (Choices::new(), BTreeSet::new());
-    for region in &explored.regions {
+    // What the source asks for is done, whatever it takes.
+    let mut choices = session.best(explored, f64::INFINITY).map_err(|e| input::from_driver(e, file))?;
+    let mut measured = BTreeSet::new();
+    for region in explored.regions.iter().filter(|r| !r.exploration.asked) {
         let exploration = &region.exploration;
         if exploration.worthwhile(LEAST_MEASURED).is_none() {
             continue;
@@ -130,11 +137,13 @@ fn summary(explored: &Explored, changed: usize) -> String {
     )
 }
 
-/// One line per region and per part that was not understood, on standard error, but for regions of which it is said already.
-fn remarks(explored: &Explored, min_gain: f64, said: &BTreeSet<String>) {
-    let is_said = |note: &Note| matches!(note.text.first(), Some(Piece::Value("Region", label)) if said.contains(label));
-    for note in notes(explored, min_gain).iter().filter(|n| !is_said(n)) {
-        let place = note.location.as_ref().map_or_else(String::new, |l| format!("{l}: "));
-        eprintln!("{place}remark: {note}");
-    }
+/// A line on standard error.
+fn say(kind: &str, note: &Note) {
+    let place = note.location.as_ref().map_or_else(String::new, |l| format!("{l}: "));
+    eprintln!("{place}{kind}: {note}");
+}
+
+/// Whether it is about one of these regions.
+fn is_about(note: &Note, regions: &BTreeSet<String>) -> bool {
+    matches!(note.text.first(), Some(Piece::Value("Region", label)) if regions.contains(label))
 }

@@ -42,6 +42,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
                     likely: Vec::new(),
                 }],
                 remarks: Vec::new(),
+                asked: Vec::new(),
                 loops: 0,
             }]
         }

@@ -13,6 +13,8 @@ pub enum Subject {
     Changed,
     /// A nest is left as it is.
     LeftAlone,
+    /// What the source asks for cannot be had: the nest is left as it is.
+    Denied,
     /// Something that is not understood keeps code out of nests.
     NotUnderstood,
 }
@@ -96,8 +98,8 @@ pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
     }
     for skipped in &explored.skipped {
         notes.push(Note {
-            subject: Subject::LeftAlone,
-            code: "NotAnalysed",
+            subject: if skipped.asked { Subject::Denied } else { Subject::LeftAlone },
+            code: if skipped.asked { "Denied" } else { "NotAnalysed" },
             function: skipped.function.clone(),
             location: skipped.location.clone(),
             text: vec![

@@ -165,8 +165,9 @@ impl Explored {
     /// Takes a region out of those that were explored.
     fn give_up(&mut self, region: &str, why: String) {
         if let Some(at) = self.regions.iter().position(|r| r.label() == region) {
-            let ExploredRegion { function, number, location, .. } = self.regions.remove(at);
-            self.skipped.push(SkippedRegion { function, number, location, why });
+            let ExploredRegion { function, number, location, exploration, .. } = self.regions.remove(at);
+            let asked = exploration.asked;
+            self.skipped.push(SkippedRegion { function, number, location, why, asked });
         }
     }
 }

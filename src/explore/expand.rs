@@ -416,6 +416,7 @@ impl<'e, 'a> Engine<'e, 'a> {
             refused: std::mem::take(&mut self.refused),
             statistics: self.statistics,
             stop,
+            asked: false,
         }
     }
 }

@@ -122,18 +122,23 @@ pub struct Exploration {
     pub statistics: Statistics,
     /// Why it ended.
     pub stop: StopReason,
+    /// Whether the only variant is one that was asked for: nothing was searched.
+    pub asked: bool,
 }
 
 impl Exploration {
-    /// The cheapest variant; the original where nothing is cheaper.
+    /// The cheapest variant; the original where nothing is cheaper, but where another one was asked for.
     pub fn best(&self) -> &Variant {
         // The original is always a variant.
         &self.variants[0]
     }
 
     /// The cheapest variant, if it is predicted to be faster than the original by the factor. What is over in no time is left
-    /// alone: a check at run time and more code are not worth it, and predictions err there.
+    /// alone: a check at run time and more code are not worth it, and predictions err there. What was asked for is done.
     pub fn worthwhile(&self, min_gain: f64) -> Option<&Variant> {
+        if self.asked {
+            return Some(self.best());
+        }
         let worth = self.original.cycles >= WORTHWHILE;
         Some(self.best()).filter(|v| worth && !v.recipe.0.is_empty() && self.ratio(v) >= min_gain)
     }

@@ -155,6 +155,16 @@ impl<'c> Module<'c> {
         all
     }
 
+    /// What the source says of functions by `__attribute__((annotate("...")))`, in its order.
+    pub fn annotations(&self) -> Vec<(Function<'_>, String)> {
+        fn read(entry: Value<'_>) -> Option<(Function<'_>, String)> {
+            let text = entry.const_element(1)?.as_global()?.initializer()?.const_text()?;
+            Some((entry.const_element(0)?.as_function()?, text))
+        }
+        let all = self.global("llvm.global.annotations").and_then(Global::initializer);
+        (0..).map_while(|n| all?.const_element(n)).filter_map(read).collect()
+    }
+
     /// A global variable by name.
     pub fn global(&self, name: &str) -> Option<Global<'_>> {
         // SAFETY: a valid module and string; null where there is none.

@@ -161,6 +161,20 @@ impl<'m> Value<'m> {
         unsafe { Value::from_nullable(LLVMGetAggregateElement(self.raw, index)) }
     }
 
+    /// The text of a constant array of bytes that ends with a zero.
+    pub fn const_text(self) -> Option<String> {
+        // SAFETY: only data is asked for its bytes, which belong to the context.
+        let bytes = unsafe {
+            if LLVMIsAConstantDataArray(self.raw).is_null() || LLVMIsConstantString(self.raw) == 0 {
+                return None;
+            }
+            let mut len = 0;
+            let data = LLVMGetAsString(self.raw, &mut len);
+            std::slice::from_raw_parts(data.cast::<u8>(), len)
+        };
+        Some(String::from_utf8_lossy(bytes.strip_suffix(&[0])?).into_owned())
+    }
+
     /// The operation of a constant expression.
     pub fn const_expr_opcode(self) -> Option<Opcode> {
         // SAFETY: asked of constant expressions only.

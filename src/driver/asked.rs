@@ -1,0 +1,115 @@
+//! Recipes that the source asks for:
+//! `__attribute__((annotate("looptree: tile(i, j; 64, 64)"))) void kernel(...)`, or `looptree #1: ...` for the second region.
+
+use super::{DriverError, Optimizer};
+use crate::explore::{Exploration, Problem, Statistics, StopReason, Variant};
+use cost_model::CostModel;
+use irgen::llvm::Module;
+use loop_tree::Kernel;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use transforms::Recipe;
+
+/// What a variant is drawn by that the source asks for.
+const SOURCE: &str = "the source";
+
+/// A recipe that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Of which region; the only one where nothing is said.
+    pub region: Option<usize>,
+    /// The recipe, as it is written.
+    pub recipe: String,
+}
+
+/// By function.
+pub(super) fn asked(module: &Module<'_>) -> BTreeMap<String, Vec<Asked>> {
+    let mut all: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+    for (function, text) in module.annotations() {
+        if let Some(asked) = Asked::read(&text) {
+            all.entry(function.name()).or_default().push(asked);
+        }
+    }
+    all
+}
+
+impl Asked {
+    /// `None` for what is about something else.
+    fn read(text: &str) -> Option<Asked> {
+        let (to, recipe) = text.split_once(':')?;
+        let of = to.trim().strip_prefix("looptree")?.trim();
+        let region = match of.strip_prefix('#') {
+            Some(number) => Some(number.trim().parse().ok()?),
+            None if of.is_empty() => None,
+            None => return None,
+        };
+        Some(Asked { region, recipe: recipe.trim().to_string() })
+    }
+
+    /// Whether it is for this one of so many regions.
+    pub(super) fn is_for(&self, region: usize, count: usize) -> bool {
+        self.region.unwrap_or(if count == 1 { 0 } else { usize::MAX }) == region
+    }
+
+    /// Why it is for none of so many regions.
+    pub(super) fn for_none(&self, count: usize) -> Option<String> {
+        let asked = format!("the source asks for `{}`", self.recipe);
+        match self.region {
+            _ if count == 0 => Some(format!("{asked}, but no nest is described here")),
+            Some(number) if number >= count => {
+                Some(format!("{asked} of region {number}, but there are {count}, counted from 0"))
+            }
+            None if count > 1 => {
+                Some(format!("{asked}, but there are {count} regions: write `looptree #0: ...`"))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Optimizer {
+    /// The variant that is asked for, proved, as all that was found.
+    pub(super) fn as_asked(
+        &self,
+        label: &str,
+        kernel: &Arc<Kernel>,
+        asked: &Asked,
+        problem: Problem,
+        cost: &dyn CostModel,
+    ) -> Result<Exploration, DriverError> {
+        let recipe = Recipe::parse(&asked.recipe, &self.registry)?;
+        let chosen = self.apply(label, kernel, &recipe)?;
+        let prepared = cost.prepare(kernel, &problem.params);
+        let variant = Variant {
+            cost: prepared.cost(&chosen.root),
+            root: chosen.root,
+            recipe,
+            conditions: chosen.conditions,
+            sketch: Some(SOURCE.into()),
+        };
+        let statistics = Statistics { tried: 1, judged: 1, legal: 1, ..Statistics::default() };
+        Ok(Exploration {
+            variants: vec![variant],
+            original: prepared.cost_of_original(),
+            refused: Vec::new(),
+            statistics,
+            stop: StopReason::Exhausted,
+            asked: true,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_for_us_is_read() {
+        let asked = |region, recipe: &str| Some(Asked { region, recipe: recipe.to_string() });
+        assert_eq!(Asked::read("looptree: tile(i; 8)"), asked(None, "tile(i; 8)"));
+        assert_eq!(Asked::read("looptree #2: reverse(@)"), asked(Some(2), "reverse(@)"));
+        for other in ["looptree", "looptrees: x", "looptree #a: x", "deprecated: x", ""] {
+            assert_eq!(Asked::read(other), None, "{other}");
+        }
+    }
+}
