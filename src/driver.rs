@@ -167,12 +167,7 @@ impl Session<'_> {
         LiftOptions { owned: Arc::new(OwnedGlobals::of(module)), ..self.optimizer.lifting.clone() }
     }
 
-    /// Calls `f` for each function asked for, lifted.
-    fn lifted<R>(
-        &self,
-        functions: Functions,
-        f: &mut dyn FnMut(&Module<'_>, &lift::LiftedFunction<'_>, Vec<Asked>) -> Result<R, DriverError>,
-    ) -> Result<Vec<R>, DriverError> {
+    fn kernels_of(&self, functions: Functions) -> Result<Vec<LiftedKernels>, DriverError> {
         let settings = &self.optimizer.settings;
         let context = Context::new();
         let span = tracing::info_span!("read").entered();
@@ -208,7 +203,20 @@ impl Session<'_> {
             let span = tracing::info_span!("lift").entered();
             let lifted = lift::lift_function_with(&module, function, options);
             drop(span);
-            results.push(f(&module, &lifted, asked.remove(&function.name()).unwrap_or_default())?);
+            let region = |r: &lift::Region<'_>| LiftedKernel {
+                kernel: r.kernel.clone(),
+                location: r.location.clone(),
+                likely: likely_values(&module, r, settings.default_param),
+            };
+            results.push(LiftedKernels {
+                name: lifted.name.clone(),
+                vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
+                whole: lifted.kernel.clone(),
+                regions: lifted.regions.iter().map(region).collect(),
+                remarks: lifted.remarks.clone(),
+                asked: asked.remove(&*lifted.name).unwrap_or_default(),
+                loops: lifted.loops,
+            });
         }
         Ok(results)
     }
@@ -227,28 +235,6 @@ impl Session<'_> {
     /// The functions asked for with all their regions.
     pub fn kernels(&self) -> Result<Vec<LiftedKernels>, DriverError> {
         self.kernels_of(Functions::All)
-    }
-
-    fn kernels_of(&self, functions: Functions) -> Result<Vec<LiftedKernels>, DriverError> {
-        self.lifted(functions, &mut |module, lifted, asked| {
-            Ok(LiftedKernels {
-                name: lifted.name.clone(),
-                asked,
-                vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
-                whole: lifted.kernel.clone(),
-                regions: lifted
-                    .regions
-                    .iter()
-                    .map(|r| LiftedKernel {
-                        kernel: r.kernel.clone(),
-                        location: r.location.clone(),
-                        likely: likely_values(module, r, self.optimizer.settings.default_param),
-                    })
-                    .collect(),
-                remarks: lifted.remarks.clone(),
-                loops: lifted.loops,
-            })
-        })
     }
 
     /// Refuses a region, or parameters, that the settings name and the functions do not have.
