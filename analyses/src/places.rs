@@ -108,6 +108,17 @@ pub struct PlacedBuffer {
     pub conditions: Vec<Vec<Constraint>>,
 }
 
+/// A predicate that is read around a place.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// The predicate.
+    pub array: ArrayId,
+    /// Length of the path of its guard.
+    pub depth: usize,
+    /// How many of the statement's first dims are there what they are at the leaf.
+    pub dims: usize,
+}
+
 /// A statement leaf with everything around it.
 #[derive(Clone, Debug)]
 pub struct Place {
@@ -121,8 +132,8 @@ pub struct Place {
     pub conditions: Vec<Vec<Constraint>>,
     /// Predicates around it, with the values they must have.
     pub predicates: BTreeSet<(ArrayId, bool)>,
-    /// The predicates that are read around it, each with the length of its guard's path.
-    pub tests: Vec<(ArrayId, usize)>,
+    /// The predicates that are read around it.
+    pub tests: Vec<Test>,
     /// The statement's dims.
     pub dims: Vec<Affine>,
     /// Buffers around it, outermost first.
@@ -270,7 +281,7 @@ impl Scope {
 enum Around {
     Loop(Arc<PlacedLoop>),
     Condition(Condition),
-    Predicate(ArrayId, bool, usize),
+    Predicate(ArrayId, bool, usize, Scope),
     Buffer(Arc<PlacedBuffer>),
 }
 
@@ -335,7 +346,8 @@ impl Walk<'_> {
                     if !self.kernel.arrays.get(array.index()).is_some_and(|a| a.is_scalar()) {
                         return Err(Unsupported::Predicate { path: self.path.clone() });
                     }
-                    self.within(Around::Predicate(*array, *value, self.path.0.len()), body, scope)
+                    let around = Around::Predicate(*array, *value, self.path.0.len(), scope.clone());
+                    self.within(around, body, scope)
                 }
             },
             Node::Stmt(id, dims) => self.leaf(*id, dims, scope),
@@ -373,13 +385,13 @@ impl Walk<'_> {
         result
     }
 
-    fn leaf(&mut self, id: StmtId, dims: &[VarId], scope: &Scope) -> Result<(), Unsupported> {
+    fn leaf(&mut self, id: StmtId, names: &[VarId], scope: &Scope) -> Result<(), Unsupported> {
         let statement = match self.kernel.statements.get(id.index()) {
-            Some(s) if *s.dims == *dims => s,
+            Some(s) if *s.dims == *names => s,
             _ => return Err(Unsupported::Statement { path: self.path.clone() }),
         };
         let dims: Result<Vec<Affine>, Inexact> =
-            dims.iter().map(|v| scope.get(*v).cloned().ok_or(Inexact::Unbound)).collect();
+            names.iter().map(|v| scope.get(*v).cloned().ok_or(Inexact::Unbound)).collect();
         let dims = dims.map_err(|why| self.expression(why))?;
         let condition = self.condition()?;
         let mut predicates = BTreeSet::new();
@@ -389,9 +401,10 @@ impl Walk<'_> {
                 Around::Loop(l) => loops.push(l.clone()),
                 Around::Buffer(b) => buffers.push(b.clone()),
                 Around::Condition(_) => {}
-                Around::Predicate(array, value, depth) => {
+                Around::Predicate(array, value, depth, scope) => {
                     predicates.insert((*array, *value));
-                    tests.push((*array, *depth));
+                    let same = names.iter().zip(&dims).take_while(|(v, dim)| scope.get(**v) == Some(*dim));
+                    tests.push(Test { array: *array, depth: *depth, dims: same.count() });
                 }
             }
         }

@@ -78,7 +78,7 @@ impl EmitError {
 
 /// Where an array lives in the emitted code.
 #[derive(Clone, Copy)]
-enum Place<'m> {
+enum Base<'m> {
     /// In memory, the element with all subscripts zero at `base + offset` bytes.
     Memory {
         base: Value<'m>,
@@ -102,7 +102,7 @@ struct Emitter<'m, 'k> {
     own_function: bool,
     /// Whether the builder stands behind the run-time check.
     inside: bool,
-    places: Vec<Place<'m>>,
+    bases: Vec<Base<'m>>,
     slots: Slots<'m>,
     origins: &'k [Inst<'m>],
     /// Debug location of what has no origin.

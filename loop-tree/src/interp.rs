@@ -19,7 +19,7 @@ pub use listing::{Instance, Touch, accesses, instances};
 pub use machine::{AccessEvent, Machine, Observer, RunOptions, RunStats, run};
 pub use memory::{Layout, Memory};
 
-use crate::{AccessId, OpId, Problem};
+use crate::{AccessId, Invalid, OpId};
 
 /// Why a tree cannot be executed, or not further.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -55,7 +55,7 @@ impl From<InterpErrorKind> for InterpError {
 pub enum InterpErrorKind {
     /// The kernel or tree breaks a rule.
     #[error("{0}")]
-    Invalid(Box<Problem>),
+    Invalid(Box<Invalid>),
     /// Not one value per parameter.
     #[error("{given} parameter values for {wanted} parameters")]
     ParameterCount {

@@ -57,4 +57,4 @@ pub use occurrence::{Around, Occurrence, occurrences};
 pub use private::{PrivateElement, Privates};
 pub use red::{Path, Red, Walk};
 pub use types::{BinaryOp, CastOp, ComparePredicate, Constant, Intrinsic, OpFlags, ReductionOp, ScalarType};
-pub use validate::{Item, Problem, ProblemKind, validate, validate_kernel, validate_tree};
+pub use validate::{Invalid, InvalidKind, Item, validate, validate_kernel, validate_tree};

@@ -26,7 +26,7 @@ pub enum Item {
 
 /// Which rule is broken.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum ProblemKind {
+pub enum InvalidKind {
     /// Two parameters, arrays or variables of one name, or two statements.
     #[error("the name `{0}` occurs twice")]
     DuplicateName(String),
@@ -94,14 +94,14 @@ pub enum ProblemKind {
 /// A broken rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{place:?}: {kind}")]
-pub struct Problem {
+pub struct Invalid {
     /// Where.
     pub place: Item,
     /// Which rule.
-    pub kind: ProblemKind,
+    pub kind: InvalidKind,
 }
 
-impl Problem {
+impl Invalid {
     /// The statement concerned.
     pub fn statement(&self) -> Option<StmtId> {
         match self.place {
@@ -128,14 +128,14 @@ impl Problem {
 }
 
 /// All problems of the kernel's tables, and of a tree of it.
-pub fn validate(kernel: &Kernel, tree: &Green) -> Vec<Problem> {
+pub fn validate(kernel: &Kernel, tree: &Green) -> Vec<Invalid> {
     let mut problems = validate_kernel(kernel);
     problems.extend(validate_tree(kernel, tree));
     problems
 }
 
 /// All problems of the kernel's tables, without those of its original tree.
-pub fn validate_kernel(kernel: &Kernel) -> Vec<Problem> {
+pub fn validate_kernel(kernel: &Kernel) -> Vec<Invalid> {
     let mut check = Check { kernel, problems: Vec::new(), by_instance: Vec::new() };
     check.tables();
     for (id, s) in kernel.statements() {
@@ -145,7 +145,7 @@ pub fn validate_kernel(kernel: &Kernel) -> Vec<Problem> {
 }
 
 /// All problems of a tree.
-pub fn validate_tree(kernel: &Kernel, tree: &Green) -> Vec<Problem> {
+pub fn validate_tree(kernel: &Kernel, tree: &Green) -> Vec<Invalid> {
     let mut check = Check { kernel, problems: Vec::new(), by_instance: Vec::new() };
     check.node(tree, &mut Path::root(), &mut Vec::new());
     check.problems
@@ -153,14 +153,14 @@ pub fn validate_tree(kernel: &Kernel, tree: &Green) -> Vec<Problem> {
 
 struct Check<'k> {
     kernel: &'k Kernel,
-    problems: Vec<Problem>,
+    problems: Vec<Invalid>,
     /// The arrays in buffers around whose elements instances tell apart.
     by_instance: Vec<ArrayId>,
 }
 
 impl Check<'_> {
-    fn report(&mut self, place: Item, kind: ProblemKind) {
-        self.problems.push(Problem { place, kind });
+    fn report(&mut self, place: Item, kind: InvalidKind) {
+        self.problems.push(Invalid { place, kind });
     }
 
     fn tables(&mut self) {
@@ -171,25 +171,25 @@ impl Check<'_> {
             .chain(k.arrays.iter().map(|a| &a.name));
         for name in all {
             if !names.insert(name) {
-                self.report(Item::Kernel, ProblemKind::DuplicateName(name.to_string()));
+                self.report(Item::Kernel, InvalidKind::DuplicateName(name.to_string()));
             }
         }
         let mut names = FxHashSet::default();
         for (id, s) in k.statements() {
             if !names.insert(&s.name) {
-                self.report(Item::Statement(id), ProblemKind::DuplicateName(s.name.to_string()));
+                self.report(Item::Statement(id), InvalidKind::DuplicateName(s.name.to_string()));
             }
         }
         for p in &k.params {
             if p.ty.is_float() {
-                self.report(Item::Kernel, ProblemKind::ParameterType(p.name.to_string()));
+                self.report(Item::Kernel, InvalidKind::ParameterType(p.name.to_string()));
             }
         }
         for (i, a) in k.arrays.iter().enumerate() {
             let place = Item::Array(ArrayId::new(i));
             for (dim, extent) in a.extents.iter().enumerate() {
                 match extent {
-                    None if dim > 0 => self.report(place.clone(), ProblemKind::UnknownExtent),
+                    None if dim > 0 => self.report(place.clone(), InvalidKind::UnknownExtent),
                     None => {}
                     Some(e) => self.affine(e, Some(&[]), &place),
                 }
@@ -206,7 +206,7 @@ impl Check<'_> {
     /// `scope`: the variables that may be used; outside of any, `Some(&[])`.
     fn affine(&mut self, e: &Affine, scope: Option<&[VarId]>, place: &Item) {
         if !e.is_exact() {
-            return self.report(place.clone(), ProblemKind::Inexact);
+            return self.report(place.clone(), InvalidKind::Inexact);
         }
         let mut unbound = Vec::new();
         e.for_each_var(&mut |v| {
@@ -216,13 +216,13 @@ impl Check<'_> {
         });
         for v in unbound {
             let kind = match scope {
-                Some([]) => ProblemKind::NotInvariant,
-                _ => ProblemKind::Unbound(self.kernel.variable_name(v)),
+                Some([]) => InvalidKind::NotInvariant,
+                _ => InvalidKind::Unbound(self.kernel.variable_name(v)),
             };
             self.report(place.clone(), kind);
         }
         if let Some(p) = bad_param(e, self.kernel.params.len()) {
-            self.report(place.clone(), ProblemKind::Dangling(format!("parameter p{p}")));
+            self.report(place.clone(), InvalidKind::Dangling(format!("parameter p{p}")));
         }
     }
 
@@ -242,7 +242,7 @@ impl Check<'_> {
     fn array(&mut self, a: ArrayId, place: &Item) -> bool {
         let ok = a.index() < self.kernel.arrays.len();
         if !ok {
-            self.report(place.clone(), ProblemKind::Dangling(format!("array {a:?}")));
+            self.report(place.clone(), InvalidKind::Dangling(format!("array {a:?}")));
         }
         ok
     }
@@ -251,10 +251,10 @@ impl Check<'_> {
         let place = Item::Statement(id);
         let distinct: FxHashSet<_> = s.dims.iter().collect();
         if distinct.len() != s.dims.len() {
-            self.report(place.clone(), ProblemKind::Dims);
+            self.report(place.clone(), InvalidKind::Dims);
         }
         for v in s.dims.iter().filter(|v| !self.kernel.is_original(**v)) {
-            self.report(place.clone(), ProblemKind::Dangling(format!("original variable {v:?}")));
+            self.report(place.clone(), InvalidKind::Dangling(format!("original variable {v:?}")));
         }
         // An empty scope is told apart from "no variables allowed here" only in the message.
         for a in &s.accesses {
@@ -277,12 +277,12 @@ impl Check<'_> {
                 _ => false,
             };
             if !ok {
-                self.report(place.clone(), ProblemKind::Reduction);
+                self.report(place.clone(), InvalidKind::Reduction);
             }
         }
         let opaque = s.ops.iter().any(|op| matches!(op.kind, OpKind::Opaque(..)));
         if opaque && !s.flags.contains(StmtFlags::OPAQUE) {
-            self.report(place, ProblemKind::NotMarkedOpaque);
+            self.report(place, InvalidKind::NotMarkedOpaque);
         }
     }
 
@@ -290,7 +290,7 @@ impl Check<'_> {
         let rank = self.kernel.array(a.array).rank();
         if let Some(list) = &a.subscripts {
             if list.len() != rank {
-                self.report(place.clone(), ProblemKind::Rank { rank, given: list.len() });
+                self.report(place.clone(), InvalidKind::Rank { rank, given: list.len() });
             }
             for e in list {
                 self.affine(e, Some(&s.dims), place);
@@ -303,21 +303,21 @@ impl Check<'_> {
         let mut operands = op.kind.operands();
         operands.extend(op.mask.map(|m| m.op));
         if let Some(bad) = operands.iter().find(|o| o.0 >= id.0) {
-            return self.report(place, ProblemKind::Operand(*bad));
+            return self.report(place, InvalidKind::Operand(*bad));
         }
         let ty = |o: &OpId| s.ops[o.index()].ty;
         if let Some(bad) = operands.iter().find(|o| matches!(s.ops[o.index()].kind, OpKind::Store(..))) {
-            self.report(place.clone(), ProblemKind::Type(format!("{bad:?} is a store and has no value")));
+            self.report(place.clone(), InvalidKind::Type(format!("{bad:?} is a store and has no value")));
         }
         if let Some(m) = op.mask
             && ty(&m.op) != ScalarType::I1
         {
-            self.report(place.clone(), ProblemKind::Mask(m.op));
+            self.report(place.clone(), InvalidKind::Mask(m.op));
         }
         let mut fits = |ok: bool, what: &str| {
             if !ok {
                 self.problems
-                    .push(Problem { place: place.clone(), kind: ProblemKind::Type(what.to_string()) });
+                    .push(Invalid { place: place.clone(), kind: InvalidKind::Type(what.to_string()) });
             }
         };
         let float = op.ty.is_float();
@@ -340,17 +340,17 @@ impl Check<'_> {
                     fits(ty(v) == op.ty, "the type of a store is that of the stored value");
                 }
                 let Some(access) = s.accesses.get(a.index()) else {
-                    return self.report(place, ProblemKind::Dangling(format!("access {a:?}")));
+                    return self.report(place, InvalidKind::Dangling(format!("access {a:?}")));
                 };
                 if let Some(array) = self.kernel.arrays.get(access.array.index()) {
                     fits(array.element == op.ty, "a load or store has the type of the array's elements");
                 }
                 if store == (access.kind == AccessKind::Read) {
-                    self.report(place, ProblemKind::AccessKind("loads read, stores write"));
+                    self.report(place, InvalidKind::AccessKind("loads read, stores write"));
                 } else if access.kind == AccessKind::Write && op.mask.is_some() {
-                    self.report(place, ProblemKind::AccessKind("a store under a mask may write"));
+                    self.report(place, InvalidKind::AccessKind("a store under a mask may write"));
                 } else if access.subscripts.is_none() {
-                    self.report(place, ProblemKind::AccessKind("a load or store needs its subscripts"));
+                    self.report(place, InvalidKind::AccessKind("a load or store needs its subscripts"));
                 }
             }
             OpKind::Binary(b, x, y) => {
@@ -382,11 +382,11 @@ impl Check<'_> {
         if self.array(a, place) {
             let array = self.kernel.array(a);
             if !array.is_scalar() || array.element != ScalarType::I1 {
-                self.report(place.clone(), ProblemKind::Predicate(array.name.to_string()));
+                self.report(place.clone(), InvalidKind::Predicate(array.name.to_string()));
             }
             if self.by_instance.contains(&a) {
                 let what = "a predicate stands between instances: its buffer cannot tell them apart";
-                self.report(place.clone(), ProblemKind::Buffer(what));
+                self.report(place.clone(), InvalidKind::Buffer(what));
             }
         }
     }
@@ -399,13 +399,13 @@ impl Check<'_> {
             Node::Loop(h, _) => {
                 let here = place(path);
                 if h.step < 1 {
-                    self.report(here.clone(), ProblemKind::Loop("a step is at least 1"));
+                    self.report(here.clone(), InvalidKind::Loop("a step is at least 1"));
                 } else if h.step > 1 && h.lower().len() > 1 {
-                    self.report(here.clone(), ProblemKind::Loop("a step needs a single lower bound"));
+                    self.report(here.clone(), InvalidKind::Loop("a step needs a single lower bound"));
                 }
                 match &h.bounds {
                     Bounds::Affine { lower, upper } if lower.is_empty() || upper.is_empty() => {
-                        self.report(here.clone(), ProblemKind::Loop("a loop has a lower and an upper bound"));
+                        self.report(here.clone(), InvalidKind::Loop("a loop has a lower and an upper bound"));
                     }
                     Bounds::Affine { lower, upper } => {
                         lower.iter().chain(upper).for_each(|e| self.scoped(e, scope, &here));
@@ -427,19 +427,19 @@ impl Check<'_> {
             },
             Node::Stmt(id, dims) => {
                 match self.kernel.statements.get(id.index()) {
-                    None => self.report(place(path), ProblemKind::Dangling(format!("statement {id:?}"))),
-                    Some(s) if s.dims != *dims => self.report(place(path), ProblemKind::Dims),
+                    None => self.report(place(path), InvalidKind::Dangling(format!("statement {id:?}"))),
+                    Some(s) if s.dims != *dims => self.report(place(path), InvalidKind::Dims),
                     Some(_) => {}
                 }
                 for v in dims.iter().filter(|v| !scope.contains(v)) {
-                    self.report(place(path), ProblemKind::Unbound(self.kernel.variable_name(*v)));
+                    self.report(place(path), InvalidKind::Unbound(self.kernel.variable_name(*v)));
                 }
             }
             Node::Alloc(buffer, _) => self.buffer(buffer, scope, &place(path)),
             Node::Version(alternatives) => {
                 let bare = alternatives.iter().position(|a| a.conditions.is_empty());
                 if bare.map(|at| at + 1) != Some(alternatives.len()) {
-                    self.report(place(path), ProblemKind::Version);
+                    self.report(place(path), InvalidKind::Version);
                 }
                 let here = place(path);
                 alternatives.iter().flat_map(|a| &a.conditions).for_each(|c| self.runtime(c, &here));
@@ -493,7 +493,7 @@ impl Check<'_> {
                 self.scoped(e, scope, place);
             }
         }
-        broken.into_iter().for_each(|what| self.report(place.clone(), ProblemKind::Buffer(what)));
+        broken.into_iter().for_each(|what| self.report(place.clone(), InvalidKind::Buffer(what)));
         let index = (0..buffer.index_count(self.kernel)).map(Buffer::index);
         let inner: Vec<VarId> = scope.iter().copied().chain(index).collect();
         for dim in &buffer.dims {

@@ -39,19 +39,19 @@ pub enum Beyond {
 
 /// Where arrays lie: the address of the element with all subscripts zero. Scalars are apart from all memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Places(pub Vec<i64>);
+pub struct Addresses(pub Vec<i64>);
 
-/// Bytes that lie between arrays of different [`Places::apart`].
+/// Bytes that lie between arrays of different [`Addresses::apart`].
 const DISTANCE: i64 = 1 << 32;
 
-impl Places {
+impl Addresses {
     /// All arrays apart.
-    pub fn apart(kernel: &Kernel) -> Places {
-        Places((0..kernel.arrays.len() as i64).map(|a| a * DISTANCE).collect())
+    pub fn apart(kernel: &Kernel) -> Addresses {
+        Addresses((0..kernel.arrays.len() as i64).map(|a| a * DISTANCE).collect())
     }
 
     /// Array `moved` at `delta` bytes from array `fixed`; only where they may overlap.
-    pub fn overlapping(kernel: &Kernel, fixed: ArrayId, moved: ArrayId, delta: i64) -> Option<Places> {
+    pub fn overlapping(kernel: &Kernel, fixed: ArrayId, moved: ArrayId, delta: i64) -> Option<Addresses> {
         let memory = |a| !kernel.array(a).is_scalar();
         if fixed == moved || !kernel.may_overlap(fixed, moved) || !memory(fixed) || !memory(moved) {
             return None;
@@ -75,7 +75,7 @@ fn element_bytes(
     array: ArrayId,
     subscripts: &[i64],
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<(i64, i64), Beyond> {
     let declared = kernel.array(array);
     let param = |p: loop_tree::ParamId| params.get(p.index()).copied();
@@ -101,7 +101,7 @@ fn access_bytes(
     instance: &Instance,
     access: &loop_tree::Access,
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<(i64, i64), Beyond> {
     let statement = kernel.statement(instance.statement);
     let var = |v| statement.dims.iter().position(|d| *d == v).map(|at| instance.dims[at]);
@@ -189,7 +189,7 @@ pub fn violation(
     original: &Execution,
     variant: &Execution,
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<Option<Violation>, Beyond> {
     if !variant.buffered && !original.buffered {
         return order_violation(kernel, original, variant, params, places);
@@ -212,7 +212,7 @@ mod tests {
         let kernel = &program.kernel;
         let original = enumerate(kernel, &kernel.original, params).expect("the original is small");
         let changed = enumerate(kernel, program.tree(), params).expect("the variant is small");
-        violation(kernel, &original, &changed, params, &Places::apart(kernel)).expect("it can be followed")
+        violation(kernel, &original, &changed, params, &Addresses::apart(kernel)).expect("it can be followed")
     }
 
     const CHAIN: &str = "nest @chain[N] {

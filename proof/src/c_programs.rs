@@ -148,7 +148,7 @@ pub struct Function {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stmt {
     /// `place op= value`
-    Assign(Place, AssignOp, Value),
+    Assign(Lvalue, AssignOp, Value),
     /// A loop.
     Loop(Box<Loop>),
     /// `if`
@@ -167,7 +167,7 @@ pub enum Stmt {
 
 /// Left side of an assignment.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Lvalue {
     /// An element.
     Element(usize, Vec<Index>),
     /// A scalar.

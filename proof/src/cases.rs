@@ -203,8 +203,8 @@ fn check_ir(content: &str, variants: usize) -> Result<Done, String> {
         match emitted {
             Ok(()) => {}
             // A tree that cannot be emitted is left alone.
-            Err(Refusal::NotEmitted) => continue,
-            Err(Refusal::Different(what)) => return Err(what),
+            Err(Unreplaced::NotEmitted) => continue,
+            Err(Unreplaced::Different(what)) => return Err(what),
         }
         let recipes = recipes.join(" | ");
         module.verify().map_err(|e| format!("{recipes}: {e}"))?;
@@ -248,7 +248,7 @@ fn check_text(content: &str, emitted: &str) -> Result<(), String> {
     Ok(())
 }
 
-enum Refusal {
+enum Unreplaced {
     NotEmitted,
     Different(String),
 }
@@ -260,21 +260,21 @@ fn replace(
     options: &LiftOptions,
     planned: &[PlannedRegion],
     at: usize,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Vec<String>, Unreplaced> {
     let Some(function) = module.function(name).filter(|_| !planned.is_empty()) else { return Ok(vec![]) };
     let lifted = lift_function_with(module, function, options);
     if lifted.regions.len() != planned.len() {
-        return Err(Refusal::Different("lifting again gives other regions".to_owned()));
+        return Err(Unreplaced::Different("lifting again gives other regions".to_owned()));
     }
     let mut recipes = Vec::new();
     for (region, planned) in lifted.regions.iter().zip(planned) {
         if region.kernel.original != planned.kernel.original {
-            return Err(Refusal::Different("lifting again gives another kernel".to_owned()));
+            return Err(Unreplaced::Different("lifting again gives another kernel".to_owned()));
         }
         let count = planned.choices.len().max(1);
         let Some(choice) = planned.choices.get(at % count) else { continue };
         let Choice { root, conditions, parallel, recipe } = choice;
-        emitted(module, region, root, conditions, parallel).map_err(|_| Refusal::NotEmitted)?;
+        emitted(module, region, root, conditions, parallel).map_err(|_| Unreplaced::NotEmitted)?;
         recipes.push(format!("[{recipe}]"));
     }
     Ok(recipes)

@@ -1,7 +1,8 @@
 //! The oracle against enumeration: random kernels, random sequences of transformations, all small sizes.
 
 use crate::brute_force::{
-    Beyond, Execution, Places, carried, condition_holds, enumerate, order_violation, reads_unset, violation,
+    Addresses, Beyond, Execution, carried, condition_holds, enumerate, order_violation, reads_unset,
+    violation,
 };
 use crate::buffers::with_random_buffer;
 use crate::kernels::{SMALL, Source};
@@ -78,7 +79,7 @@ pub struct Unsound {
     /// Values of the parameters.
     pub params: Vec<i64>,
     /// Where the arrays lie.
-    pub places: Places,
+    pub places: Addresses,
     /// What is wrong.
     pub wrong: String,
 }
@@ -112,7 +113,7 @@ const SIZES: [(i64, i64); 9] = [(5, 4), (4, 6), (3, 3), (6, 2), (1, 5), (2, 1), 
 struct Setting {
     params: Vec<i64>,
     original: Execution,
-    places: Vec<Places>,
+    places: Vec<Addresses>,
     /// The original reads what was not set: its result is not determined.
     unset: bool,
 }
@@ -192,7 +193,7 @@ impl Subject {
         } else {
             recipe.to_string()
         };
-        let unsound = |setting: &Setting, places: &Places, wrong: String, verdict: String| {
+        let unsound = |setting: &Setting, places: &Addresses, wrong: String, verdict: String| {
             let (text, recipe) = (self.text.clone(), described.clone());
             let (params, places) = (setting.params.clone(), places.clone());
             Box::new(Unsound { text, recipe, verdict, params, places, wrong })
@@ -328,7 +329,7 @@ impl Subject {
         let (original, variant) =
             (enumerate(&self.kernel, &self.kernel.original, &params), enumerate(&self.kernel, root, &params));
         let (Ok(original), Ok(variant)) = (original, variant) else { return false };
-        let places = Places::apart(&self.kernel);
+        let places = Addresses::apart(&self.kernel);
         matches!(violation(&self.kernel, &original, &variant, &params, &places), Ok(Some(_)))
     }
 
@@ -422,14 +423,14 @@ fn merges(cx: &Context<'_>) -> Vec<Step> {
     sites.filter(|step| step.rewrite(cx).is_ok()).collect()
 }
 
-fn all_places(kernel: &Kernel) -> Vec<Places> {
-    let mut result = vec![Places::apart(kernel)];
+fn all_places(kernel: &Kernel) -> Vec<Addresses> {
+    let mut result = vec![Addresses::apart(kernel)];
     for a in 0..kernel.arrays.len() {
         for b in 0..a {
             let (a, b) = (ArrayId::new(a), ArrayId::new(b));
             let size = i64::from(kernel.array(a).element.size());
             for delta in [0, size, -size, 2 * size, 1] {
-                result.extend(Places::overlapping(kernel, a, b, delta));
+                result.extend(Addresses::overlapping(kernel, a, b, delta));
             }
         }
     }

@@ -11,7 +11,7 @@ use loop_tree::ScalarType;
 type Call = unsafe extern "C" fn(*mut u64);
 
 /// A global variable of a compiled module.
-struct Place {
+struct Observed {
     name: String,
     element: ScalarType,
     /// Whether to put generated contents into it.
@@ -28,7 +28,7 @@ pub(super) struct Native {
     single: Vec<bool>,
     /// Bytes of the result.
     result: Option<ScalarType>,
-    globals: Vec<Place>,
+    globals: Vec<Observed>,
     // Owns the code; dropped last.
     _jit: Jit,
 }
@@ -98,7 +98,7 @@ impl Native {
     /// What the globals hold at first, with generated contents in arrays that were zero.
     pub(super) fn initial_globals(&self, seed: u64) -> Globals {
         let mut random = Random::new(seed.wrapping_add(1));
-        let contents = |place: &Place| {
+        let contents = |place: &Observed| {
             let bytes = match place.generated {
                 true => random.contents(place.element, place.len),
                 false => read(place),
@@ -157,13 +157,13 @@ impl Native {
     }
 }
 
-fn read(place: &Place) -> Vec<u8> {
+fn read(place: &Observed) -> Vec<u8> {
     // SAFETY: a global of that many bytes in memory that the JIT owns.
     unsafe { std::slice::from_raw_parts(place.address as *const u8, place.len) }.to_vec()
 }
 
 /// Makes a variable visible from outside, so that it can be compared.
-fn observe(global: Global<'_>, layout: DataLayout<'_>, number: usize) -> Option<Place> {
+fn observe(global: Global<'_>, layout: DataLayout<'_>, number: usize) -> Option<Observed> {
     let initializer = global.initializer().filter(|_| !global.is_constant() && !global.is_thread_local())?;
     let value = global.value();
     if value.name().starts_with("llvm.") {
@@ -177,7 +177,7 @@ fn observe(global: Global<'_>, layout: DataLayout<'_>, number: usize) -> Option<
     let inner = innermost(global.value_type());
     let is_array = inner != global.value_type();
     let element = scalar(inner);
-    Some(Place {
+    Some(Observed {
         name: value.name(),
         element: element.unwrap_or(ScalarType::I8),
         generated: is_array && element.is_some() && initializer.is_null(),

@@ -29,8 +29,9 @@ mod values;
 pub(super) use flow::{Flows, flows};
 pub(super) use values::{hideable, may_be_any};
 
+use super::order::Check;
 use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
-use super::{Fault, Oracle};
+use super::{Fault, Oracle, Verdict};
 use crate::mutation::{self, Rule};
 use crate::places::{Place, PlacedBuffer, PlacedLoop};
 use crate::system::Row;
@@ -57,6 +58,34 @@ pub(super) struct Judged {
 }
 
 impl Judged {
+    pub fn verdict(self) -> Verdict {
+        match self.conditions.is_empty() {
+            true => Verdict::Always,
+            false => Verdict::Under(self.conditions.into_iter().collect()),
+        }
+    }
+
+    /// Whether the dependence need not be kept: it vanishes under the conditions, or nobody sees what it is on.
+    pub fn leaves_out(&self, check: &Check) -> bool {
+        check.vanishes_if.iter().any(|c| self.conditions.contains(c)) || check.is_on(&self.hidden)
+    }
+
+    /// Makes it so, where that is possible.
+    pub fn without(
+        &mut self,
+        check: &Check,
+        hideable: &BTreeSet<ArrayId>,
+        witness: impl FnOnce() -> Witness,
+    ) -> Result<(), Witness> {
+        match check.vanishes_if.first() {
+            Some(_) if mutation::off(Rule::OverlapConditions) => {}
+            Some(condition) => _ = self.conditions.insert(condition.clone()),
+            None if check.is_on(hideable) => self.hidden.extend(check.on.iter().flatten()),
+            None => return Err(witness()),
+        }
+        Ok(())
+    }
+
     /// Whether buffers let the iterations of a loop touch the same place.
     pub fn binds(&self, a_loop: &Path) -> bool {
         self.shared.iter().any(|buffer| a_loop.0.starts_with(&buffer.0))

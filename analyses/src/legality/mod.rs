@@ -113,6 +113,13 @@ pub struct Carried {
     pub distance: Vec<Component>,
 }
 
+/// A dependence that a loop of the rolled tree carries.
+struct CarriedBy {
+    path: Path,
+    /// `None`: it is not known what the loop carries.
+    check: Option<usize>,
+}
+
 /// No answer.
 #[derive(Clone, Debug, thiserror::Error)]
 enum Fault {
@@ -228,27 +235,38 @@ impl Oracle {
     /// Whether the tree may replace the original order.
     pub fn judge(&self, root: &Green) -> Verdict {
         let _span = tracing::info_span!("legality").entered();
-        match self.examine(root) {
-            Ok(judged) if judged.conditions.is_empty() => Verdict::Always,
-            Ok(judged) => Verdict::Under(judged.conditions.into_iter().collect()),
+        match self.examined(root, false) {
+            Ok((judged, _)) => judged.verdict(),
             Err(witness) => Verdict::Never(witness),
         }
     }
 
-    /// What must hold for the tree to be legal.
-    fn examine(&self, root: &Green) -> Result<Judged, Witness> {
+    /// The same, with what each loop carries: nothing for a tree that is not legal.
+    pub fn examine(&self, root: &Green) -> (Verdict, BTreeMap<Path, LoopFacts>) {
+        match self.examined(root, true) {
+            Ok((judged, facts)) => (judged.verdict(), facts),
+            Err(witness) => (Verdict::Never(witness), BTreeMap::new()),
+        }
+    }
+
+    /// What each loop of a legal tree carries.
+    pub fn loop_facts(&self, root: &Green) -> BTreeMap<Path, LoopFacts> {
+        self.examine(root).1
+    }
+
+    fn examined(
+        &self,
+        root: &Green,
+        with_facts: bool,
+    ) -> Result<(Judged, BTreeMap<Path, LoopFacts>), Witness> {
         let (rolled, rolled_places) = rolled_places(&self.kernel, root)?;
-        let mut judged = self.judge_places(&rolled_places).map_err(|witness| match witness {
-            Witness::Carried { path, dependence } => {
-                Witness::Carried { path: rolled.origin(&path), dependence }
-            }
-            other => other,
-        })?;
+        self.solver.set_budget(self.work.get());
+        let (mut judged, carried) = self.judge_places(&rolled, &rolled_places, with_facts)?;
         // Copies have slots and buffers of their own.
         let buffers = root.summary().has_storage_or_versions;
         let slots = !self.privates.is_empty() && !mutation::off(Rule::Storage);
-        if !buffers && !slots {
-            return Ok(judged);
+        if !buffers && !slots && !with_facts {
+            return Ok((judged, BTreeMap::new()));
         }
         let places = places(&self.kernel, root)?;
         if buffers {
@@ -261,68 +279,78 @@ impl Oracle {
                 context: &self.context,
                 solver: &self.solver,
             };
-            if let Some(broken) = storage.broken(root, &places)? {
+            if let Some(broken) = storage.broken(&places)? {
                 return Err(Witness::Storage(broken));
             }
         }
-        Ok(judged)
+        let facts =
+            if with_facts { self.facts(&rolled, &places, &judged, &carried) } else { BTreeMap::new() };
+        Ok((judged, facts))
     }
 
-    /// Coverage, order and marks.
-    fn judge_places(&self, places: &[Place]) -> Result<Judged, Witness> {
-        self.solver.set_budget(self.work.get());
+    /// Coverage, then order and marks for each pair of places; what loops carry where that is asked for.
+    fn judge_places(
+        &self,
+        rolled: &Rolled,
+        places: &[Place],
+        with_facts: bool,
+    ) -> Result<(Judged, Vec<CarriedBy>), Witness> {
         let mut memo = self.memo.borrow_mut();
         let mut by_statement: Vec<Vec<&Place>> = vec![Vec::new(); self.kernel.statements.len()];
         for place in places {
             by_statement[place.statement.index()].push(place);
         }
         let hideable = buffers::hideable(self, places);
-        let mut hidden = self.check_coverage(&mut memo, &by_statement, &hideable)?;
-        let mut conditions = BTreeSet::new();
-        let orders = self.orders();
+        let hidden = self.check_coverage(&mut memo, &by_statement, &hideable)?;
+        let mut judged = Judged { hidden, ..Judged::default() };
+        let mut carried = Vec::new();
+        // Facts have work of their own, so that the verdict does not depend on whether they are asked for.
+        let mut left = self.work.get();
         for (&(source, target), checks) in &self.by_pair {
             for a in &by_statement[source.index()] {
                 for b in &by_statement[target.index()] {
                     for &index in checks {
                         let check = &self.checks[index];
-                        if check.vanishes_if.iter().any(|c| conditions.contains(c)) || check.is_on(&hidden) {
+                        if judged.leaves_out(check) {
                             continue;
                         }
-                        let hide = check.is_on(&hideable);
-                        if !check.reduction
-                            && let Some(broken) =
-                                orders.ask(&mut memo.orders, index, a, b, Question::Reversed)?
-                        {
-                            match check.vanishes_if.first() {
-                                Some(_) if mutation::off(Rule::OverlapConditions) => {}
-                                Some(condition) => _ = conditions.insert(condition.clone()),
-                                None if hide => hidden.extend(check.on.iter().flatten()),
-                                None => return Err(Witness::Order(broken)),
-                            }
+                        if let Some(broken) = self.reversed(&mut memo, index, a, b)? {
+                            judged.without(check, &hideable, || Witness::Order(broken))?;
                             continue;
                         }
                         let (shared, _) = a.shared(b);
                         for level in 0..shared {
-                            if a.loops[level].kind == LoopKind::Sequential || mutation::off(Rule::Marks) {
-                                continue;
-                            }
-                            let Some(dependence) = self.carried(&mut memo, index, a, b, level)? else {
-                                continue;
-                            };
-                            match check.vanishes_if.first() {
-                                Some(condition) => _ = conditions.insert(condition.clone()),
-                                None if hide => hidden.extend(check.on.iter().flatten()),
-                                None => {
-                                    let path = Path(a.path.0[..a.loops[level].depth].into());
-                                    return Err(Witness::Carried { path, dependence });
+                            let path = || Path(a.path.0[..a.loops[level].depth].into());
+                            let marked =
+                                a.loops[level].kind != LoopKind::Sequential && !mutation::off(Rule::Marks);
+                            let answer = match marked {
+                                true => self.carried(&mut memo, index, a, b, level)?,
+                                false if !with_facts || rolled.is_over_copies(&path()) => continue,
+                                false => {
+                                    let budget = self.solver.budget();
+                                    self.solver.set_budget(left);
+                                    let answer = self.carried(&mut memo, index, a, b, level);
+                                    left = self.solver.budget();
+                                    self.solver.set_budget(budget);
+                                    let Ok(answer) = answer else {
+                                        carried.push(CarriedBy { path: path(), check: None });
+                                        continue;
+                                    };
+                                    answer
                                 }
+                            };
+                            let Some(dependence) = answer else { continue };
+                            if marked {
+                                let path = rolled.origin(&path());
+                                judged.without(check, &hideable, || Witness::Carried { path, dependence })?;
                             }
+                            carried.push(CarriedBy { path: path(), check: Some(index) });
                         }
                     }
                 }
             }
         }
-        Ok(Judged { conditions, hidden, ..Judged::default() })
+        Ok((judged, carried))
     }
 
     /// The arrays that are written as often as it pleases.
@@ -363,9 +391,18 @@ impl Oracle {
         Ok(hidden)
     }
 
+    /// An instance of the dependence that the tree reverses. What only a reduction's own order asks for, it may.
+    fn reversed(&self, memo: &mut Memo, check: usize, a: &Place, b: &Place) -> order::Answer {
+        match self.checks[check].reduction {
+            true => Ok(None),
+            false => self.orders().ask(&mut memo.orders, check, a, b, Question::Reversed),
+        }
+    }
+
+    /// An instance of the dependence between different iterations of a loop around both.
     fn carried(&self, memo: &mut Memo, check: usize, a: &Place, b: &Place, level: usize) -> order::Answer {
         let orders = self.orders();
-        if check_is_exempt(&self.checks[check]) {
+        if self.checks[check].reduction && mutation::off(Rule::ReductionParallel) {
             return Ok(None);
         }
         for later in [true, false] {
@@ -379,81 +416,47 @@ impl Oracle {
         Ok(None)
     }
 
-    /// What each loop of a legal tree carries. Empty for a tree that is not legal.
-    pub fn loop_facts(&self, root: &Green) -> BTreeMap<Path, LoopFacts> {
-        let Ok(unrolled) = places(&self.kernel, root) else { return BTreeMap::new() };
-        let Ok((rolled, places)) = rolled_places(&self.kernel, root) else { return BTreeMap::new() };
-        let Ok(judged) = self.examine(root) else { return BTreeMap::new() };
-        let facts = self.facts_of(&rolled, &places, &judged);
-        let loops = unrolled.iter().flat_map(|p| p.loops.iter().map(|l| Path(p.path.0[..l.depth].into())));
-        // Copies of a loop carry together what is asked about all of them.
+    /// What each loop of a legal tree carries. Copies of a loop carry together what is asked about all of them.
+    fn facts(
+        &self,
+        rolled: &Rolled,
+        places: &[Place],
+        judged: &Judged,
+        carried: &[CarriedBy],
+    ) -> BTreeMap<Path, LoopFacts> {
+        let mut facts: BTreeMap<&Path, LoopFacts> = BTreeMap::new();
+        let mut unknown: BTreeSet<&Path> = BTreeSet::new();
+        for CarriedBy { path, check } in carried {
+            let Some(check) = check.map(|index| &self.checks[index]) else {
+                unknown.insert(path);
+                continue;
+            };
+            let dependence = &self.set.dependences[check.dependence];
+            let carried = Carried {
+                dependence: check.dependence,
+                kind: dependence.kind,
+                reduction: check.reduction,
+                vanishes_if: check.vanishes_if.clone(),
+                distance: dependence.distance.clone(),
+            };
+            let list = &mut facts.entry(path).or_default().carried;
+            if !judged.leaves_out(check) && !list.contains(&carried) {
+                list.push(carried);
+            }
+        }
+        let loops = places.iter().flat_map(|p| p.loops.iter().map(|l| Path(p.path.0[..l.depth].into())));
         let fact = |path: Path| {
-            let mut fact = facts.get(&rolled.counterpart(&path)).cloned().unwrap_or_default();
-            if judged.binds(&path) {
-                fact = LoopFacts { carried: fact.carried, ..LoopFacts::default() };
+            let counterpart = rolled.counterpart(&path);
+            let mut fact = facts.get(&counterpart).cloned().unwrap_or_default();
+            if !unknown.contains(&counterpart) && !judged.binds(&path) {
+                fact.parallel = fact.carried.is_empty() || mutation::off(Rule::Facts);
+                let needed: Option<BTreeSet<RuntimeCondition>> =
+                    fact.carried.iter().map(|c| c.vanishes_if.first().cloned()).collect();
+                fact.parallel_if = needed.filter(|n| !n.is_empty()).map(|n| n.into_iter().collect());
             }
             (path, fact)
         };
         loops.collect::<BTreeSet<Path>>().into_iter().map(fact).collect()
-    }
-
-    fn facts_of(&self, rolled: &Rolled, places: &[Place], judged: &Judged) -> BTreeMap<Path, LoopFacts> {
-        self.solver.set_budget(self.work.get());
-        let mut facts: BTreeMap<Path, LoopFacts> = BTreeMap::new();
-        let mut memo = self.memo.borrow_mut();
-        let mut unknown: BTreeSet<Path> = BTreeSet::new();
-        for a in places {
-            let mut over_copies = Vec::with_capacity(a.loops.len());
-            for l in &a.loops {
-                let path = Path(a.path.0[..l.depth].into());
-                over_copies.push(rolled.is_over_copies(&path));
-                facts.entry(path).or_default();
-            }
-            for b in places {
-                let (shared, _) = a.shared(b);
-                for &index in self.by_pair.get(&(a.statement, b.statement)).into_iter().flatten() {
-                    let check = &self.checks[index];
-                    if check.vanishes_if.iter().any(|c| judged.conditions.contains(c))
-                        || check.is_on(&judged.hidden)
-                    {
-                        continue;
-                    }
-                    for level in (0..shared).filter(|level| !over_copies[*level]) {
-                        let path = Path(a.path.0[..a.loops[level].depth].into());
-                        match self.carried(&mut memo, index, a, b, level) {
-                            Ok(None) => {}
-                            Ok(Some(_)) => {
-                                let dependence = &self.set.dependences[check.dependence];
-                                let carried = Carried {
-                                    dependence: check.dependence,
-                                    kind: dependence.kind,
-                                    reduction: check.reduction,
-                                    vanishes_if: check.vanishes_if.clone(),
-                                    distance: dependence.distance.clone(),
-                                };
-                                let list = &mut facts.entry(path).or_default().carried;
-                                if !list.contains(&carried) {
-                                    list.push(carried);
-                                }
-                            }
-                            Err(_) => {
-                                unknown.insert(path);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        for (path, fact) in &mut facts {
-            if unknown.contains(path) {
-                continue;
-            }
-            fact.parallel = fact.carried.is_empty() || mutation::off(Rule::Facts);
-            let needed: Option<BTreeSet<RuntimeCondition>> =
-                fact.carried.iter().map(|c| c.vanishes_if.first().cloned()).collect();
-            fact.parallel_if = needed.filter(|n| !n.is_empty()).map(|n| n.into_iter().collect());
-        }
-        facts
     }
 
     fn orders(&self) -> Orders<'_> {
@@ -474,11 +477,6 @@ fn rolled_places(kernel: &Kernel, root: &Green) -> Result<(Rolled, Vec<Place>), 
         Ok(list) => Ok((rolled, list)),
         Err(why) => Err(places(kernel, root).err().unwrap_or(why)),
     }
-}
-
-/// Whether a test takes the dependence for one that loops do not carry.
-fn check_is_exempt(check: &order::Check) -> bool {
-    check.reduction && mutation::off(Rule::ReductionParallel)
 }
 
 /// Parameter names with their values at a point, whose first columns are the parameters.

@@ -1,14 +1,15 @@
 //! Storage: does one slot do for each element of a private scalar?
 //!
-//! What touches an element must do so in one execution of the element's home ([`PrivateElement`]): between two of them, the
-//! slot belongs to others. So no two different homes or elements of a tree may be the same element at any time, nor one
-//! at two times. Bounds are all that is used of what is around a home, which refuses a little more than necessary.
+//! The *home* of an element, at a place that touches it, is the innermost loop body, or the root, in an execution of which it stays
+//! the same. What touches an element must do so in one execution of its home: between two of them, the slot belongs to others. So
+//! no two different homes or elements of a tree may be the same element at any time, nor one at two times. Bounds are all that is
+//! used of what is around a home, which refuses a little more than necessary.
 
 use super::Fault;
 use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
-use crate::places::{Place, PlacedBuffer, Unsupported};
+use crate::places::{Place, Unsupported};
 use crate::system::{Inexact, Posed, Row, Solver, System};
-use loop_tree::{Affine, Green, Kernel, PrivateElement, Privates, StmtId, occurrences};
+use loop_tree::{Affine, ArrayId, Kernel, Path, Privates};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -20,12 +21,12 @@ pub(super) struct Storage<'o> {
 }
 
 /// Where an element lives.
-struct Home {
-    element: PrivateElement,
-    /// A statement that touches it.
-    statement: StmtId,
+struct Home<'p> {
+    array: ArrayId,
+    /// The first dims of the place, which number it.
+    element: &'p [Affine],
     /// A place in it; its outermost `loops` are those around the home.
-    place: Place,
+    place: &'p Place,
     loops: usize,
 }
 
@@ -33,29 +34,32 @@ struct Home {
 const BUILDING: u64 = 20;
 
 impl Storage<'_> {
-    /// An element that is touched in two executions of homes, or none. `places` are those of `root`.
-    pub fn broken(&self, root: &Green, places: &[Place]) -> Result<Option<Arc<BrokenStorage>>, Witness> {
-        let mut homes: BTreeMap<PrivateElement, Home> = BTreeMap::new();
-        for (occurrence, place) in occurrences(root).into_iter().zip(places) {
-            let touched = self.privates.touched(self.kernel, &occurrence);
-            let unknown = || Unsupported::Predicate { path: place.path.clone() };
-            for (at, element) in touched.ok_or_else(unknown)? {
-                let holds = |b: &Arc<PlacedBuffer>| b.buffer.array == element.array && b.path.0.len() < at;
-                if place.buffers.iter().any(holds) {
+    /// An element that is touched in two executions of homes, or none.
+    pub fn broken(&self, places: &[Place]) -> Result<Option<Arc<BrokenStorage>>, Witness> {
+        let mut homes: BTreeMap<(ArrayId, Path, &[Affine]), Home<'_>> = BTreeMap::new();
+        for place in places {
+            let leaf = place.path.0.len();
+            let accesses = self.kernel.statement(place.statement).accesses.iter();
+            let accesses = accesses.map(|a| (a.array, leaf, place.dims.len()));
+            let touched = accesses.chain(place.tests.iter().map(|t| (t.array, t.depth, t.dims)));
+            for (array, depth, dims) in touched {
+                let Some(variables) = self.privates.variables(array) else { continue };
+                let Some(element) = place.dims[..dims].get(..variables.len()) else {
+                    return Err(Unsupported::Predicate { path: place.path.clone() }.into());
+                };
+                if place.buffers.iter().any(|b| b.buffer.array == array && b.path.0.len() < depth) {
                     continue;
                 }
-                let loops = place.loops.iter().filter(|l| l.depth < element.home.0.len()).count();
-                homes.entry(element.clone()).or_insert_with(|| Home {
-                    element,
-                    statement: place.statement,
-                    place: place.clone(),
-                    loops,
-                });
+                let mut loops = 0;
+                element.iter().for_each(|e| e.for_each_var(&mut |v| loops = loops.max(v.index() + 1)));
+                let depth = loops.checked_sub(1).map_or(0, |last| place.loops[last].depth + 1);
+                let home = Path(place.path.0[..depth].into());
+                homes.entry((array, home, element)).or_insert(Home { array, element, place, loops });
             }
         }
-        let homes: Vec<Home> = homes.into_values().collect();
+        let homes: Vec<Home<'_>> = homes.into_values().collect();
         for (index, a) in homes.iter().enumerate() {
-            for b in homes[index..].iter().take_while(|b| b.element.array == a.element.array) {
+            for b in homes[index..].iter().take_while(|b| b.array == a.array) {
                 if let Some(found) = self.apart(a, b)? {
                     return Ok(Some(Arc::new(found)));
                 }
@@ -65,7 +69,7 @@ impl Storage<'_> {
     }
 
     /// An element of both homes, or of two executions of one.
-    fn apart(&self, a: &Home, b: &Home) -> Result<Option<BrokenStorage>, Fault> {
+    fn apart(&self, a: &Home<'_>, b: &Home<'_>) -> Result<Option<BrokenStorage>, Fault> {
         self.solver.charge(BUILDING)?;
         let params = self.kernel.params.len();
         let time_a: Vec<Row> = (params..params + a.loops).map(Row::column).collect();
@@ -76,8 +80,8 @@ impl Storage<'_> {
         let element = |base: &mut System, list: &[Affine], time: &[Row]| {
             list.iter().map(|e| base.row(e, time)).collect::<Result<Vec<Row>, Inexact>>()
         };
-        let first = element(&mut base, &a.element.element, &time_a)?;
-        let second = element(&mut base, &b.element.element, &time_b)?;
+        let first = element(&mut base, a.element, &time_a)?;
+        let second = element(&mut base, b.element, &time_b)?;
         for (x, y) in first.iter().zip(&second) {
             base.require_zero(x.clone().minus(y)?);
         }
@@ -90,14 +94,14 @@ impl Storage<'_> {
             }
         }
         let example = |point: &[i64]| BrokenStorage {
-            array: self.kernel.array(a.element.array).name.clone(),
+            array: self.kernel.array(a.array).name.clone(),
             problem: StorageProblem::Apart,
-            first: StatementRef::new(self.kernel, a.statement),
-            second: Some(StatementRef::new(self.kernel, b.statement)),
+            first: StatementRef::new(self.kernel, a.place.statement),
+            second: Some(StatementRef::new(self.kernel, b.place.statement)),
             params: super::param_values(self.kernel, point),
             element: first.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect(),
         };
-        if a.element != b.element {
+        if !std::ptr::eq(a, b) {
             return Ok(self.solver.find_point(&base)?.map(|p| example(&p)));
         }
         let mut base = Posed::new(base);

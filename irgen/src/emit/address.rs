@@ -3,7 +3,7 @@
 use super::arith::Known;
 use super::ranges::Range;
 use super::scope::Frame;
-use super::{EmitError, Emitter, Place};
+use super::{Base, EmitError, Emitter};
 use crate::llvm::{GepFlags, Inst, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{AccessId, Affine, ArrayId, Op, Statement, StmtFlags};
@@ -59,9 +59,9 @@ impl<'m> Emitter<'m, '_> {
         origin: Option<Inst<'m>>,
     ) -> Result<(Value<'m>, u32), EmitError> {
         let array = self.kernel.array(id);
-        match self.places[id.index()] {
-            Place::Scalar { slot } => Ok((self.slot(id, slot), array.element.size())),
-            Place::Memory { base, offset, alignment } => {
+        match self.bases[id.index()] {
+            Base::Scalar { slot } => Ok((self.slot(id, slot), array.element.size())),
+            Base::Memory { base, offset, alignment } => {
                 let size = i64::from(array.element.size());
                 let flags = self.gep_flags(base, origin);
                 let element = self.ty(array.element)?;

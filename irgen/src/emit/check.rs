@@ -1,7 +1,7 @@
 //! The run-time check: one bit that says whether the new code may run.
 
 use super::extent::{Footprint, footprints};
-use super::{EmitError, Emitter, Place};
+use super::{Base, EmitError, Emitter};
 use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{AccessKind, Affine, ArrayId, Kernel, RuntimeCondition, Storage};
@@ -98,14 +98,14 @@ impl<'m> Emitter<'m, '_> {
 
     /// Whether no access of the kernel touches memory through the array: it lives in a register, or is not used.
     fn is_untouched(&self, array: ArrayId) -> bool {
-        let in_register = matches!(self.places[array.index()], Place::Scalar { .. });
+        let in_register = matches!(self.bases[array.index()], Base::Scalar { .. });
         in_register || footprints(self.kernel, array).is_some_and(|f| f.is_empty())
     }
 
     /// First byte and one past the last byte that the kernel touches through the array, as `i128`; `None` where that is
     /// not known.
     fn range(&self, array: ArrayId) -> Result<Option<(Value<'m>, Value<'m>)>, EmitError> {
-        let Place::Memory { base, offset, .. } = self.places[array.index()] else { return Ok(None) };
+        let Base::Memory { base, offset, .. } = self.bases[array.index()] else { return Ok(None) };
         let Some(footprints) = footprints(self.kernel, array) else { return Ok(None) };
         let (context, b, none) = (self.module.context(), &self.builder, PoisonFlags::empty());
         let wide = context.int(128)?;

@@ -5,7 +5,7 @@ use super::ranges::Limits;
 use super::scope::Scope;
 use super::scopes::Scopes;
 use super::slots::Slots;
-use super::{EmitError, Emitter, Place, check};
+use super::{Base, EmitError, Emitter, check};
 use crate::llvm::{Builder, Context, Module};
 use loop_tree::{ArrayId, Green, Kernel, ParamId, Path, RuntimeCondition, Storage};
 use std::collections::BTreeSet;
@@ -68,7 +68,7 @@ pub fn emit_function<'c>(
             limits: Limits::of(kernel, root, &conditions)?,
             own_function: true,
             inside: false,
-            places: Vec::new(),
+            bases: Vec::new(),
             slots: Slots::new(),
             origins: &[],
             location: None,
@@ -81,14 +81,14 @@ pub fn emit_function<'c>(
         };
         for (array, pointer) in kernel.arrays.iter().zip(pointers) {
             let is_register = array.is_scalar() && array.storage != Storage::Memory;
-            emitter.places.push(match is_register {
-                false => Place::Memory { base: *pointer, offset: 0, alignment: array.element.size() },
+            emitter.bases.push(match is_register {
+                false => Base::Memory { base: *pointer, offset: 0, alignment: array.element.size() },
                 true => {
                     let ty = emitter.ty(array.element)?;
                     let slot = emitter.builder.alloca(ty, None, &array.name)?.value();
                     let value = emitter.builder.load(ty, *pointer, array.element.size(), "")?.value();
                     emitter.builder.store(value, slot, array.element.size())?;
-                    Place::Scalar { slot }
+                    Base::Scalar { slot }
                 }
             });
         }
@@ -101,7 +101,7 @@ pub fn emit_function<'c>(
         emitter.declare_scopes()?;
         emitter.tree(root)?;
         for (index, array) in kernel.arrays.iter().enumerate() {
-            if let Place::Scalar { slot } = emitter.places[index] {
+            if let Base::Scalar { slot } = emitter.bases[index] {
                 let value =
                     emitter.builder.load(emitter.ty(array.element)?, slot, array.element.size(), "")?;
                 emitter.builder.store(value.value(), pointers[index], array.element.size())?;

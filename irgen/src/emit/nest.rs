@@ -2,7 +2,7 @@
 
 use super::arith::Known;
 use super::ranges::Range;
-use super::{EmitError, Emitter, Place};
+use super::{Base, EmitError, Emitter};
 use crate::llvm::{HintValue, IntPredicate, LoopHint, Metadata, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{Affine, ArrayId, Bounds, Buffer, Green, GuardCondition, LoopHeader, LoopKind, Node, VarId};
@@ -71,9 +71,9 @@ impl<'m> Emitter<'m, '_> {
             let element = self.scope.element(frame, &[], &[]).filter(|e| e.is_empty());
             return Ok(self.in_buffer(frame, &element.ok_or(EmitError::Unsupported { what })?)?.0);
         }
-        match self.places[array.index()] {
-            Place::Scalar { slot } => Ok(self.slot(array, slot)),
-            Place::Memory { .. } => Err(EmitError::Unsupported { what: "a predicate that is no scalar" }),
+        match self.bases[array.index()] {
+            Base::Scalar { slot } => Ok(self.slot(array, slot)),
+            Base::Memory { .. } => Err(EmitError::Unsupported { what: "a predicate that is no scalar" }),
         }
     }
 

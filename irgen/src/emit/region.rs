@@ -6,7 +6,7 @@ use super::ranges::Limits;
 use super::scope::Scope;
 use super::scopes::Scopes;
 use super::slots::Slots;
-use super::{EmitError, Emitter, Place, check, gathers};
+use super::{Base, EmitError, Emitter, check, gathers};
 use crate::lift::{ArrayBinding, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
@@ -56,7 +56,7 @@ pub fn emit_region<'m>(
         limits: Limits::of(kernel, root, &conditions)?,
         own_function: false,
         inside: false,
-        places: Vec::new(),
+        bases: Vec::new(),
         slots: Slots::new(),
         origins: &region.origins,
         location,
@@ -103,11 +103,11 @@ pub fn emit_region<'m>(
         widths.push(width);
     }
     for (binding, slot) in region.arrays.iter().zip(&slots) {
-        emitter.places.push(match (binding, slot) {
+        emitter.bases.push(match (binding, slot) {
             (ArrayBinding::Memory { base, offset, alignment }, _) => {
-                Place::Memory { base: incoming(region, *base), offset: *offset, alignment: *alignment }
+                Base::Memory { base: incoming(region, *base), offset: *offset, alignment: *alignment }
             }
-            (ArrayBinding::Scalar { .. }, Some(slot)) => Place::Scalar { slot: *slot },
+            (ArrayBinding::Scalar { .. }, Some(slot)) => Base::Scalar { slot: *slot },
             (ArrayBinding::Scalar { .. }, None) => {
                 return Err(EmitError::Unsupported { what: "a scalar without a slot" });
             }

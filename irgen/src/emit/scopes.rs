@@ -1,7 +1,7 @@
 //! Alias scopes: what the run-time check has established about arrays, said so that LLVM understands it.
 
 use super::buffers::Found;
-use super::{EmitError, Emitter, Place};
+use super::{Base, EmitError, Emitter};
 use crate::llvm::{Inst, Metadata, Module};
 use crate::mutation::{self, Rule};
 use loop_tree::{ArrayId, Home, Kernel, Path, RuntimeCondition, Storage};
@@ -107,7 +107,7 @@ impl<'m> Emitter<'m, '_> {
             }
             None => {
                 // Slots become registers.
-                if let Place::Scalar { .. } = self.places[array.index()] {
+                if let Base::Scalar { .. } = self.bases[array.index()] {
                     return Ok(());
                 }
                 if let Some(tbaa) = origin.filter(|o| o.is_access()).and_then(|o| o.metadata("tbaa")) {

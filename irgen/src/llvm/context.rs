@@ -9,7 +9,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMDiagnosticSeverity, target};
 
-use super::error::{LlvmError, Place, Result};
+use super::error::{InputPosition, LlvmError, Result};
 use super::ffi;
 use super::module::Module;
 use super::strings::{c_string, take_message};
@@ -110,7 +110,7 @@ impl Context {
             // SAFETY: set by the failed call, ours to free.
             let message = unsafe { take_message(message) };
             let number = |n: u32| (n > 0).then_some(n);
-            let place = Place { name: name.to_owned(), line: number(line), column: number(column) };
+            let place = InputPosition { name: name.to_owned(), line: number(line), column: number(column) };
             return Err(LlvmError::Parse { place, message });
         }
         // SAFETY: a module of this context, owned by the result.

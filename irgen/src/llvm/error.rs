@@ -21,7 +21,7 @@ pub enum LlvmError {
     #[error("{place}: {message}")]
     Parse {
         /// Where in the input.
-        place: Place,
+        place: InputPosition,
         /// What LLVM says.
         message: String,
     },
@@ -79,7 +79,7 @@ pub(crate) fn require(holds: bool, operation: &'static str, reason: &'static str
 
 /// A place in an input; line and column count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct InputPosition {
     /// The input's name.
     pub name: String,
     /// `None` for bitcode.
@@ -88,7 +88,7 @@ pub struct Place {
     pub column: Option<u32>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InputPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         for number in [self.line, self.column].into_iter().flatten() {

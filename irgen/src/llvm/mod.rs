@@ -40,7 +40,7 @@ pub use builder::Builder;
 pub use context::{Context, Diagnostic, Severity, version};
 pub use cost::{CostKind, MaskedAccess, RegisterKind};
 pub use edit::CloneMap;
-pub use error::{LlvmError, Place, Result};
+pub use error::{InputPosition, LlvmError, Result};
 pub use function::{Argument, Block, Function};
 pub use inst::{Call, Inst};
 pub use jit::Jit;

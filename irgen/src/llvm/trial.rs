@@ -1,7 +1,7 @@
 //! Reading bitcode that may be damaged.
 
 use super::context::Context;
-use super::error::{LlvmError, Place, Result};
+use super::error::{InputPosition, LlvmError, Result};
 use std::io;
 
 /// How long reading may take, in seconds. Of undamaged bitcode LLVM reads a gigabyte in that time.
@@ -48,7 +48,7 @@ pub unsafe fn try_reading(bytes: &[u8], name: &str) -> Result<()> {
         libc::SIGABRT => "gave up".to_owned(),
         signal => format!("crashed (signal {signal})"),
     };
-    let place = Place { name: name.to_owned(), line: None, column: None };
+    let place = InputPosition { name: name.to_owned(), line: None, column: None };
     Err(LlvmError::Parse { place, message: format!("the bitcode is damaged: LLVM's reader {how}") })
 }
 

@@ -1,7 +1,7 @@
 //! Legality by order: each pair of instances that touch the same byte.
 
 use super::{
-    Beyond, Copy, Execution, Instance, Places, Route, Step, Violation, access_bytes, element_bytes, name,
+    Addresses, Beyond, Copy, Execution, Instance, Route, Step, Violation, access_bytes, element_bytes, name,
     private_address,
 };
 use loop_tree::{AccessKind, ArrayId, Kernel, Path, PrivateElement, RuntimeCondition, StmtFlags, StmtId};
@@ -42,7 +42,7 @@ fn touches(
     execution: &Execution,
     instance: &Instance,
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<Vec<Touch>, Beyond> {
     let statement = kernel.statement(instance.statement);
     let private = |array| {
@@ -88,7 +88,7 @@ pub fn order_violation(
     original: &Execution,
     variant: &Execution,
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<Option<Violation>, Beyond> {
     // Position of each instance in the variant.
     let mut position: HashMap<(StmtId, &[i64]), usize> = HashMap::new();
@@ -145,7 +145,7 @@ pub(super) fn marks(
     kernel: &Kernel,
     variant: &Execution,
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<Option<Violation>, Beyond> {
     for path in &variant.marked {
         if let Some(v) = carried(kernel, variant, path, params, places)? {
@@ -183,7 +183,7 @@ pub fn carried(
     execution: &Execution,
     path: &Path,
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<Option<Violation>, Beyond> {
     let depth = path.0.len();
     // Per execution of the loop and byte: two different iterations that write, and two that read, with an instance.
@@ -229,7 +229,7 @@ pub fn carried(
 }
 
 /// What a copy reads and writes.
-fn copied(kernel: &Kernel, copy: &Copy, params: &[i64], places: &Places) -> Result<Vec<Touch>, Beyond> {
+fn copied(kernel: &Kernel, copy: &Copy, params: &[i64], places: &Addresses) -> Result<Vec<Touch>, Beyond> {
     let mut result = Vec::new();
     for (route, writes) in [(copy.from, false), (copy.to, true)] {
         let (start, length) = match buffer_address(route) {
@@ -247,7 +247,7 @@ pub fn condition_holds(
     original: &Execution,
     condition: &RuntimeCondition,
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<bool, Beyond> {
     match condition {
         RuntimeCondition::Parameter(c) => {

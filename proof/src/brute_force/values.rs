@@ -7,7 +7,7 @@
 
 use super::order::{BARRIERS, apart};
 use super::{
-    Beyond, Copy, Execution, Instance, Places, Route, Step, Test, Violation, access_bytes, element_bytes,
+    Addresses, Beyond, Copy, Execution, Instance, Route, Step, Test, Violation, access_bytes, element_bytes,
     name, private_address,
 };
 use loop_tree::{AccessKind, ArrayId, Kernel, StmtFlags, StmtId, Storage};
@@ -65,7 +65,7 @@ pub fn value_violation(
     original: &Execution,
     variant: &Execution,
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<Option<Violation>, Beyond> {
     let planned = |e: &Execution| -> BTreeSet<Name> { e.instances.iter().map(name).collect() };
     let (wanted, given) = (planned(original), planned(variant));
@@ -132,7 +132,7 @@ pub fn reads_unset(
     kernel: &Kernel,
     execution: &Execution,
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<bool, Beyond> {
     for draw in 0..DRAWS {
         let Ok(trace) = State::new(kernel, execution, params, places, draw).run(None)? else {
@@ -155,7 +155,7 @@ struct State<'a> {
     kernel: &'a Kernel,
     execution: &'a Execution,
     params: &'a [i64],
-    places: &'a Places,
+    places: &'a Addresses,
     draw: u64,
     memory: HashMap<i64, Byte>,
     buffers: HashMap<(u32, i64), Vec<Byte>>,
@@ -175,7 +175,7 @@ impl<'a> State<'a> {
         kernel: &'a Kernel,
         execution: &'a Execution,
         params: &'a [i64],
-        places: &'a Places,
+        places: &'a Addresses,
         draw: u64,
     ) -> State<'a> {
         State {

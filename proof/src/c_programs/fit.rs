@@ -2,7 +2,7 @@
 //! arithmetic is computed as C does, both sides of a data-dependent branch are taken, and its exits are not.
 
 use super::index::{Index, IntType, Scope};
-use super::{Array, Compare, Condition, Form, Function, Layout, Loop, Place, Stmt, Value};
+use super::{Array, Compare, Condition, Form, Function, Layout, Loop, Lvalue, Stmt, Value};
 
 /// Statements executed in one run, at most.
 const STEPS: usize = 6000;
@@ -218,9 +218,9 @@ impl Walk<'_> {
             Stmt::Assign(place, _, value) => {
                 self.value(value)?;
                 match place {
-                    Place::Element(array, subscripts) => self.access(*array, subscripts, 0)?,
-                    Place::Scalar(s) if *s < self.function.scalars.len() => {}
-                    Place::Scalar(_) => return Err(Misfit::Unbound),
+                    Lvalue::Element(array, subscripts) => self.access(*array, subscripts, 0)?,
+                    Lvalue::Scalar(s) if *s < self.function.scalars.len() => {}
+                    Lvalue::Scalar(_) => return Err(Misfit::Unbound),
                 }
                 Ok(Flow::Next)
             }

@@ -3,7 +3,7 @@
 use super::fit::{Fitted, fit};
 use super::{
     Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Kept, Layout, Loop,
-    MathFunction, Param, Place, Scalar, Stmt, Value,
+    Lvalue, MathFunction, Param, Scalar, Stmt, Value,
 };
 use fastrand::Rng;
 
@@ -253,7 +253,7 @@ impl<'a> Generator<'a> {
         if percent > 0 && own.is_none() && !self.scalars.is_empty() && self.chance(percent) {
             let s = self.rng.usize(0..self.scalars.len());
             let value = self.value(self.scalars[s].ty, 1);
-            body.push(Stmt::Assign(Place::Scalar(s), AssignOp::Set, value));
+            body.push(Stmt::Assign(Lvalue::Scalar(s), AssignOp::Set, value));
             self.own = Some(s);
         }
         for _ in 0..parts {
@@ -266,7 +266,7 @@ impl<'a> Generator<'a> {
         if let Some(s) = self.own.filter(|_| own.is_none()) {
             let a = self.rng.usize(0..self.arrays.len());
             let value = self.converted(self.arrays[a].element, self.scalars[s].ty, |_| Value::Scalar(s));
-            body.push(Stmt::Assign(Place::Element(a, self.subscripts(a)), AssignOp::Set, value));
+            body.push(Stmt::Assign(Lvalue::Element(a, self.subscripts(a)), AssignOp::Set, value));
         }
         self.own = own;
         if self.chance(self.profile.exits) {
@@ -482,18 +482,18 @@ impl<'a> Generator<'a> {
         list
     }
 
-    fn place(&mut self) -> (Place, Element) {
+    fn place(&mut self) -> (Lvalue, Element) {
         if let Some(s) = self.own
             && self.chance(45)
         {
-            return (Place::Scalar(s), self.scalars[s].ty);
+            return (Lvalue::Scalar(s), self.scalars[s].ty);
         }
         if !self.scalars.is_empty() && self.chance(22) {
             let s = self.rng.usize(0..self.scalars.len());
-            return (Place::Scalar(s), self.scalars[s].ty);
+            return (Lvalue::Scalar(s), self.scalars[s].ty);
         }
         let a = self.rng.usize(0..self.arrays.len());
-        (Place::Element(a, self.subscripts(a)), self.arrays[a].element)
+        (Lvalue::Element(a, self.subscripts(a)), self.arrays[a].element)
     }
 
     fn leaf(&mut self, ty: Element) -> Value {

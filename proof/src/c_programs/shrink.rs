@@ -1,7 +1,7 @@
 //! A smaller function that fails the same way.
 
 use super::fit::{Fitted, fit};
-use super::{AssignOp, Condition, Form, Function, Index, IntType, Kept, Place, Stmt, Value};
+use super::{AssignOp, Condition, Form, Function, Index, IntType, Kept, Lvalue, Stmt, Value};
 
 /// Tries smaller functions as long as one still fails, at most `attempts` in all. Cost: one call of `fails` each.
 pub fn shrink(fitted: &Fitted, attempts: usize, fails: &mut dyn FnMut(&Fitted) -> bool) -> Fitted {
@@ -145,9 +145,9 @@ fn statements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
             }
             let values = simpler_values(value);
             result.extend(values.into_iter().map(|v| vec![Stmt::Assign(place.clone(), *op, v)]));
-            if let Place::Element(array, subscripts) = place {
+            if let Lvalue::Element(array, subscripts) = place {
                 for new in simpler_subscripts(subscripts) {
-                    result.push(vec![Stmt::Assign(Place::Element(*array, new), *op, value.clone())]);
+                    result.push(vec![Stmt::Assign(Lvalue::Element(*array, new), *op, value.clone())]);
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::fit::{Extent, Fitted, linear};
 use super::scenario::Scenario;
 use super::{
     Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Kept, Layout, Loop,
-    MathFunction, Place, Stmt, Value,
+    Lvalue, MathFunction, Stmt, Value,
 };
 use std::fmt::Write;
 
@@ -221,13 +221,13 @@ impl Writer<'_> {
         text
     }
 
-    fn assign(&self, place: &Place, op: AssignOp, value: &Value) -> String {
+    fn assign(&self, place: &Lvalue, op: AssignOp, value: &Value) -> String {
         let (target, ty, bounded) = match place {
-            Place::Element(a, subscripts) => {
+            Lvalue::Element(a, subscripts) => {
                 let ty = self.function.arrays.get(*a).map_or(Element::F64, |a: &Array| a.element);
                 (self.element(*a, subscripts), ty, false)
             }
-            Place::Scalar(s) => {
+            Lvalue::Scalar(s) => {
                 let scalar = self.function.scalars.get(*s);
                 let (ty, bounded) = scalar.map_or((Element::F64, false), |s| (s.ty, s.bounded));
                 (format!("s{s}"), ty, bounded && ty.is_int())

@@ -75,24 +75,24 @@ impl fmt::Display for Interchange {
 }
 
 /// Why two loops cannot be swapped.
-pub(crate) struct Problem(&'static str, &'static str);
+pub(crate) struct NotSwapped(&'static str, &'static str);
 
-impl Problem {
+impl NotSwapped {
     pub(crate) fn at(&self, path: &loop_tree::Path) -> Refusal {
         Refusal::new(self.0, path, self.1)
     }
 }
 
 /// A loop over a loop, swapped. Links between them go inside.
-pub(crate) fn swap(outer: &Green) -> Result<Green, Problem> {
-    let imperfect = || Problem("imperfect", "the body is not just one loop");
+pub(crate) fn swap(outer: &Green) -> Result<Green, NotSwapped> {
+    let imperfect = || NotSwapped("imperfect", "the body is not just one loop");
     let (outer_header, body) = outer.as_loop().ok_or_else(imperfect)?;
     let (links, below) = nest::links(body);
     let (inner_header, body) = below.as_loop().ok_or_else(imperfect)?;
     let (i, j) = (outer_header.var, inner_header.var);
     let outer_uses = |v| outer_header.lower().iter().chain(outer_header.upper()).any(|e| e.uses(v));
     if i == j || outer_uses(j) || links.iter().any(|l| l.uses(j) || l.binds(j)) {
-        return Err(Problem("shadowed", "the inner variable hides one that is used between the loops"));
+        return Err(NotSwapped("shadowed", "the inner variable hides one that is used between the loops"));
     }
     let resolved = |bounds: &[loop_tree::Affine]| bounds.iter().map(|e| nest::resolve(&links, e)).collect();
     let inner_resolved = LoopHeader {
@@ -103,23 +103,23 @@ pub(crate) fn swap(outer: &Green) -> Result<Green, Problem> {
         ..(**inner_header).clone()
     };
     let (new_outer, new_inner) =
-        project::swapped(outer_header, &inner_resolved).map_err(|message| Problem("bounds", message))?;
+        project::swapped(outer_header, &inner_resolved).map_err(|message| NotSwapped("bounds", message))?;
     Ok(Green::for_loop(new_outer, Green::for_loop(new_inner, nest::wrap(&links, body.clone()))))
 }
 
 /// The nest with the loop at `depth` of the band moved out to `target`.
-pub(crate) fn move_out(root: &Green, target: usize, depth: usize) -> Result<Green, Problem> {
+pub(crate) fn move_out(root: &Green, target: usize, depth: usize) -> Result<Green, NotSwapped> {
     (target..depth).rev().try_fold(root.clone(), |root, at| swap_at(&root, at))
 }
 
-fn swap_at(node: &Green, depth: usize) -> Result<Green, Problem> {
+fn swap_at(node: &Green, depth: usize) -> Result<Green, NotSwapped> {
     if depth == 0 && node.as_loop().is_some() {
         return swap(node);
     }
     let next = if node.as_loop().is_some() { depth.saturating_sub(1) } else { depth };
     match node.child(0) {
         Some(child) if node.child_count() == 1 => Ok(node.with_child(0, swap_at(child, next)?)),
-        _ => Err(Problem("imperfect", "the body is not just one loop")),
+        _ => Err(NotSwapped("imperfect", "the body is not just one loop")),
     }
 }
 

@@ -4,7 +4,7 @@ use super::Judge;
 use crate::dependences::{by_position, unmasked};
 use crate::legality::{Oracle, Witness};
 use crate::mutation::{self, Rule};
-use crate::places::{Place, PlacedBuffer, PlacedLoop, Unsupported};
+use crate::places::{Place, PlacedBuffer, PlacedLoop, Test, Unsupported};
 use loop_tree::{AccessKind, Affine, ArrayId, LoopKind, Statement, StmtFlags, VarId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct Touch<'p> {
 impl Touch<'_> {
     /// Whether it happens, as far as predicates go, whenever the node of this path, at so many nodes below the root, is reached.
     pub fn surely(&self, depth: usize) -> bool {
-        self.always && self.place.tests.iter().all(|(_, guard)| *guard < depth)
+        self.always && self.place.tests.iter().all(|test| test.depth < depth)
     }
 }
 
@@ -164,11 +164,12 @@ pub(super) fn touched<'p>(
 ) -> impl Iterator<Item = Result<Touched, &'static str>> + 'p {
     let statement = oracle.kernel.statement(place.statement);
     let rank = oracle.kernel.array(array).rank();
-    let tested = move |(a, _): &&(ArrayId, usize)| *a == array && !mutation::off(Rule::BufferPredicate);
-    let tests =
-        place.tests.iter().filter(tested).map(|(_, depth)| {
-            Ok(Touched { subscripts: Vec::new(), reads: true, always: true, depth: *depth })
-        });
+    let tested = move |test: &&Test| test.array == array && !mutation::off(Rule::BufferPredicate);
+    let tests = place
+        .tests
+        .iter()
+        .filter(tested)
+        .map(|test| Ok(Touched { subscripts: Vec::new(), reads: true, always: true, depth: test.depth }));
     let accesses = statement.accesses().filter(move |(_, a)| a.array == array).map(move |(id, access)| {
         let opaque =
             StmtFlags::OPAQUE | StmtFlags::VOLATILE | StmtFlags::ATOMIC_RELAXED | StmtFlags::ATOMIC_ORDERED;
