@@ -29,7 +29,7 @@ use cost_model::targets::Vectors;
 use irgen::emit::limits;
 use irgen::lift::{self, LiftOptions, OwnedGlobals, Remark};
 use irgen::llvm::{Context, Function, Module};
-use loop_tree::{ArrayId, Kernel, SourceLocation};
+use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation};
 use std::sync::Arc;
 
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
@@ -472,13 +472,32 @@ pub struct LiftedKernel {
     pub location: Option<SourceLocation>,
     /// Values that parameters are likely to have, by [`ParamId`](loop_tree::ParamId): constants passed by callers, or what arrays
     /// have room for.
-    pub likely: Vec<Option<i64>>,
+    pub likely: Vec<Likely>,
+}
+
+/// What is known of the value that a parameter will have. Nothing is proved from it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Likely {
+    /// Nothing.
+    Unknown,
+    /// A constant that reaches it, or that it cannot exceed.
+    Value(i64),
+    /// The product of other parameters, for certain.
+    Product(Vec<ParamId>),
 }
 
 /// What callers pass; else, where arrays have no room for the default, what they have room for.
-fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, default: i64) -> Vec<Option<i64>> {
-    let mut likely: Vec<Option<i64>> = region.params.iter().map(|p| lift::likely_value(p.value)).collect();
-    let passed: Vec<bool> = likely.iter().map(Option::is_some).collect();
+fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, default: i64) -> Vec<Likely> {
+    let value = |p: &lift::ParamBinding<'_>| match &p.factors[..] {
+        [single] => lift::likely_value(*single).map_or(Likely::Unknown, Likely::Value),
+        factors => {
+            let own = |v| region.params.iter().position(|p| p.factors == [v]).map(ParamId::new);
+            let all: Option<Vec<ParamId>> = factors.iter().map(|v| own(*v)).collect();
+            all.map_or(Likely::Unknown, Likely::Product)
+        }
+    };
+    let mut likely: Vec<Likely> = region.params.iter().map(value).collect();
+    let passed: Vec<bool> = likely.iter().map(|l| *l != Likely::Unknown).collect();
     for (number, binding) in region.arrays.iter().enumerate() {
         let lift::ArrayBinding::Memory { base, offset: 0, .. } = binding else { continue };
         let Some(bytes) = module.data_layout().object_size(*base) else { continue };
@@ -486,8 +505,9 @@ fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, default: i64) -
         let elements = bytes / u64::from(region.kernel.array(array).element.size());
         for (param, limit) in limits(&region.kernel, array, i64::try_from(elements).unwrap_or(i64::MAX)) {
             let value = &mut likely[param.index()];
-            if !passed[param.index()] && limit > 0 && limit < value.unwrap_or(default) {
-                *value = Some(limit);
+            let least = if let Likely::Value(value) = value { *value } else { default };
+            if !passed[param.index()] && limit > 0 && limit < least {
+                *value = Likely::Value(limit);
             }
         }
     }

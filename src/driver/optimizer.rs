@@ -1,6 +1,6 @@
 //! Kernels: searched, judged, emitted, one at a time.
 
-use super::{DriverError, ExploredRegion, ModelError, Models, Settings};
+use super::{DriverError, ExploredRegion, Likely, ModelError, Models, Settings};
 use crate::explore::{
     Exploration, Explorer, Limits, MoveSource, Problem, RegistryMoves, Statistics, Variant,
 };
@@ -69,7 +69,7 @@ impl Optimizer {
         &self,
         label: &str,
         kernel: &Arc<Kernel>,
-        likely: &[Option<i64>],
+        likely: &[Likely],
     ) -> Result<Problem, DriverError> {
         let _span = tracing::info_span!("dependences").entered();
         let dependences = self
@@ -87,7 +87,7 @@ impl Optimizer {
         &self,
         label: &str,
         kernel: &Arc<Kernel>,
-        likely: &[Option<i64>],
+        likely: &[Likely],
         progress: Option<Progress<'_>>,
     ) -> Result<(Problem, Exploration), DriverError> {
         self.search(&self.models, self.settings.limits, label, kernel, likely, progress)
@@ -99,7 +99,7 @@ impl Optimizer {
         limits: Limits,
         label: &str,
         kernel: &Arc<Kernel>,
-        likely: &[Option<i64>],
+        likely: &[Likely],
         progress: Option<Progress<'_>>,
     ) -> Result<(Problem, Exploration), DriverError> {
         let problem = self.problem(label, kernel, likely)?;

@@ -1,5 +1,6 @@
 //! Which analyses, which model, which bounds; by name where a user chooses.
 
+use super::Likely;
 use super::llvm_target::{LlvmTarget, TargetError};
 use crate::explore::{Limits, Sketches, Strategy};
 use analyses::OracleOptions;
@@ -217,8 +218,8 @@ impl Settings {
     }
 
     /// A value for each parameter: the given one, else the likely one, else the default; the latter two brought into the range
-    /// that single-parameter constraints of the kernel and the width of its type allow.
-    pub fn parameter_values(&self, kernel: &Kernel, likely: &[Option<i64>]) -> Vec<i64> {
+    /// that single-parameter constraints of the kernel and the width of its type allow. Products are those of their factors.
+    pub fn parameter_values(&self, kernel: &Kernel, likely: &[Likely]) -> Vec<i64> {
         let assumed = kernel.assumptions.iter().filter_map(|c| match c {
             RuntimeCondition::Parameter(c) => Some(c),
             RuntimeCondition::NoOverlap(..) => None,
@@ -247,16 +248,31 @@ impl Settings {
         // Sizes of one kernel are alike: those that nothing bounds are at most the greatest of the others.
         let wide =
             |at: &usize| !matches!(kernel.params[*at].ty, ScalarType::I1 | ScalarType::I8 | ScalarType::I16);
-        let bounded = (0..ranges.len()).filter(wide).filter_map(|at| {
-            let known = likely.get(at).copied().flatten().unwrap_or(i64::MAX);
+        let product = |at: usize| match likely.get(at) {
+            Some(Likely::Product(factors)) => Some(factors),
+            _ => None,
+        };
+        let known = |at: usize| match likely.get(at) {
+            Some(Likely::Value(value)) => Some(*value),
+            _ => None,
+        };
+        let sizes = (0..ranges.len()).filter(wide).filter(|at| product(*at).is_none());
+        let bounded = sizes.filter_map(|at| {
+            let known = known(at).unwrap_or(i64::MAX);
             Some(known.min(ranges[at].1)).filter(|bound| *bound < self.default_param)
         });
         let default = bounded.max().filter(|bound| *bound >= SMALL).unwrap_or(self.default_param);
         let value = |(at, param): (usize, &Param)| {
             let (least, greatest) = ranges[at];
-            let guess = || likely.get(at).copied().flatten().unwrap_or(default).min(greatest).max(least);
+            let guess = || known(at).unwrap_or(default).min(greatest).max(least);
             self.params.get(&*param.name).copied().unwrap_or_else(guess)
         };
-        kernel.params.iter().enumerate().map(value).collect()
+        let mut values: Vec<i64> = kernel.params.iter().enumerate().map(value).collect();
+        for at in 0..values.len() {
+            if let Some(factors) = product(at) {
+                values[at] = factors.iter().fold(1, |p: i64, f| p.saturating_mul(values[f.index()]));
+            }
+        }
+        values
     }
 }

@@ -45,8 +45,15 @@ pub fn argument_specs(regions: &[(&Region<'_>, &[i64])]) -> Result<Vec<ArgumentS
     let mut extents: Vec<Option<Extent>> = vec![None; arguments.len()];
     for (region, params) in regions {
         for ((binding, param), wanted) in region.params.iter().zip(&region.kernel.params).zip(*params) {
-            let Some((argument, value)) = origin(binding.value, *wanted) else {
-                if is_set_inside(binding.value) {
+            let [factor] = binding.factors[..] else {
+                if product(region, params, &binding.factors) != Some(*wanted) {
+                    let name = &param.name;
+                    return Err(NotCallable::new(format!("{name} is not the product that it stands for")));
+                }
+                continue;
+            };
+            let Some((argument, value)) = origin(factor, *wanted) else {
+                if is_set_inside(factor) {
                     continue;
                 }
                 return Err(NotCallable::new(format!("{} is no argument of the function", param.name)));
@@ -121,6 +128,15 @@ pub fn argument_specs(regions: &[(&Region<'_>, &[i64])]) -> Result<Vec<ArgumentS
         }
     };
     arguments.into_iter().enumerate().map(spec).collect()
+}
+
+/// The product of values that are parameters of the region too.
+fn product(region: &Region<'_>, params: &[i64], factors: &[Value<'_>]) -> Option<i64> {
+    let value = |v: &Value<'_>| {
+        let own = region.params.iter().position(|p| p.factors == [*v])?;
+        params.get(own).copied()
+    };
+    factors.iter().try_fold(1_i64, |p, v| p.checked_mul(value(v)?))
 }
 
 /// Whether a loop around the region gives the value: its counter, or what it reads there.

@@ -64,21 +64,24 @@ pub(super) fn by_strides(
     }
     chains.sort_by_key(|c| std::cmp::Reverse(c.len()));
     // Describes the most accesses; has the most rows that types speak of, as conditions such as `n <= 300` for
-    // `double a[300][300]` hold in a program that means what it says; needs the fewest conditions; is the longest.
+    // `double a[300][300]` hold in a program that means what it says; has the fewest products in subscripts, of which nothing is
+    // known but that they are numbers; needs the fewest conditions; is the longest.
     let spelled: Vec<&Poly> = strides.iter().filter(|s| is_spelled(s, accesses, element)).collect();
     let saved = scope.conditions().clone();
-    let mut best: Option<([usize; 3], Vec<Fact>, Shaped)> = None;
+    let mut best: Option<([usize; 4], Vec<Fact>, Shaped)> = None;
     for chain in &chains {
         if let Some(shaped) = try_chain(scope, &elements, chain) {
             let mine = std::mem::replace(scope.conditions(), saved.clone());
+            let subscripts = || shaped.1.iter().flatten().flatten();
             let cost = [
                 shaped.1.iter().filter(|s| s.is_none()).count(),
                 spelled.iter().filter(|s| !chain.contains(s)).count(),
+                subscripts().filter(|p| p.degree() > 1).count(),
                 mine.len().saturating_sub(saved.len()),
             ];
             if best.as_ref().is_none_or(|(other, ..)| cost < *other) {
                 best = Some((cost, mine, shaped));
-                if cost == [0; 3] {
+                if cost == [0; 4] {
                     break;
                 }
             }
@@ -138,44 +141,50 @@ fn split(
     chain: &[&Poly],
     sizes: &[Poly],
 ) -> Option<Vec<Poly>> {
-    let mut rest = poly.clone();
-    let mut result: Vec<Poly> = Vec::new();
-    for (level, stride) in chain.iter().enumerate() {
-        let (quotient, remainder) = rest.divide(stride)?;
-        if level + 1 < chain.len() {
-            if level > 0 {
-                bounded(scope, access, &quotient, &sizes[level - 1])?;
-            }
-            result.push(quotient);
-            rest = remainder;
-            continue;
-        }
-        // The innermost division decides the constants; a neighbour may be the one in bounds: a row walked backwards, from
-        // `n - 1` on, is not the next one at `-1`, though that is in bounds where `n <= 0`.
-        let before = scope.conditions().clone();
-        let mut fits: Option<(Vec<Fact>, Poly, Poly)> = None;
-        for shift in [0i128, -1, 1] {
-            let (Some(q), Some(r)) = (quotient.offset(shift), remainder.add_scaled(stride, -shift)) else {
-                continue;
-            };
-            let outer = level == 0 || bounded(scope, access, &q, &sizes[level - 1]).is_some();
-            let inside = outer && bounded(scope, access, &r, &sizes[level]).is_some();
-            let needed = std::mem::replace(scope.conditions(), before.clone());
-            if inside && fits.as_ref().is_none_or(|(other, ..)| needed.len() < other.len()) {
-                let enough = needed.len() == before.len();
-                fits = Some((needed, q, r));
-                if enough {
-                    break;
-                }
-            }
-        }
-        let (needed, q, r) = fits?;
-        *scope.conditions() = needed;
-        result.push(q);
-        rest = r;
-    }
-    result.push(rest);
+    let result = split_below(scope, access, poly.clone(), chain, sizes, None)?;
     result.iter().all(|p| scope.is_affine(p)).then_some(result)
+}
+
+/// The subscripts from a level on, of which the first is proved to be less than `extent`.
+fn split_below(
+    scope: &mut dyn Scope,
+    access: usize,
+    rest: Poly,
+    chain: &[&Poly],
+    sizes: &[Poly],
+    extent: Option<&Poly>,
+) -> Option<Vec<Poly>> {
+    let Some((stride, inner)) = chain.split_first() else {
+        extent.map_or(Some(()), |extent| bounded(scope, access, &rest, extent))?;
+        return Some(vec![rest]);
+    };
+    let (quotient, remainder) = rest.divide(stride)?;
+    // Division leaves the constants open; a neighbour may be the one in bounds: a row walked backwards, from `n - 1` on, is
+    // not the next one at `-1`, though that is in bounds where `n <= 0`.
+    let before = scope.conditions().clone();
+    let mut fits: Option<(Vec<Fact>, Vec<Poly>)> = None;
+    for shift in [0i128, -1, 1] {
+        let (Some(q), Some(r)) = (quotient.offset(shift), remainder.add_scaled(stride, -shift)) else {
+            continue;
+        };
+        let found = extent
+            .map_or(Some(()), |extent| bounded(scope, access, &q, extent))
+            .and_then(|()| split_below(scope, access, r, inner, sizes.get(1..)?, sizes.first()));
+        let needed = std::mem::replace(scope.conditions(), before.clone());
+        if let Some(mut found) = found
+            && fits.as_ref().is_none_or(|(other, ..)| needed.len() < other.len())
+        {
+            let enough = needed.len() == before.len();
+            found.insert(0, q);
+            fits = Some((needed, found));
+            if enough {
+                break;
+            }
+        }
+    }
+    let (needed, found) = fits?;
+    *scope.conditions() = needed;
+    Some(found)
 }
 
 fn bounded(scope: &mut dyn Scope, access: usize, subscript: &Poly, extent: &Poly) -> Option<()> {

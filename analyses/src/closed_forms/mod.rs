@@ -82,6 +82,11 @@ pub trait ClosedForms<V: Copy + Eq + Hash> {
     fn integer(&mut self, v: V) -> Option<ClosedForm>;
     /// Base and distance of a pointer.
     fn address(&mut self, v: V) -> Option<Address<V>>;
+    /// The same from a pointer that it is computed from, which is not looked into; `None` where that is not known.
+    fn address_from(&mut self, base: V, v: V) -> Option<Address<V>> {
+        let _ = (base, v);
+        None
+    }
     /// How often a loop runs, or why that is not known.
     fn trip_count(&mut self, l: LoopExit) -> Result<TripCount, &'static str>;
 }

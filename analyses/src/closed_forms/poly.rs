@@ -180,6 +180,15 @@ impl Poly {
         (!rest.uses(sym)).then_some((a, rest))
     }
 
+    /// `(a, b)` with `self = a * sym + b`, of which neither uses the symbol.
+    pub fn split(&self, sym: Sym) -> Option<(Poly, Poly)> {
+        let (with, without): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            self.0.clone().into_iter().partition(|(m, _)| m.contains(&sym));
+        let factor = |(m, c): (Vec<Sym>, i128)| Some((remove_all(&m, &[sym])?, c));
+        let a = Poly(with.into_iter().map(factor).collect::<Option<_>>()?);
+        (!a.uses(sym)).then_some((a, Poly(without)))
+    }
+
     /// All coefficients divided exactly.
     pub fn divide_exact(&self, by: i128) -> Option<Poly> {
         let exact = by != 0 && self.0.values().all(|c| c % by == 0);

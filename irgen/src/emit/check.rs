@@ -48,17 +48,20 @@ impl<'m> Emitter<'m, '_> {
     /// The conjunction of all conditions and of the limits on parameters. Never poison: nothing here promises not to wrap,
     /// and what wraps does so only beyond the limits.
     ///
-    /// `widths`: how many bits the values of the parameters had before they were extended.
+    /// `widths`: how many bits the values of the parameters had before they were extended. `exact`: whether those that are
+    /// products are the exact products.
     pub(super) fn check(
         &self,
         conditions: &[RuntimeCondition],
         widths: &[u32],
+        exact: &[Value<'m>],
     ) -> Result<Value<'m>, EmitError> {
         let mut all = self.module.context().i1().const_int(1)?;
         let mut require = |bit| -> Result<(), EmitError> {
             all = self.builder.binary(Opcode::And, all, bit, PoisonFlags::empty(), "")?;
             Ok(())
         };
+        exact.iter().try_for_each(|fits| require(*fits))?;
         for ((param, value), width) in self.kernel.params.iter().zip(&self.params).zip(widths) {
             if mutation::off(Rule::LimitCheck) {
                 continue;
@@ -94,6 +97,17 @@ impl<'m> Emitter<'m, '_> {
             }
         }
         Ok(all)
+    }
+
+    /// The product of two integers of 64 bits, and whether that is exact.
+    pub(super) fn product(&self, a: Value<'m>, b: Value<'m>) -> Result<(Value<'m>, Value<'m>), EmitError> {
+        let (context, builder, none) = (self.module.context(), &self.builder, PoisonFlags::empty());
+        let wide = context.int(128)?;
+        let extend = |v| builder.cast(Opcode::SExt, v, wide, none, "");
+        let exact = builder.binary(Opcode::Mul, extend(a)?, extend(b)?, none, "")?;
+        let product = builder.cast(Opcode::Trunc, exact, context.i64(), none, "")?;
+        let fits = builder.icmp(IntPredicate::Eq, extend(product)?, exact, "")?;
+        Ok((product, fits))
     }
 
     /// Whether no access of the kernel touches memory through the array: it lives in a register, or is not used.

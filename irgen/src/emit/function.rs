@@ -94,7 +94,7 @@ pub fn emit_function<'c>(
         }
         emitter.make_slots(root)?;
         emitter.make_buffers(&buffers)?;
-        let holds = emitter.check(&conditions, &vec![64; kernel.params.len()])?;
+        let holds = emitter.check(&conditions, &vec![64; kernel.params.len()], &[])?;
         emitter.enter_if(function, holds, &buffers, [start, no])?;
         emitter.builder.position_at_end(start)?;
         emitter.inside = true;

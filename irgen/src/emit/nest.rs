@@ -49,7 +49,7 @@ impl<'m> Emitter<'m, '_> {
                 let after = self.builder.append_block("version.end")?;
                 for (index, alternative) in alternatives.iter().enumerate() {
                     // Limits on parameters hold already.
-                    let holds = self.check(&alternative.conditions, &[])?;
+                    let holds = self.check(&alternative.conditions, &[], &[])?;
                     let inside = self.builder.append_block("version")?;
                     let next = self.builder.append_block("version.next")?;
                     self.builder.cond_br(holds, inside, next)?;

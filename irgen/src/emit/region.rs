@@ -86,20 +86,32 @@ pub fn emit_region<'m>(
     let check = function.append_block("looptree.check");
     let start = function.append_block("looptree.new");
     emitter.builder.position_at_end(check)?;
-    let mut widths = Vec::new();
+    let (mut widths, mut exact) = (Vec::new(), Vec::new());
     for binding in &region.params {
-        let mut value = incoming(region, binding.value);
-        let TypeKind::Integer(width @ 1..=64) = value.ty().kind() else {
-            return Err(EmitError::Unsupported { what: "a parameter that is no integer of 64 bits" });
-        };
-        if !mutation::off(Rule::ParameterFreeze) {
-            value = emitter.builder.freeze(value, "")?;
+        let mut product = None;
+        for factor in &binding.factors {
+            let mut value = incoming(region, *factor);
+            let TypeKind::Integer(width @ 1..=64) = value.ty().kind() else {
+                return Err(EmitError::Unsupported { what: "a parameter that is no integer of 64 bits" });
+            };
+            if !mutation::off(Rule::ParameterFreeze) {
+                value = emitter.builder.freeze(value, "")?;
+            }
+            if width < 64 {
+                let int = module.context().i64();
+                value = emitter.builder.cast(Opcode::SExt, value, int, PoisonFlags::empty(), "")?;
+            }
+            product = Some(match product {
+                None => (value, width),
+                Some((before, _)) => {
+                    let (value, fits) = emitter.product(before, value)?;
+                    exact.push(fits);
+                    (value, 64)
+                }
+            });
         }
-        let int = module.context().i64();
-        emitter.params.push(match width {
-            64 => value,
-            _ => emitter.builder.cast(Opcode::SExt, value, int, PoisonFlags::empty(), "")?,
-        });
+        let (value, width) = product.ok_or(EmitError::Unsupported { what: "a parameter without a value" })?;
+        emitter.params.push(value);
         widths.push(width);
     }
     for (binding, slot) in region.arrays.iter().zip(&slots) {
@@ -113,7 +125,7 @@ pub fn emit_region<'m>(
             }
         });
     }
-    let holds = emitter.check(&conditions, &widths)?;
+    let holds = emitter.check(&conditions, &widths, &exact)?;
     emitter.enter_if(function, holds, &buffers, [start, region.entry])?;
     let terminator = region.before.terminator();
     let terminator = terminator.ok_or(EmitError::Unsupported { what: "a block without a terminator" })?;
@@ -202,7 +214,7 @@ fn reachable<'m>(from: Block<'m>, avoided: Option<Block<'m>>) -> FxHashSet<Block
 fn moving_arrays(region: &Region<'_>) -> Vec<bool> {
     let again = reachable(region.exit, None);
     let moves = |value: Value<'_>| value.as_inst().is_some_and(|i| again.iter().any(|b| *b == i.block()));
-    let params: Vec<bool> = region.params.iter().map(|p| moves(p.value)).collect();
+    let params: Vec<bool> = region.params.iter().map(|p| p.factors.iter().any(|v| moves(*v))).collect();
     let bindings = region.arrays.iter().enumerate();
     bindings
         .map(|(index, binding)| {

@@ -34,7 +34,8 @@ pub(super) struct Context<'v, 'a, 'm> {
     /// The first of them.
     first: Option<usize>,
     pub(super) counters: FxHashMap<usize, Counter>,
-    pub(super) params: Vec<Value<'m>>,
+    /// Values, and products of values, that are parameters.
+    pub(super) params: Vec<Vec<Value<'m>>>,
     /// Iterations of loops around the region.
     around: FxHashMap<usize, Option<Affine>>,
     /// To be checked at run time; only over parameters.
@@ -96,18 +97,55 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             let form = self.values.integer(phi.value()).filter(|form| form.needs.is_empty())?;
             let start = form.poly.sub(&sym).filter(|start| !sym.symbols().any(|k| start.uses(k)))?;
             let start = self.affine(&start)?;
-            Some(self.param(phi.value()) - start)
+            Some(self.param(vec![phi.value()]) - start)
         });
         self.around.insert(l, found.clone());
         found
     }
 
-    fn param(&mut self, v: Value<'m>) -> Affine {
-        let at = self.params.iter().position(|p| *p == v).unwrap_or_else(|| {
-            self.params.push(v);
+    fn param(&mut self, factors: Vec<Value<'m>>) -> Affine {
+        let at = self.params.iter().position(|p| *p == factors).unwrap_or_else(|| {
+            self.params.push(factors);
             self.params.len() - 1
         });
         Affine::param(ParamId::new(at))
+    }
+
+    /// A product that does not change in the region.
+    fn product(&mut self, monomial: &[Sym]) -> Option<Affine> {
+        let factors = monomial.iter().map(|s| match self.values.symbols().meaning(*s) {
+            Meaning::Value(v) => self.is_outside(v).then_some(v),
+            Meaning::Iteration(_) | Meaning::Quotient(_) => None,
+        });
+        match factors.collect::<Option<Vec<_>>>() {
+            Some(factors) => {
+                // What they are says what the product is.
+                factors.iter().for_each(|v| _ = self.param(vec![*v]));
+                Some(self.param(factors))
+            }
+            None => self.product_around(monomial),
+        }
+    }
+
+    /// A product with the iteration of a loop around the region, from an induction variable that counts by the rest.
+    fn product_around(&mut self, monomial: &[Sym]) -> Option<Affine> {
+        let cfg = self.values.cfg;
+        let around = |m: &Meaning<Value<'m>>| matches!(m, Meaning::Iteration(l) if self.is_around(*l));
+        let factors = monomial.iter().map(|s| self.values.symbols().meaning(*s));
+        let Meaning::Iteration(l) = factors.into_iter().find(around)? else { return None };
+        for phi in cfg.blocks[cfg.loops[l].header].phis() {
+            let Some(form) = self.values.integer(phi.value()).filter(|form| form.needs.is_empty()) else {
+                continue;
+            };
+            let mut rest = form.poly;
+            if rest.0.remove(monomial) == Some(1)
+                && rest.degree() <= 1
+                && let Some(rest) = self.affine(&rest)
+            {
+                return Some(self.param(vec![phi.value()]) - rest);
+            }
+        }
+        None
     }
 
     fn affine_of(&mut self, sym: Sym) -> Option<Affine> {
@@ -124,12 +162,13 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                 if !self.is_outside(v) {
                     return None;
                 }
-                Some(self.param(v))
+                Some(self.param(vec![v]))
             }
         }
     }
 
-    /// The polynomial over variables and parameters, where it is affine in them.
+    /// The polynomial over variables and parameters, where it is affine in them. Products of what does not change are parameters
+    /// of their own.
     pub(super) fn affine(&mut self, p: &Poly) -> Option<Affine> {
         let mut sum = Affine::constant(0);
         for (monomial, c) in &p.0 {
@@ -137,11 +176,22 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             let term = match monomial[..] {
                 [] => Affine::constant(c),
                 [sym] => self.affine_of(sym)?.scale(c),
-                _ => return None,
+                ref product => self.product(product)?.scale(c),
             };
             sum = sum + term;
         }
         sum.is_exact().then_some(sum)
+    }
+
+    /// Whether [`Context::affine`] has an answer; makes no parameter.
+    pub(super) fn is_affine(&mut self, p: &Poly) -> bool {
+        let (params, around) = (self.params.len(), self.around.len());
+        let affine = self.affine(p).is_some();
+        // What is remembered of loops around speaks of parameters.
+        if self.around.len() == around {
+            self.params.truncate(params);
+        }
+        affine
     }
 
     pub(super) fn constraint(&mut self, f: &Fact) -> Option<Constraint> {
@@ -197,17 +247,27 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         if self.holds(place, goal) {
             return true;
         }
-        let Some(worst) = self.worst(place, goal) else { return false };
-        if worst.as_constant().is_some_and(|c| c < 0) || worst.degree() > 1 {
+        let saved = self.assumptions.len();
+        let required = self.worst(place, goal).is_some_and(|worst| self.assume(place, worst));
+        if !required {
+            self.assumptions.truncate(saved);
+        }
+        required
+    }
+
+    /// Takes for granted that `worst >= 0`, for code at a place.
+    fn assume(&mut self, place: &Place, worst: Poly) -> bool {
+        if worst.as_constant().is_some_and(|c| c < 0) {
             return false;
         }
         if !self.holds(&Place::default(), &worst) {
-            if self.affine(&worst).is_none() {
+            if !self.is_affine(&worst) {
                 return false;
             }
-            // A condition that cannot hold together with the others would leave the original for ever.
+            // A condition that cannot hold together with the others, or where the code is reached, would leave the original for
+            // ever.
             if let Some(opposite) = worst.scale(-1).and_then(|w| w.offset(-1))
-                && self.holds(&Place::default(), &opposite)
+                && self.holds(place, &opposite)
             {
                 return false;
             }
@@ -219,23 +279,45 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         true
     }
 
-    /// The least value over the iterations of the loops around, as a polynomial in parameters.
-    fn worst(&self, place: &Place, goal: &Poly) -> Option<Poly> {
+    /// The least value over the iterations of the loops around, as a polynomial in parameters. Strides of which nothing is
+    /// known are assumed to be not negative.
+    fn worst(&mut self, place: &Place, goal: &Poly) -> Option<Poly> {
         let mut worst = goal.clone();
         for l in place.loops.iter().rev() {
             let counter = self.counters.get(l)?;
+            let (room, step) = (counter.room.clone(), counter.step);
             let Some(sym) = self.iteration(*l) else { continue };
-            let (a, rest) = worst.split_linear(sym)?;
-            worst = if a >= 0 {
-                rest
-            } else if a % counter.step == 0 {
-                rest.add_scaled(&counter.room, a / counter.step)?
-            } else {
-                // room / step rounded up is at most room, where room is not negative: it is, as iterations exist.
-                rest.add_scaled(&counter.room, a)?
+            let (a, rest) = worst.split(sym)?;
+            // The last iteration is at most room / step, which is at most room.
+            worst = match a.as_constant() {
+                Some(a) if a >= 0 => rest,
+                Some(a) if a % step == 0 => rest.add_scaled(&room, a / step)?,
+                _ if self.is_positive(place, &a) => rest,
+                _ if self.is_positive(place, &a.scale(-1)?) => rest.add(&a.mul(&room)?)?,
+                _ => {
+                    let (stride, c) = a.0.first_key_value().filter(|_| a.0.len() == 1)?;
+                    for factor in stride {
+                        let factor = Poly::symbol(*factor);
+                        let known = self.holds(place, &factor)
+                            || self.is_invariant_poly(&factor) && self.assume(place, factor);
+                        if !known {
+                            return None;
+                        }
+                    }
+                    if *c >= 0 { rest } else { rest.add(&a.mul(&room)?)? }
+                }
             };
         }
         self.is_invariant_poly(&worst).then_some(worst)
+    }
+
+    /// Whether `goal >= 0` at a place, perhaps as a sum of products of what is not negative there.
+    fn is_positive(&self, place: &Place, goal: &Poly) -> bool {
+        self.holds(place, goal)
+            || goal
+                .0
+                .iter()
+                .all(|(monomial, c)| *c >= 0 && monomial.iter().all(|s| self.holds(place, &Poly::symbol(*s))))
     }
 
     fn iteration(&self, l: usize) -> Option<Sym> {

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::context::{Context, Place};
 use crate::llvm::{Inst, Opcode, Type, TypeKind, Value};
 use analyses::accesses::{ByteAccess, Scope};
-use analyses::closed_forms::{Fact, Poly};
+use analyses::closed_forms::{Address, Fact, Meaning, Poly};
 
 /// An array in memory: one base pointer, read and written as one type.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ pub(super) fn describe<'m>(
         let unknown = |message| Unknown { inst: site.inst, message };
         let ty = site.inst.accessed_type().and_then(scalar_type).filter(|t| *t != ScalarType::I1);
         let ty = ty.ok_or(unknown("an access of a type that statements do not have"))?;
-        let pointer = site.inst.pointer().and_then(|p| cx.values.address(p));
+        let pointer = site.inst.pointer().and_then(|p| address(cx, p));
         let pointer = pointer.ok_or(unknown("an address that is not understood"))?;
         if !cx.is_outside(pointer.base) {
             return Err(unknown("an address that depends on a pointer computed inside"));
@@ -114,6 +114,30 @@ pub(super) fn describe<'m>(
     Ok((memories, touches))
 }
 
+/// A pointer, from where it is known in front of the region: a row that a loop around walks to by a step that only the program
+/// knows is an array of its own.
+fn address<'m>(cx: &mut Context<'_, '_, 'm>, pointer: Value<'m>) -> Option<Address<Value<'m>>> {
+    let found = cx.values.address(pointer)?;
+    let walked = |cx: &Context<'_, '_, 'm>, p: &Poly| {
+        p.0.keys().any(|monomial| {
+            monomial.len() > 1
+                && monomial.iter().any(|s| match cx.values.symbols().meaning(*s) {
+                    Meaning::Iteration(l) => cx.is_around(l),
+                    Meaning::Value(_) | Meaning::Quotient(_) => false,
+                })
+        })
+    };
+    if !walked(cx, &found.offset.poly) {
+        return Some(found);
+    }
+    let mut row = pointer;
+    while let Some(gep) = row.as_inst().filter(|i| i.opcode() == Opcode::Gep && !cx.is_outside(row)) {
+        row = gep.operand(0)?;
+    }
+    let from_row = cx.values.address_from(row, pointer).filter(|a| !walked(cx, &a.offset.poly));
+    Some(from_row.unwrap_or(found))
+}
+
 /// The array's accesses, as the analysis of accesses sees them.
 struct ArrayScope<'c, 'v, 'a, 'm> {
     cx: &'c mut Context<'v, 'a, 'm>,
@@ -126,7 +150,7 @@ impl Scope for ArrayScope<'_, '_, '_, '_> {
     }
 
     fn is_affine(&mut self, p: &Poly) -> bool {
-        self.cx.affine(p).is_some()
+        self.cx.is_affine(p)
     }
 
     fn require(&mut self, access: usize, goal: &Poly) -> bool {

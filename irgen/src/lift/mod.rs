@@ -121,12 +121,13 @@ impl<'m> Region<'m> {
     }
 }
 
-/// The IR value of a parameter: an integer, always read as signed (unsigned uses are covered by
-/// [`Kernel::assumptions`]). It may be `undef` or poison where the original would not have used it: freeze it.
-#[derive(Clone, Copy, Debug)]
+/// What a parameter is in the IR: an integer, or the exact product of several, always read as signed (unsigned uses are
+/// covered by [`Kernel::assumptions`]). They may be `undef` or poison where the original would not have used them: freeze
+/// them.
+#[derive(Clone, Debug)]
 pub struct ParamBinding<'m> {
-    /// An integer of at most 64 bits; sign-extend it.
-    pub value: Value<'m>,
+    /// Integers of at most 64 bits; sign-extend them. At least one.
+    pub factors: Vec<Value<'m>>,
 }
 
 /// Where an array of the kernel lives.

@@ -29,16 +29,13 @@ impl Names {
 
     /// The value's own name where that is an identifier, else one that begins with `otherwise`.
     pub(super) fn value(&mut self, v: Value<'_>, otherwise: &str) -> Arc<str> {
-        let name: String =
-            v.name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        let name = name.trim_matches('_');
-        if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            return self.unique(name);
-        }
-        match v.as_argument() {
-            Some(a) => self.unique(&format!("{otherwise}{}", a.index())),
-            None => self.unique(&format!("{otherwise}_")),
-        }
+        self.unique(&wanted(v, otherwise))
+    }
+
+    /// A name for a product.
+    pub(super) fn product(&mut self, factors: &[Value<'_>], otherwise: &str) -> Arc<str> {
+        let names: Vec<String> = factors.iter().map(|v| wanted(*v, otherwise)).collect();
+        self.unique(&names.join("_by_"))
     }
 
     fn unique(&mut self, wanted: &str) -> Arc<str> {
@@ -50,6 +47,16 @@ impl Names {
         }
         self.taken.insert(name.clone());
         name
+    }
+}
+
+fn wanted(v: Value<'_>, otherwise: &str) -> String {
+    let name: String = v.name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let name = name.trim_matches('_');
+    match v.as_argument() {
+        _ if name.starts_with(|c: char| c.is_ascii_alphabetic()) => name.to_owned(),
+        Some(a) => format!("{otherwise}{}", a.index()),
+        None => format!("{otherwise}_"),
     }
 }
 

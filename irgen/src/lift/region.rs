@@ -674,10 +674,13 @@ impl<'m> Builder<'_, '_, 'm> {
             bindings.push(ArrayBinding::Scalar { incoming: s.incoming, outgoing: s.outgoing.clone() });
         }
         let (mut params, mut values) = (Vec::new(), Vec::new());
-        for &v in &self.data.cx.params {
-            let ty = scalar_type(v.ty()).unwrap_or(ScalarType::I64);
-            params.push(Param { name: self.names.value(v, "n"), ty });
-            values.push(ParamBinding { value: v });
+        for factors in std::mem::take(&mut self.data.cx.params) {
+            let (name, ty) = match factors[..] {
+                [v] => (self.names.value(v, "n"), scalar_type(v.ty()).unwrap_or(ScalarType::I64)),
+                _ => (self.names.product(&factors, "n"), ScalarType::I64),
+            };
+            params.push(Param { name, ty });
+            values.push(ParamBinding { factors });
         }
         let variables = self.names.take_variables().into_iter().map(|name| Variable { name }).collect();
         let mut kernel = Kernel {

@@ -72,6 +72,11 @@ impl<'a, 'm> Values<'a, 'm> {
         self.forms.address(v)
     }
 
+    /// The same from a pointer that is not looked into.
+    pub(super) fn address_from(&mut self, base: Value<'m>, v: Value<'m>) -> Option<Address<Value<'m>>> {
+        self.forms.address_from(base, v)
+    }
+
     pub(super) fn trip_count(&mut self, l: LoopExit) -> Result<TripCount, &'static str> {
         self.forms.trip_count(l)
     }

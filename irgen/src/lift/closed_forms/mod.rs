@@ -1,5 +1,6 @@
 //! Closed forms of values in LLVM IR: where they come from, by name.
 
+mod growth;
 mod recurrences;
 mod scalar_evolution;
 mod trip;

@@ -13,6 +13,7 @@ use analyses::closed_forms::{
 
 use super::super::cfg::Cfg;
 use super::super::values::{int_bits, signed_range};
+use super::growth::Growth;
 use super::trip;
 use crate::llvm::{DataLayout, GepFlags, Inst, Opcode, PoisonFlags, Type, TypeKind, Value};
 
@@ -23,6 +24,8 @@ pub(super) struct Recurrences<'a, 'm> {
     pub(super) symbols: Symbols<Value<'m>>,
     memo: FxHashMap<Value<'m>, ClosedForm>,
     depth: u32,
+    /// Phis that are being looked at: what follows from them is not known meanwhile.
+    pub(super) open: Vec<Value<'m>>,
 }
 
 /// Recursion that is deeper than any index computation; protects the stack.
@@ -56,6 +59,17 @@ impl<'m> ClosedForms<Value<'m>> for Recurrences<'_, 'm> {
         p
     }
 
+    fn address_from(&mut self, base: Value<'m>, v: Value<'m>) -> Option<Address<Value<'m>>> {
+        let (mut geps, mut at) = (Vec::new(), v);
+        while at != base {
+            let gep = at.as_inst().filter(|i| i.opcode() == Opcode::Gep)?;
+            geps.push(gep);
+            at = gep.operand(0)?;
+        }
+        let start = Address { base, offset: ClosedForm::exact(Poly::default()), sizes: Vec::new() };
+        geps.into_iter().rev().try_fold(start, |from, gep| self.beyond(from, gep))
+    }
+
     fn trip_count(&mut self, l: LoopExit) -> Result<TripCount, &'static str> {
         trip::count(self, l)
     }
@@ -63,7 +77,14 @@ impl<'m> ClosedForms<Value<'m>> for Recurrences<'_, 'm> {
 
 impl<'a, 'm> Recurrences<'a, 'm> {
     pub(super) fn new(cfg: &'a Cfg<'m>, layout: DataLayout<'m>) -> Self {
-        Recurrences { cfg, layout, symbols: Symbols::default(), memo: FxHashMap::default(), depth: 0 }
+        Recurrences {
+            cfg,
+            layout,
+            symbols: Symbols::default(),
+            memo: FxHashMap::default(),
+            depth: 0,
+            open: Vec::new(),
+        }
     }
 
     pub(super) fn block_of(&self, inst: Inst<'m>) -> Option<usize> {
@@ -192,39 +213,16 @@ impl<'a, 'm> Recurrences<'a, 'm> {
             return self.loop_closed(phi, only);
         }
         let (l, start, next) = self.cfg.recurrence(phi)?;
-        let (mut at, mut step, mut flagged) = (next, 0i128, true);
-        for _ in 0..8 {
-            if at == phi.value() {
-                break;
-            }
-            let inst = at.as_inst()?;
-            // At the end of an inner loop, of a value that does not change there, as the whole chain shows.
-            if let [(only, _)] = inst.incoming()[..] {
-                at = only;
-                continue;
-            }
-            let (a, b) = (inst.operand(0)?, inst.operand(1)?);
-            let sign = match inst.opcode() {
-                Opcode::Add => 1,
-                Opcode::Sub => -1,
-                _ => return None,
-            };
-            let (value, c) = match (b.const_int(), a.const_int()) {
-                (Some(c), _) => (a, c),
-                (None, Some(c)) if sign > 0 => (b, c),
-                _ => return None,
-            };
-            step = step.checked_add(sign * c)?;
-            flagged &= inst.poison_flags().contains(PoisonFlags::NSW);
-            at = value;
-        }
-        if at != phi.value() || step == 0 {
+        let Growth { step, exact, needs } = self.growth(next, phi.value(), l)?;
+        if step.0.is_empty() {
             return None;
         }
         let start = self.value(start)?;
-        let poly = start.poly.add_scaled(&Poly::symbol(self.iteration(l)), step)?;
-        let e = ClosedForm::exact(poly.clone()).with(&start);
-        Some(if flagged { e } else { e.need(&poly, low, high) })
+        let poly = start.poly.add(&step.mul(&Poly::symbol(self.iteration(l)))?)?;
+        let mut e = ClosedForm::exact(poly.clone()).with(&start);
+        merge(&mut e.needs, &needs);
+        e.factors.extend((step.degree() > 0).then_some(step));
+        Some(if exact { e } else { e.need(&poly, low, high) })
     }
 
     /// Of a phi at the end of a loop: its operand, if that does not change in the loop.
@@ -269,14 +267,7 @@ impl<'a, 'm> Recurrences<'a, 'm> {
         match inst.opcode() {
             Opcode::Gep => {
                 let base = self.address(inst.operand(0)?)?;
-                let (distance, exact, mut sizes) = self.gep(inst)?;
-                let poly = base.offset.poly.add(&distance.poly)?;
-                let mut offset = ClosedForm::exact(poly.clone()).with(&base.offset).with(&distance);
-                if !exact {
-                    offset = offset.need(&poly, i128::from(i64::MIN), i128::from(i64::MAX));
-                }
-                sizes.extend(base.sizes);
-                Some(Address { base: base.base, offset, sizes })
+                self.beyond(base, inst)
             }
             Opcode::Phi => {
                 if let [(only, _)] = inst.incoming()[..] {
@@ -284,34 +275,34 @@ impl<'a, 'm> Recurrences<'a, 'm> {
                     return if p.offset.poly.as_constant().is_some() { Some(p) } else { itself(v) };
                 }
                 let Some((l, start, next)) = self.cfg.recurrence(inst) else { return itself(v) };
-                let Some(step) = self.constant_distance(next, v) else { return itself(v) };
+                let Some(Growth { step, needs, .. }) = self.growth(next, v, l) else { return itself(v) };
                 let start = self.address(start)?;
-                let poly = start.offset.poly.add_scaled(&Poly::symbol(self.iteration(l)), step)?;
+                let poly = start.offset.poly.add(&step.mul(&Poly::symbol(self.iteration(l)))?)?;
                 let (low, high) = (i128::from(i64::MIN), i128::from(i64::MAX));
                 let mut offset = ClosedForm::exact(poly.clone()).with(&start.offset).need(&poly, low, high);
-                offset.factors.push(Poly::constant(step.abs()));
+                merge(&mut offset.needs, &needs);
+                let stride = step.as_constant().map_or(step, |c| Poly::constant(c.abs()));
+                offset.factors.push(stride);
                 Some(Address { base: start.base, offset, sizes: start.sizes })
             }
             _ => itself(v),
         }
     }
 
-    /// How many bytes `v` is beyond `base`, if that is a constant.
-    fn constant_distance(&mut self, mut v: Value<'m>, base: Value<'m>) -> Option<i128> {
-        let mut sum = 0i128;
-        for _ in 0..8 {
-            if v == base {
-                return Some(sum);
-            }
-            let gep = v.as_inst().filter(|i| i.opcode() == Opcode::Gep)?;
-            sum = sum.checked_add(self.gep(gep)?.0.poly.as_constant()?)?;
-            v = gep.operand(0)?;
+    /// The address of a `getelementptr`, from that of its pointer.
+    fn beyond(&mut self, from: Address<Value<'m>>, gep: Inst<'m>) -> Option<Address<Value<'m>>> {
+        let (distance, exact, mut sizes) = self.gep(gep)?;
+        let poly = from.offset.poly.add(&distance.poly)?;
+        let mut offset = ClosedForm::exact(poly.clone()).with(&from.offset).with(&distance);
+        if !exact {
+            offset = offset.need(&poly, i128::from(i64::MIN), i128::from(i64::MAX));
         }
-        None
+        sizes.extend(from.sizes);
+        Some(Address { base: from.base, offset, sizes })
     }
 
     /// What a `getelementptr` adds, in bytes, whether that cannot wrap, and the sizes of the types it steps over.
-    fn gep(&mut self, gep: Inst<'m>) -> Option<(ClosedForm, bool, Vec<i128>)> {
+    pub(super) fn gep(&mut self, gep: Inst<'m>) -> Option<(ClosedForm, bool, Vec<i128>)> {
         let exact = gep.gep_flags()?.intersects(GepFlags::INBOUNDS | GepFlags::NUSW);
         self.distance(gep.gep_source_type()?, &gep.operands(), exact)
     }

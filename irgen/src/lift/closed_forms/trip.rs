@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use analyses::closed_forms::{ClosedForms, LoopExit, Meaning, Need, Poly, TripCount, merge};
+use analyses::closed_forms::{ClosedForms, LoopExit, Need, Poly, TripCount, merge};
 
 use super::super::values::{int_bits, signed_range};
 use super::recurrences::Recurrences;
@@ -33,15 +33,7 @@ pub(super) fn count<'m>(
         return Err(UNKNOWN);
     }
     // The bound must not change in the loop.
-    let varies = |p: &Poly| {
-        !values.symbols.all(p, &|m| match m {
-            Meaning::Iteration(inner) => inner != l && !cfg.loop_within(inner, l),
-            Meaning::Value(v) => {
-                v.as_inst().and_then(|i| values.block_of(i)).is_none_or(|at| !cfg.loops[l].contains(at))
-            }
-            Meaning::Quotient(_) => false,
-        })
-    };
+    let varies = |p: &Poly| !values.is_fixed_in(p, l);
     // The induction itself may not hide in a quotient either.
     if varies(&start)
         || varies(&y.poly)

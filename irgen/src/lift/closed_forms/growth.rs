@@ -1,0 +1,137 @@
+//! How much a value grows in each iteration of a loop, through loops inside too: `k` of `for { for { out[k++] = .. } }`.
+
+use std::rc::Rc;
+
+use analyses::closed_forms::{LoopExit, Meaning, Need, Poly, merge};
+
+use super::recurrences::Recurrences;
+use super::trip;
+use crate::llvm::{Inst, Opcode, PoisonFlags, Value};
+
+/// What an iteration adds.
+pub(super) struct Growth {
+    /// The same in each iteration.
+    pub(super) step: Poly,
+    /// Whether the value is poison where a sum wraps.
+    pub(super) exact: bool,
+    /// When that is so.
+    pub(super) needs: Vec<Rc<Need>>,
+}
+
+/// Sums that one iteration makes of a value, at most.
+const MOST_SUMS: usize = 12;
+
+impl<'m> Recurrences<'_, 'm> {
+    /// What `from` is beyond `to` in one iteration of the loop, where that does not change.
+    pub(super) fn growth(&mut self, from: Value<'m>, to: Value<'m>, l: usize) -> Option<Growth> {
+        if self.open.contains(&to) {
+            return None;
+        }
+        self.open.push(to);
+        let mut sum = Growth { step: Poly::default(), exact: true, needs: Vec::new() };
+        let found = self.sums(from, to, l, &mut sum);
+        self.open.pop();
+        found.map(|()| sum)
+    }
+
+    fn sums(&mut self, from: Value<'m>, to: Value<'m>, l: usize, sum: &mut Growth) -> Option<()> {
+        let mut at = from;
+        for _ in 0..MOST_SUMS {
+            if at == to {
+                return Some(());
+            }
+            let inst = at.as_inst()?;
+            at = match inst.opcode() {
+                // At the end of an inner loop, of a value that may not change there, as the whole chain shows.
+                Opcode::Phi if inst.incoming().len() == 1 => inst.incoming()[0].0,
+                Opcode::Phi => self.through(inst, inst.value(), l, sum)?,
+                _ => match self.inner_end(inst, l) {
+                    Some(phi) => self.through(phi, at, l, sum)?,
+                    None => self.sum(inst, l, sum)?,
+                },
+            };
+        }
+        None
+    }
+
+    /// The value that is one sum before this one.
+    fn sum(&mut self, inst: Inst<'m>, l: usize, sum: &mut Growth) -> Option<Value<'m>> {
+        if inst.opcode() == Opcode::Gep {
+            let distance = self.gep(inst)?.0;
+            if !self.is_fixed_in(&distance.poly, l) {
+                return None;
+            }
+            sum.step = sum.step.add(&distance.poly)?;
+            merge(&mut sum.needs, &distance.needs);
+            return inst.operand(0);
+        }
+        let sign = match inst.opcode() {
+            Opcode::Add => 1,
+            Opcode::Sub => -1,
+            _ => return None,
+        };
+        let (a, b) = (inst.operand(0)?, inst.operand(1)?);
+        let inside = |this: &Self, v: Value<'m>| {
+            v.as_inst().and_then(|i| this.block_of(i)).is_some_and(|block| this.cfg.loops[l].contains(block))
+        };
+        let (value, added) = if sign < 0 || inside(self, a) { (a, b) } else { (b, a) };
+        let added = self.value(added)?;
+        if !self.is_fixed_in(&added.poly, l) {
+            return None;
+        }
+        sum.step = sum.step.add_scaled(&added.poly, sign)?;
+        merge(&mut sum.needs, &added.needs);
+        sum.exact &= inst.poison_flags().contains(PoisonFlags::NSW);
+        Some(value)
+    }
+
+    /// The phi of a loop inside of `l` whose last value for the next iteration this is.
+    fn inner_end(&self, inst: Inst<'m>, l: usize) -> Option<Inst<'m>> {
+        let inner = self.cfg.loop_of[self.block_of(inst)?].filter(|&inner| inner != l)?;
+        let phis = self.cfg.blocks[self.cfg.loops[inner].header].phis();
+        phis.into_iter().find(|p| self.cfg.recurrence(*p).is_some_and(|(_, _, next)| next == inst.value()))
+    }
+
+    /// From what a loop directly inside of `l` ends with to what it begins with.
+    fn through(&mut self, phi: Inst<'m>, last: Value<'m>, l: usize, sum: &mut Growth) -> Option<Value<'m>> {
+        let (inner, start, next) = self.cfg.recurrence(phi)?;
+        let data = &self.cfg.loops[inner];
+        let (&[(from, _)], &[latch]) = (&data.exits[..], &data.latches[..]) else { return None };
+        let test_first = from == data.header && from != latch;
+        // Before the test it is the value that the last iteration began with, behind it the next one.
+        let complete = if test_first { phi.value() } else { next };
+        if data.parent != Some(l) || last != complete || !(test_first || from == latch) {
+            return None;
+        }
+        let growth = self.growth(next, phi.value(), inner)?;
+        let count = trip::count(self, LoopExit { id: inner, from, test_first }).ok()?;
+        if count.step != 1 {
+            return None;
+        }
+        let times = count.room.offset(1)?;
+        let added = growth.step.mul(&times)?;
+        if !self.is_fixed_in(&added, l) || !self.is_fixed_in(&times, l) {
+            return None;
+        }
+        sum.step = sum.step.add(&added)?;
+        sum.exact &= growth.exact;
+        merge(&mut sum.needs, &growth.needs);
+        merge(&mut sum.needs, &count.needs);
+        // A loop that does not run at all has no fewer iterations than none.
+        if times.as_constant().is_none_or(|c| c < 0) {
+            merge(&mut sum.needs, &[Rc::new(Need { poly: times, low: 0, high: i128::MAX })]);
+        }
+        Some(start)
+    }
+
+    /// Whether the polynomial has one value while the loop runs.
+    pub(super) fn is_fixed_in(&self, p: &Poly, l: usize) -> bool {
+        self.symbols.all(p, &|m| match m {
+            Meaning::Iteration(other) => other != l && !self.cfg.loop_within(other, l),
+            Meaning::Value(v) => {
+                v.as_inst().is_none_or(|i| self.block_of(i).is_some_and(|b| !self.cfg.loops[l].contains(b)))
+            }
+            Meaning::Quotient(_) => false,
+        })
+    }
+}
