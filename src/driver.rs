@@ -29,6 +29,7 @@ use cost_model::targets::Vectors;
 use irgen::emit::limits;
 use irgen::lift::{self, LiftOptions, OwnedGlobals, Remark};
 use irgen::llvm::{Context, Function, Module};
+use irgen::terms::{FunctionLoops, loops_of};
 use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation};
 use std::sync::Arc;
 
@@ -235,6 +236,22 @@ impl Session<'_> {
     /// The functions asked for with all their regions.
     pub fn kernels(&self) -> Result<Vec<LiftedKernels>, DriverError> {
         self.kernels_of(Functions::All)
+    }
+
+    /// The loops of the functions asked for, in LLVM's terms: of IR as it stands, of what a front end has written (`early`) after
+    /// the passes that lifting begins with, since before them nothing is in registers.
+    pub fn loop_terms(&self, early: bool) -> Result<Vec<FunctionLoops>, DriverError> {
+        let context = Context::new();
+        let mut module = context.parse(self.input, self.name)?;
+        module.verify()?;
+        self.require_function(&module)?;
+        if early {
+            lift::canonicalise(&mut module)?;
+        }
+        let functions = module.functions().into_iter();
+        let wanted =
+            functions.filter(|f| !f.is_declaration() && self.optimizer.settings.wants_function(&f.name()));
+        Ok(wanted.map(loops_of).collect::<Result<_, _>>()?)
     }
 
     /// Refuses a region, or parameters, that the settings name and the functions do not have.

@@ -1,5 +1,7 @@
 // Dominators, loops, aliasing and effects of one function.
 #include "shim.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/MemoryLocation.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -38,15 +40,37 @@ extern "C" uint32_t lt_num_loops(const LtAnalyses *A) { return A->Loops.size(); 
 
 // Blocks are null where there is no unique one; the parent is UINT32_MAX for an outermost loop.
 struct LtLoop {
-  BasicBlock *header, *latch, *preheader;
+  BasicBlock *header, *latch, *preheader, *guard;
   uint32_t depth, parent;
   uint8_t simplified, rotated, lcssa;
 };
 
 extern "C" void lt_loop(const LtAnalyses *A, uint32_t I, LtLoop *Out) {
   Loop *L = A->Loops[I];
-  *Out = {L->getHeader(),    L->getLoopLatch(), L->getLoopPreheader(), L->getLoopDepth(), A->number(L->getParentLoop()),
-          L->isLoopSimplifyForm(), L->isRotatedForm(), L->isLCSSAForm(*A->DT)};
+  BranchInst *Guard = L->getLoopGuardBranch();
+  *Out = {L->getHeader(),
+          L->getLoopLatch(),
+          L->getLoopPreheader(),
+          Guard ? Guard->getParent() : nullptr,
+          L->getLoopDepth(),
+          A->number(L->getParentLoop()),
+          L->isLoopSimplifyForm(),
+          L->isRotatedForm(),
+          L->isLCSSAForm(*A->DT)};
+}
+
+// Whether some cycle has several entries, so that it is no loop.
+extern "C" bool lt_irreducible(const LtAnalyses *A, Function *F) {
+  ReversePostOrderTraversal<Function *> Order(F);
+  return containsIrreducibleCFG<BasicBlock *>(Order, *A->LI);
+}
+
+// As the text refers to it: `%body`, `%5`.
+extern "C" char *lt_block_label(const BasicBlock *BB) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  BB->printAsOperand(OS, false);
+  return LLVMCreateMessage(Text.c_str());
 }
 
 // Which: 0 blocks, 1 exiting blocks, 2 unique exit blocks. Writes at most Cap blocks, returns how many there are.

@@ -1,6 +1,7 @@
 //! LLVM IR to loop trees and back.
 //!
-//! - [`llvm`]: LLVM behind sound Rust. [`lift`]: regions of functions as kernels. [`emit`]: trees in place of regions.
+//! - [`llvm`]: LLVM behind sound Rust. [`lift`]: regions of functions as kernels. [`emit`]: trees in place of regions. [`terms`]: loops
+//!   in LLVM's terms.
 //!
 //! ```
 //! use irgen::{lift, llvm::Context};
@@ -36,3 +37,4 @@ pub mod lift;
 pub mod llvm;
 #[doc(hidden)]
 pub mod mutation;
+pub mod terms;

@@ -337,7 +337,8 @@ pub enum Part {
     Accesses,
     /// Dependences with distance vectors.
     Dependences,
-    /// Which loops carry no dependence.
+    /// Natural loops in LLVM's terms (header, latch, exits, forms, trip counts), and which of those described carry no
+    /// dependence.
     Loops,
     /// The predicted cost and its terms.
     Cost,

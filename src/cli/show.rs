@@ -5,8 +5,9 @@ use super::error::CliError;
 use super::input::{self, Input};
 use super::output;
 use looptree::analyses::Oracle;
-use looptree::driver::{DriverError, LiftedKernel, LiftedKernels, Session};
+use looptree::driver::{self, DriverError, LiftedKernel, LiftedKernels, Session};
 use looptree::explore::Problem;
+use looptree::irgen::terms::FunctionLoops;
 use looptree::transforms::{self, Context};
 use looptree::tree::{Access, AccessKind, Kernel, canonical, text};
 use std::fmt::Write;
@@ -49,6 +50,11 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
     };
     let parts = if arguments.what.is_empty() { &[Part::Tree][..] } else { &arguments.what };
     let mut out = String::new();
+    if parts.contains(&Part::Loops) && matches!(read, Input::Ir(_)) {
+        for function in session.loop_terms(driver::is_source(file)).map_err(failed)? {
+            terms(&mut out, &function);
+        }
+    }
     for function in &functions {
         if parts.contains(&Part::Tree) {
             out.push_str(&text::print(&text::Program { kernel: function.whole.clone(), variant: None }));
@@ -127,6 +133,35 @@ fn element(kernel: &Kernel, access: &Access) -> String {
             let list: Vec<String> = s.iter().map(|e| text::print_affine(kernel, e)).collect();
             format!("{name}[{}]", list.join(", "))
         }
+    }
+}
+
+/// Loops as LLVM's terminology describes them.
+fn terms(out: &mut String, function: &FunctionLoops) {
+    if function.loops.is_empty() && function.reducible {
+        return;
+    }
+    let irreducible =
+        if function.reducible { "" } else { ", and a cycle that is none: it has several entries" };
+    let _ = writeln!(out, "natural loops of {}: {}{irreducible}", function.function, function.loops.len());
+    for (number, l) in function.loops.iter().enumerate() {
+        let place = l.location.as_ref().map_or_else(String::new, |l| format!(" at {}:{}", l.file, l.line));
+        let inside = l.parent.map_or_else(String::new, |p| format!(" in loop {p}"));
+        let one = |block: &Option<String>| block.clone().unwrap_or_else(|| "none".to_string());
+        let is = |yes: bool, form: &str| if yes { form.to_string() } else { format!("not {form}") };
+        let _ = writeln!(out, "  loop {number}{place}, depth {}{inside}", l.depth);
+        let (latch, preheader, guard) = (one(&l.latch), one(&l.preheader), one(&l.guard));
+        let _ = writeln!(out, "    header {}, latch {latch}, preheader {preheader}, guard {guard}", l.header);
+        let _ = writeln!(out, "    exiting {}, exits {}", l.exiting.join(" "), l.exits.join(" "));
+        let (simplified, rotated) = (is(l.simplified, "simplified"), is(l.rotated, "rotated"));
+        let _ = writeln!(out, "    {simplified}, {rotated}, {}", is(l.closed, "loop-closed"));
+        let taken = match (&l.backedge_taken, l.backedge_taken_at_most) {
+            (Some(exact), _) => exact.clone(),
+            (None, Some(most)) => format!("unknown, at most {most}"),
+            (None, None) => "unknown".to_string(),
+        };
+        let trips = l.trip_count.as_deref().unwrap_or("unknown");
+        let _ = writeln!(out, "    backedge-taken count {taken}, trip count {trips}");
     }
 }
 

@@ -38,6 +38,8 @@ pub struct LoopInfo<'m> {
     pub latch: Option<Block<'m>>,
     /// The only block outside that goes to the header, and nowhere else.
     pub preheader: Option<Block<'m>>,
+    /// The block in front whose branch enters the loop only where it runs at least once.
+    pub guard: Option<Block<'m>>,
     /// All blocks, of inner loops too; the header first.
     pub blocks: Vec<Block<'m>>,
     /// The blocks that may leave.
@@ -115,6 +117,7 @@ impl<'m> Analyses<'m> {
                 header: Block::from_raw(raw.header),
                 latch: Block::from_nullable(raw.latch),
                 preheader: Block::from_nullable(raw.preheader),
+                guard: Block::from_nullable(raw.guard),
                 blocks: self.read_blocks(i, 0),
                 exiting: self.read_blocks(i, 1),
                 exits: self.read_blocks(i, 2),
@@ -146,6 +149,12 @@ impl<'m> Analyses<'m> {
     /// The function.
     pub fn function(&self) -> Function<'m> {
         self.function
+    }
+
+    /// Whether some cycle is entered at several blocks, so that it is no loop.
+    pub fn irreducible(&self) -> bool {
+        // SAFETY: the function of the analyses.
+        unsafe { ffi::lt_irreducible(self.raw, self.function.raw()) }
     }
 
     /// All loops, outer before inner, in the order of the function.

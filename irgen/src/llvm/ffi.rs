@@ -47,6 +47,7 @@ pub struct LtLoop {
     pub header: LLVMBasicBlockRef,
     pub latch: LLVMBasicBlockRef,
     pub preheader: LLVMBasicBlockRef,
+    pub guard: LLVMBasicBlockRef,
     pub depth: u32,
     pub parent: u32,
     pub simplified: u8,
@@ -168,6 +169,8 @@ unsafe extern "C" {
         out: *mut LLVMBasicBlockRef,
         cap: usize,
     ) -> usize;
+    pub fn lt_irreducible(a: *const LtAnalyses, function: LLVMValueRef) -> bool;
+    pub fn lt_block_label(block: LLVMBasicBlockRef) -> *mut c_char;
     pub fn lt_loop_of(a: *const LtAnalyses, block: LLVMBasicBlockRef) -> u32;
     pub fn lt_dominates(a: *const LtAnalyses, x: LLVMBasicBlockRef, y: LLVMBasicBlockRef) -> bool;
     pub fn lt_value_dominates(a: *const LtAnalyses, value: LLVMValueRef, inst: LLVMValueRef) -> bool;

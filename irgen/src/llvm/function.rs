@@ -13,7 +13,7 @@ use super::inst::Inst;
 use super::kinds::{Linkage, MemoryEffects};
 use super::metadata::Metadata;
 use super::module::Module;
-use super::strings::{c_string, copy_str};
+use super::strings::{c_string, copy_str, take_message};
 use super::types::Type;
 use super::value::Value;
 
@@ -304,6 +304,12 @@ impl<'m> Block<'m> {
     /// Its name, empty where it has none.
     pub fn name(self) -> String {
         self.value().name()
+    }
+
+    /// As the text refers to it: `%body`, `%5`.
+    pub fn label(self) -> String {
+        // SAFETY: a valid block; the message is ours.
+        unsafe { take_message(ffi::lt_block_label(self.raw)) }
     }
 
     /// Whose block it is.
