@@ -300,6 +300,33 @@ impl Affine {
         i64::try_from(sum).ok()
     }
 
+    /// A bound, upper where the greatest value is asked for, over ranges of variables (first and last value): each occurrence of a
+    /// variable takes the end that bounds its term.
+    pub fn extreme(&self, greatest: bool, range: &dyn Fn(VarId) -> Option<[Affine; 2]>) -> Affine {
+        let mut result = Affine { terms: SmallVec::new(), ..*self };
+        for (atom, c) in &self.terms {
+            // A negative coefficient turns the bound around.
+            let greatest = greatest == (*c > 0);
+            let value = match atom {
+                Atom::Var(v) => match range(*v) {
+                    Some([first, last]) => {
+                        if greatest {
+                            last
+                        } else {
+                            first
+                        }
+                    }
+                    None => Affine::var(*v),
+                },
+                Atom::Param(p) => Affine::param(*p),
+                // Floor division is monotone in its numerator.
+                Atom::Div(d) => d.numerator.extreme(greatest, range).floor_div(d.denominator),
+            };
+            result = result + value.scale(*c);
+        }
+        result
+    }
+
     /// What decides the maximum of a list, sorted: without those that are never above another one.
     pub fn greatest(bounds: Vec<Affine>) -> Vec<Affine> {
         Affine::deciding(bounds, |difference| difference >= 0)
@@ -454,6 +481,14 @@ mod tests {
             prop_assert_eq!(eval(&e.modulo(d)), value.rem_euclid(d));
             prop_assert_eq!(eval(&e.ceil_div(d)), -(-value).div_euclid(d));
             prop_assert_eq!(e.clone() - e.clone(), Affine::constant(0));
+            // Over the three values from `v` on.
+            let e = e.floor_div(d) + x().scale(c) - x().floor_div(2);
+            let range = |w: VarId| (w == VarId(0)).then(|| [Affine::constant(v), Affine::constant(v + 2)]);
+            let (least, greatest) = (eval(&e.extreme(false, &range)), eval(&e.extreme(true, &range)));
+            for at in v..v + 3 {
+                let value = e.eval(&|_| Some(at), &|_| Some(n)).unwrap();
+                prop_assert!(least <= value && value <= greatest);
+            }
         }
     }
 }

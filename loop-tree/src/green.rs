@@ -4,6 +4,7 @@
 //! trees have equal hashes (128 bits; equality compares hashes, then structure is not looked at again).
 
 use crate::{Affine, ArrayId, Buffer, Condition, GuardCondition, RuntimeCondition, StmtId, VarId};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -344,6 +345,32 @@ impl Green {
             }
             _ => self.clone(),
         }
+    }
+}
+
+/// Equal subtrees of many trees become one.
+#[derive(Default)]
+pub struct Interner(FxHashMap<u128, Green>);
+
+impl Interner {
+    /// Children beyond which a node is taken as it is: looking at each would cost more than the change of one did.
+    const MOST_CHILDREN: usize = 64;
+
+    /// The same tree, of nodes that the trees before it share.
+    pub fn intern(&mut self, tree: &Green) -> Green {
+        if let Some(known) = self.0.get(&tree.structural_hash()) {
+            return known.clone();
+        }
+        let mut result = tree.clone();
+        let narrow = tree.child_count() <= Self::MOST_CHILDREN;
+        for (index, child) in tree.children().enumerate().filter(|_| narrow) {
+            let shared = self.intern(child);
+            if !shared.ptr_eq(child) {
+                result = result.with_child(index, shared);
+            }
+        }
+        self.0.insert(tree.structural_hash(), result.clone());
+        result
     }
 }
 

@@ -47,7 +47,7 @@ pub use affine::{Affine, Atom, FloorDiv};
 pub use buffer::{Buffer, BufferDim, Home, Window, WindowRange};
 pub use canonical::{canonical, canonical_from, fresh_variable, substitute};
 pub use condition::{Condition, Constraint, GuardCondition, Relation, RuntimeCondition};
-pub use green::{Alternative, Bounds, Children, Green, LoopHeader, LoopKind, Node, Summary};
+pub use green::{Alternative, Bounds, Children, Green, Interner, LoopHeader, LoopKind, Node, Summary};
 pub use ids::{AccessId, ArrayId, OpId, ParamId, StmtId, VarId};
 pub use kernel::{
     Access, AccessKind, AliasClass, Array, Kernel, Mask, Op, OpKind, Param, Reduction, SourceLocation,

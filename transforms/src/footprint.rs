@@ -2,7 +2,7 @@
 
 use crate::{Context, Refusal};
 use loop_tree::{
-    AccessKind, Affine, Around, ArrayId, Atom, Buffer, BufferDim, Occurrence, Path, Red, VarId, Window,
+    AccessKind, Affine, Around, ArrayId, Buffer, BufferDim, Occurrence, Path, Red, VarId, Window,
     WindowRange, occurrences,
 };
 
@@ -110,34 +110,30 @@ fn range(occurrence: &Occurrence, scope: &[VarId], e: &Affine) -> Option<WindowR
         if first.is_empty() || last.is_empty() {
             return None;
         }
-        lower = replaced(&lower, header.var, &first, &last)?;
-        upper = replaced(&upper, header.var, &last, &first)?;
+        lower = eliminated(&lower, false, header.var, &first, &last)?;
+        upper = eliminated(&upper, true, header.var, &first, &last)?;
     }
     let upper = upper.into_iter().map(|u| u.offset(1)).collect();
     Some(WindowRange { lower, upper })
 }
 
-/// With a variable replaced by the bounds in which an expression grows (`with`), or falls (`against`).
-fn replaced(list: &[Affine], var: VarId, with: &[Affine], against: &[Affine]) -> Option<Vec<Affine>> {
+/// Bounds of expressions where a variable lies between bounds of its own.
+fn eliminated(
+    list: &[Affine],
+    greatest: bool,
+    var: VarId,
+    first: &[Affine],
+    last: &[Affine],
+) -> Option<Vec<Affine>> {
     let mut result = Vec::new();
     for e in list {
-        let c = e.coefficient(var);
-        let rest = e - &Affine::var(var).scale(c);
-        if uses_in_division(&rest, var) {
-            return None;
-        }
-        match c {
-            0 => result.push(rest),
-            _ => result.extend((if c > 0 { with } else { against }).iter().map(|b| &rest + &b.scale(c))),
+        for (f, l) in first.iter().flat_map(|f| last.iter().map(move |l| (f, l))) {
+            result.push(e.extreme(greatest, &|v| (v == var).then(|| [f.clone(), l.clone()])));
         }
     }
     result.sort();
     result.dedup();
     (result.len() <= MOST_BOUNDS && result.iter().all(Affine::is_exact)).then_some(result)
-}
-
-fn uses_in_division(e: &Affine, var: VarId) -> bool {
-    e.terms().iter().any(|(atom, _)| matches!(atom, Atom::Div(d) if d.numerator.uses(var)))
 }
 
 /// The smallest box known to hold all.

@@ -96,7 +96,7 @@ fn extreme(occurrence: &Occurrence, mut e: Affine, greatest: bool) -> Option<Aff
             let mut upper: Vec<Affine> = header.upper().iter().map(|b| resolve(b).offset(-1)).collect();
             from_guards(occurrence, at, header.var, &mut lower, &mut upper);
             let (lower, upper) = (tightest(lower, 1)?, tightest(upper, -1)?);
-            e = eliminate(&e, header.var, &lower, &upper, greatest);
+            e = e.extreme(greatest, &|v| (v == header.var).then(|| [lower.clone(), upper.clone()]));
         }
     }
     (e.is_exact() && e.is_invariant()).then_some(e)
@@ -163,20 +163,4 @@ fn tightest(bounds: Vec<Affine>, sign: i64) -> Option<Affine> {
         }
     }
     best
-}
-
-fn eliminate(e: &Affine, var: VarId, lower: &Affine, upper: &Affine, greatest: bool) -> Affine {
-    let mut result = Affine::constant(e.constant_term());
-    for (atom, coefficient) in e.terms() {
-        // A negative coefficient turns the bound around.
-        let greatest = greatest == (*coefficient > 0);
-        let value = match atom {
-            Atom::Var(v) if *v == var => if greatest { upper } else { lower }.clone(),
-            // Floor division is monotone in its numerator.
-            Atom::Div(d) => eliminate(&d.numerator, var, lower, upper, greatest).floor_div(d.denominator),
-            other => Affine::atom(other.clone()),
-        };
-        result = result + value.scale(*coefficient);
-    }
-    result
 }

@@ -22,7 +22,7 @@ use super::strip_mine::Blocks;
 use crate::loop_ref::list;
 use crate::nest::{self, Band, Link};
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
-use loop_tree::{Affine, Atom, Bounds, Condition, Constraint, Green, LoopHeader, LoopKind, VarId};
+use loop_tree::{Affine, Bounds, Condition, Constraint, Green, LoopHeader, LoopKind, VarId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -239,23 +239,9 @@ fn resolve(between: &[Vec<Link>], e: &Affine) -> Affine {
 
 /// The least or greatest value of an expression over a tile.
 fn extreme(e: &Affine, boxes: &[(VarId, Affine, Affine)], greatest: bool) -> Option<Affine> {
-    if !boxes.iter().any(|(v, ..)| e.uses(*v)) {
-        return Some(e.clone());
-    }
-    let mut result = Affine::constant(e.constant_term());
-    for (atom, c) in e.terms() {
-        let greatest = greatest == (*c > 0);
-        let value = match atom {
-            Atom::Var(v) => match boxes.iter().find(|(w, ..)| w == v) {
-                Some((_, first, last)) => if greatest { last } else { first }.clone(),
-                None => Affine::var(*v),
-            },
-            Atom::Param(p) => Affine::param(*p),
-            Atom::Div(d) => extreme(&d.numerator, boxes, greatest)?.floor_div(d.denominator),
-        };
-        result = result + value.scale(*c);
-    }
-    result.is_exact().then_some(result)
+    let range =
+        |v| boxes.iter().find(|(w, ..)| *w == v).map(|(_, first, last)| [first.clone(), last.clone()]);
+    Some(e.extreme(greatest, &range)).filter(Affine::is_exact)
 }
 
 fn around(tiles: &[Tiled], body: Green) -> Green {
