@@ -8,7 +8,7 @@ use super::variant::{
 use super::{Explorer, Problem};
 use analyses::{AnalysisError, Oracle, Verdict, Witness};
 use cost_model::{Cost, Prepared};
-use loop_tree::{Green, RuntimeCondition};
+use loop_tree::{Green, Interner, RuntimeCondition};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -79,6 +79,8 @@ pub struct Engine<'e, 'a> {
     /// What became of each tree met, by its hash.
     known: FxHashMap<u128, Met>,
     variants: Vec<Variant>,
+    /// Variants share what is equal in them.
+    interner: Interner,
     refused: Vec<Refused>,
     statistics: Statistics,
     /// Variants that may be tried before the phase at hand ends; at most the limit.
@@ -124,6 +126,7 @@ impl<'e, 'a> Engine<'e, 'a> {
             },
             known: FxHashMap::default(),
             variants: Vec::new(),
+            interner: Interner::default(),
             refused: Vec::new(),
             statistics: Statistics::default(),
             ceiling: explorer.limits.variants,
@@ -390,6 +393,7 @@ impl<'e, 'a> Engine<'e, 'a> {
                     self.statistics.legal += 1;
                     self.known.insert(hash, Met::Legal(self.variants.len()));
                     let sketch = sketch.cloned();
+                    let root = self.interner.intern(&root);
                     self.variants.push(Variant { root, recipe, conditions, sketch, cost });
                 }
             }
