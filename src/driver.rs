@@ -42,6 +42,9 @@ pub const MIN_GAIN: f64 = 1.5;
 const NEGLIGIBLE: f64 = 0.01;
 /// By how much fewer variants are tried there.
 const SMALLER_SEARCH: usize = 8;
+/// Accesses of a kernel from which on fewer variants are tried, as each takes longer to judge; and how many are tried in any case.
+const ACCESSES: usize = 48;
+const FEWEST: usize = 48;
 
 /// A region with what the search found.
 #[derive(Clone, Debug)]
@@ -87,6 +90,8 @@ pub struct Session<'a> {
     pub stage: Stage,
     /// What the session is for.
     pub purpose: Purpose,
+    /// Predicted gain that is worth a change: where less is possible at most, nothing is searched, but to tell all that can be done.
+    pub min_gain: f64,
     /// Told what is going on.
     pub progress: Option<Progress<'a>>,
 }
@@ -158,7 +163,7 @@ impl<'a> Session<'a> {
     /// A session that tells nobody how far it is.
     pub fn new(input: &'a [u8], name: &'a str, optimizer: &'a Optimizer) -> Session<'a> {
         let (stage, purpose) = (Stage::Written, Purpose::Explore);
-        Session { input, name, optimizer, stage, purpose, progress: None }
+        Session { input, name, optimizer, stage, purpose, min_gain: MIN_GAIN, progress: None }
     }
 }
 
@@ -307,14 +312,26 @@ impl Session<'_> {
                 }
             };
             let params = self.optimizer.settings.parameter_values(&region.kernel, &region.likely);
-            let cycles = models[at].1.cost.prepare(&region.kernel, &params).cost_of_original().cycles;
-            searches.push((function, vectors, number, region, at, cycles));
+            let prepared = models[at].1.cost.prepare(&region.kernel, &params);
+            let cycles = prepared.cost_of_original().cycles;
+            let possible = cycles.max(1.0) / prepared.least().max(1.0);
+            drop(prepared);
+            searches.push((function, vectors, number, region, at, (cycles, possible)));
         }
-        let longest = searches.iter().map(|(.., cycles)| *cycles).fold(0.0, f64::max);
-        for (function, vectors, number, region, at, cycles) in searches {
+        let longest = searches.iter().map(|(.., (cycles, _))| *cycles).fold(0.0, f64::max);
+        for (function, vectors, number, region, at, (cycles, possible)) in searches {
             let LiftedKernel { kernel, location, likely } = region;
-            if cycles < WORTHWHILE && self.purpose != Purpose::Explore {
-                let why = format!("it is predicted to take {cycles:.0} cycles, too few for a change to pay");
+            let too_little = match self.purpose {
+                Purpose::Explore => None,
+                _ if cycles < WORTHWHILE => {
+                    Some(format!("it is predicted to take {cycles:.0} cycles, too few for a change to pay"))
+                }
+                _ if possible < self.min_gain => Some(format!(
+                    "it is predicted to take {possible:.2}x of what it takes in the best order at most"
+                )),
+                _ => None,
+            };
+            if let Some(why) = too_little {
                 explored.skipped.push(SkippedRegion { function, number, location, why, asked: false });
                 continue;
             }
@@ -322,6 +339,9 @@ impl Session<'_> {
             if cycles < NEGLIGIBLE * longest {
                 limits.variants = limits.variants.div_ceil(SMALLER_SEARCH);
             }
+            let accesses: usize = kernel.statements.iter().map(|s| s.accesses.len()).sum();
+            let afford = (limits.variants * ACCESSES).div_ceil(accesses.max(1)).max(FEWEST);
+            limits.variants = limits.variants.min(afford);
             match self.optimizer.search(
                 &models[at].1,
                 limits,

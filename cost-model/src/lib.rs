@@ -35,6 +35,7 @@ mod extents;
 mod facts;
 mod footprint;
 mod instruction_count;
+mod least;
 mod linear;
 mod lower;
 mod model;
@@ -92,6 +93,11 @@ pub trait Prepared: Send + Sync {
 
     /// As [`CostModel::cost_of_original`].
     fn cost_of_original(&self) -> Cost;
+
+    /// Cycles that no tree of the kernel costs less than; zero where the model knows of none.
+    fn least(&self) -> f64 {
+        0.0
+    }
 }
 
 /// A model that finds nothing in advance.

@@ -4,6 +4,7 @@ use crate::body::body;
 use crate::clang::{Circumstances, Packing, Plan, keep, plan, weaken};
 use crate::explain::{Cost, Term};
 use crate::facts::Facts;
+use crate::least::least;
 use crate::lower::{Loop, Lowered, lower};
 use crate::throughput::price;
 use crate::traffic::{Traffic, traffic};
@@ -23,7 +24,7 @@ pub struct AnalyticModel {
 
 /// Exponent of the norm that adds times which overlap, of core and transfers, and of transfers between levels where these do:
 /// 1 would be none, infinity all.
-const OVERLAP: f64 = 2.0;
+pub(crate) const OVERLAP: f64 = 2.0;
 /// Lanes from which on what is left over of a vectorised loop is a vectorised loop of its own.
 const SHORTEST_WITH_EPILOGUE: u32 = 16;
 /// Cycles to start and join the threads of a parallel loop.
@@ -334,5 +335,10 @@ impl Prepared for PreparedModel<'_> {
     fn cost_of_original(&self) -> Cost {
         let program = lower(&self.facts, &unroll_short(self.facts.kernel, &self.facts.kernel.original));
         Cost::of(self.model.terms(&program, true, None))
+    }
+
+    fn least(&self) -> f64 {
+        let program = lower(&self.facts, &self.facts.kernel.original);
+        least(&program, &*self.model.target) / f64::from(self.model.threads)
     }
 }

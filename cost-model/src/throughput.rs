@@ -18,11 +18,11 @@ pub(crate) struct Iteration {
 const CONTROL_INSTRUCTIONS: f64 = 1.0;
 /// Exponent of the norm that adds the times of ports: of register tiles in the first level of cache on Zen 5, those bound by
 /// arithmetic take its time, those that load, store and compute alike half as much more.
-const SHARING: i32 = 4;
+pub(crate) const SHARING: i32 = 4;
 /// Registers that hold neither invariants nor accumulators.
 pub(crate) const TEMPORARIES: usize = 4;
 /// Fraction of the ideal speed-up that packing neighbours reaches: broadcasts and permutations remain.
-const ADJACENT_EFFICIENCY: f64 = 0.6;
+pub(crate) const ADJACENT_EFFICIENCY: f64 = 0.6;
 
 /// Cycles of an iteration that is executed as planned.
 pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration {

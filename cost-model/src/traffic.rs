@@ -5,10 +5,12 @@
 
 use crate::Target;
 use crate::footprint::{Footprint, Group, Union, groups};
+use crate::least::lasts;
 use crate::lower::Lowered;
 use crate::trip_counts::LARGEST;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// Lines or pages moved for one group, by level.
 pub(crate) struct Traffic {
@@ -26,8 +28,8 @@ struct Level {
     sets: f64,
 }
 
-pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic> {
-    let levels: SmallVec<[Level; 6]> = target
+fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
+    target
         .caches()
         .iter()
         .map(|c| {
@@ -40,7 +42,56 @@ pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic
             capacity: f64::from(t.entries),
             sets: 0.0,
         }))
-        .collect();
+        .collect()
+}
+
+/// Cycles at each level for what is touched at all, brought in once, in the best order.
+pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec<[f64; 6]> {
+    let levels = levels(target);
+    let mut arrays: BTreeMap<usize, (SmallVec<[Union; 6]>, bool)> = BTreeMap::new();
+    for group in groups(program).into_iter().filter(|g| lasts(program, g.array) && g.probability >= 1.0) {
+        let mut s = State::new(group, levels.len());
+        s.inner.extend(program.path(s.group.parent));
+        s.measure(program, &levels, None);
+        let (unions, written) = arrays.entry(s.group.array).or_default();
+        *written |= s.group.written;
+        for (i, level) in levels.iter().enumerate() {
+            match unions.get_mut(i) {
+                Some(union) => {
+                    let most =
+                        program.bytes(s.group.array).map_or(f64::MAX, |b| (b / level.unit).ceil() + 1.0);
+                    union.add(s.footprints[i], level.unit, most);
+                }
+                None => unions.push(Union::of(s.footprints[i])),
+            }
+        }
+    }
+    let last = target.caches().len().saturating_sub(1);
+    let fills = target.caches().iter().map(|c| c.fill).chain(target.tlbs().iter().map(|t| t.miss));
+    fills
+        .enumerate()
+        .map(|(i, fill)| {
+            let lines = |written: bool| {
+                let all = arrays.values().filter(|a| a.1 == written);
+                all.filter_map(|a| a.0.get(i)).map(|u| u.total.lines).sum::<f64>()
+            };
+            let (read, written) = (lines(false), lines(true));
+            let fits = fit(i, (read + written) / levels[i].capacity.max(1.0));
+            let in_order = if i == last { WRITTEN_BACK } else { 1.0 };
+            (read + in_order * written) * fill * (fits * RESIDENT + 1.0 - fits)
+        })
+        .collect()
+}
+
+/// How far what is touched stays in a level, of which it is such a part. Replacement is not perfect, and capacity is shared: no
+/// sharp edge. Lines fetched ahead take room in the first level.
+fn fit(level: usize, part: f64) -> f64 {
+    let edge = if level == 0 { 0.95 } else { 1.15 };
+    ((edge - part) / 0.3).clamp(0.0, 1.0)
+}
+
+pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic> {
+    let levels = levels(target);
     let mut all: Vec<State> = groups(program).into_iter().map(|g| State::new(g, levels.len())).collect();
     for s in &mut all {
         s.measure(program, &levels, None);
@@ -179,10 +230,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         .enumerate()
         .map(|(i, level)| {
             let total: f64 = arrays.iter().filter_map(|a| a.1.get(i)).map(|(u, _)| u.total.effective).sum();
-            // Replacement is not perfect, and capacity is shared: no sharp edge. Lines fetched ahead take room in the
-            // first level.
-            let edge = if i == 0 { 0.95 } else { 1.15 };
-            ((edge - total / level.capacity.max(1.0)) / 0.3).clamp(0.0, 1.0)
+            fit(i, total / level.capacity.max(1.0))
         })
         .collect();
     for &g in inside {

@@ -110,3 +110,26 @@ fn what_no_sample_meets_is_not_free() {
     let tiled = model.cost(&program.kernel, program.tree(), &[1000, 1000]);
     assert!(tiled.cycles > 0.8 * original.cycles, "{} {}", tiled.explain(), original.explain());
 }
+
+/// Products at the width of vectors, and lines from memory, are what no order saves; loops that gain nothing are known by that.
+#[test]
+fn what_any_order_costs_at_least() {
+    let model = AnalyticModel::new(targets::by_name("znver5").unwrap());
+    let possible = |text: &str| {
+        let program = parse(text).unwrap();
+        let prepared = model.prepare(&program.kernel, &[]);
+        assert!(prepared.least() <= prepared.cost(program.tree()).cycles);
+        prepared.cost_of_original().cycles / prepared.least()
+    };
+    let copy = "nest @copy[] { array A: f64[10000000] array B: f64[10000000]
+        for i in 0..10000000 { S: A[i] = B[i] * 2.0 } }";
+    assert!(possible(copy) < 1.3, "{}", possible(copy));
+    let columns = "nest @columns[] { array A: f64[3000, 3000] array B: f64[3000, 3000]
+        for j in 0..3000 { for i in 0..3000 { S: A[i, j] = B[i, j] * 2.0 } }
+        variant { for i in 0..3000 { for j in 0..3000 { S } } } }";
+    assert!(possible(columns) > 3.0, "{}", possible(columns));
+    let product = "nest @product[] { array A: f64[900, 900] array B: f64[900, 900] array C: f64[900, 900]
+        for i in 0..900 { for j in 0..900 { for k in 0..900 { S: C[i, j] = C[i, j] + A[i, k] * B[k, j] } } }
+        variant { for i in 0..900 { for k in 0..900 { for j in 0..900 { S } } } } }";
+    assert!(possible(product) > 10.0, "{}", possible(product));
+}

@@ -78,7 +78,8 @@ fn optimise(module: &mut Module<'_>, parameters: &str, touched: &Cell<bool>) -> 
     let name = module.name();
     let optimizer = Optimizer::new(options.settings).map_err(OptionError::from)?;
     let stage = Stage::InPipeline;
-    let session = Session { stage, purpose, ..Session::new(&bitcode, &name, &optimizer) };
+    let min_gain = options.min_gain;
+    let session = Session { stage, purpose, min_gain, ..Session::new(&bitcode, &name, &optimizer) };
     let mut explored = session.explore()?;
     let rehearsed = session.rehearse(&mut explored, options.min_gain)?;
     if !rehearsed.is_empty() {

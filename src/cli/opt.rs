@@ -35,7 +35,9 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     let name = file.display().to_string();
     // Both find the same.
     let purpose = if arguments.remarks { Purpose::Explain } else { Purpose::Replace };
-    let session = Session { progress: Some(&tell), purpose, ..Session::new(bytes, &name, &optimizer) };
+    let min_gain = arguments.min_gain;
+    let session =
+        Session { progress: Some(&tell), purpose, min_gain, ..Session::new(bytes, &name, &optimizer) };
     let failed = |e| input::from_driver(e, file);
     let mut told = None;
     let choices = if arguments.recipe == "best" {

@@ -1,0 +1,41 @@
+//! What a kernel costs at least is no more than what any legal variant of it is predicted to cost.
+
+use looptree::driver::{Optimizer, Session, Settings, compile_source};
+use rayon::prelude::*;
+use std::path::PathBuf;
+
+#[test]
+fn no_variant_of_a_kernel_costs_less_than_the_least() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/bench/kernels");
+    let files = std::fs::read_dir(folder).expect("kernels").map(|f| f.expect("a file").path());
+    let mut files: Vec<PathBuf> = files.filter(|p| p.extension().is_some_and(|e| e == "c")).collect();
+    files.sort();
+    assert!(files.len() > 40);
+    let below: Vec<String> = files.par_iter().flat_map(below_the_least).collect();
+    assert!(below.is_empty(), "{}", below.join("\n"));
+}
+
+fn below_the_least(file: &PathBuf) -> Vec<String> {
+    let mut settings = Settings::default();
+    settings.target = "znver5".to_string();
+    settings.limits.variants = 60;
+    let optimizer = Optimizer::new(settings).expect("an optimizer");
+    let bitcode = compile_source(file, &[]).expect("it compiles");
+    let name = file.display().to_string();
+    let explored = Session::new(&bitcode, &name, &optimizer).explore().expect("it is explored");
+    let mut result = Vec::new();
+    for region in &explored.regions {
+        let models = optimizer.models.for_code(region.vectors);
+        let least = models.cost.prepare(&region.kernel, &region.params).least();
+        assert!(least >= 0.0 && least.is_finite());
+        for v in region.exploration.variants.iter().filter(|v| v.cost.cycles < least) {
+            result.push(format!(
+                "{name} {}: {:.0} < {least:.0}, {}",
+                region.label(),
+                v.cost.cycles,
+                v.recipe
+            ));
+        }
+    }
+    result
+}
