@@ -3,7 +3,7 @@
 
 use crate::chains::{Chains, Value, Waits};
 use crate::lower::{Leaf, Lowered, is_opaque};
-use crate::operations::{Reordering, class_of, reordering};
+use crate::operations::{Reordering, class_of, differences_of_bytes, reordering};
 use crate::overlap::{References, gcd, overlap};
 use crate::{OpClass, Target};
 use loop_tree::{Affine, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtId};
@@ -62,6 +62,8 @@ pub(crate) struct Body {
     pub compared: f64,
     /// Branches that depend on data or the loop variable.
     pub branches: f64,
+    /// Whether all that is summed are absolute differences of bytes, eight of which one instruction adds up.
+    pub differences: bool,
     pub opaque: bool,
 }
 
@@ -138,6 +140,7 @@ pub(crate) fn body(
         taken_over: SmallVec::new(),
         in_turn: false,
         summands: 0,
+        differences: true,
         target,
     };
     for leaf in leaves {
@@ -181,6 +184,8 @@ struct Scan<'a> {
     in_turn: bool,
     /// Values added to sums that may be reassociated.
     summands: usize,
+    /// Whether all statements so far add up differences of bytes.
+    differences: bool,
     target: &'a dyn Target,
 }
 
@@ -344,10 +349,24 @@ impl Scan<'_> {
         if leaf.varying_guard {
             self.result.branches += leaf.probability.min(1.0 - leaf.probability).max(0.05);
         }
+        let differences = differences_of_bytes(&statement.ops).filter(|_| self.target.differences_of_bytes());
+        self.differences &=
+            differences.is_some() || statement.ops.iter().all(|o| class_of(&o.kind, o.ty).is_none());
+        // Loads that only some data make happen are behind a branch.
+        let guarded = |op: &&Op| matches!(op.kind, OpKind::Load(_));
+        let mut conditions: SmallVec<[OpId; 4]> =
+            statement.ops.iter().filter(guarded).filter_map(|op| Some(op.mask?.op)).collect();
+        conditions.sort_unstable();
+        conditions.dedup();
+        self.result.branches += 0.5 * leaf.probability * conditions.len() as f64;
         let mut values: SmallVec<[Value; 8]> = SmallVec::with_capacity(statement.ops.len());
         for (index, op) in statement.ops.iter().enumerate() {
             let masked = op.mask.is_some() || leaf.varying_guard;
-            let weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
+            let mut weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
+            let mut width = op.ty;
+            if let Some(differences) = &differences {
+                (weight, width) = differences.counted(OpId::new(index), weight, width);
+            }
             let value = match &op.kind {
                 OpKind::Const(_) => Value { number: Some(CONSTANT), ..Value::default() },
                 OpKind::Affine(e) => Value { varies: !e.is_invariant(), ..Value::default() },
@@ -365,11 +384,12 @@ impl Scan<'_> {
                     Some((_, Some(equal))) => equal,
                     Some((key, None)) => {
                         let number = Some(self.number());
-                        let value = Value { number, ..self.compute(kind, op, statement, &values, weight) };
+                        let value =
+                            Value { number, ..self.compute(kind, op, statement, &values, (weight, width)) };
                         self.computed.insert(key, value.clone());
                         value
                     }
-                    None => self.compute(kind, op, statement, &values, weight),
+                    None => self.compute(kind, op, statement, &values, (weight, width)),
                 },
             };
             values.push(value);
@@ -402,7 +422,7 @@ impl Scan<'_> {
         op: &Op,
         statement: &Statement,
         values: &[Value],
-        weight: f64,
+        (weight, width): (f64, ScalarType),
     ) -> Value {
         let class = class_of(kind, op.ty).map(|class| match kind {
             // By a constant: the high half of a product.
@@ -416,7 +436,7 @@ impl Scan<'_> {
         });
         let ty = match kind {
             OpKind::Compare(_, a, _) => statement.ops.get(a.index()).map_or(op.ty, |o| o.ty),
-            _ => op.ty,
+            _ => width,
         };
         let mut result = Value::default();
         for operand in kind.operands().iter().filter_map(|o| values.get(o.index())) {
@@ -612,6 +632,7 @@ impl Scan<'_> {
         if only_sums && self.result.accumulators > 0 && self.result.max_lanes > 1.0 {
             let each = self.summands / self.result.accumulators;
             self.result.summed = runs(&loaded).min().unwrap_or(0).min(each);
+            self.result.differences = self.differences;
         }
         self.result
     }

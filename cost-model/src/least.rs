@@ -5,11 +5,11 @@ use crate::body::body;
 use crate::linear::Linear;
 use crate::lower::{Leaf, Lowered};
 use crate::model::OVERLAP;
-use crate::operations::{Reordering, class_of, reordering};
+use crate::operations::{Reordering, class_of, differences_of_bytes, reordering};
 use crate::throughput::{ADJACENT_EFFICIENCY, SHARING};
 use crate::traffic::compulsory;
 use crate::{OpClass, Target};
-use loop_tree::{OpKind, ScalarType, Storage};
+use loop_tree::{OpId, OpKind, ScalarType, Storage};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -67,7 +67,8 @@ impl Work {
         target: &dyn Target,
     ) {
         let mut values: SmallVec<[Rows; 8]> = SmallVec::with_capacity(leaf.statement.ops.len());
-        for op in &leaf.statement.ops {
+        let differences = differences_of_bytes(&leaf.statement.ops).filter(|_| target.differences_of_bytes());
+        for (index, op) in leaf.statement.ops.iter().enumerate() {
             let mut rows = Rows::new();
             for operand in op.kind.operands() {
                 rows.extend(values[operand.index()].iter().cloned());
@@ -97,6 +98,10 @@ impl Work {
                         let ty = match kind {
                             OpKind::Compare(_, a, _) => leaf.statement.ops[a.index()].ty,
                             _ => op.ty,
+                        };
+                        let (count, ty) = match &differences {
+                            Some(d) => d.counted(OpId::new(index), count, ty),
+                            None => (count, ty),
                         };
                         self.operation(class, ty, count, target);
                     }

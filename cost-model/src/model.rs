@@ -167,6 +167,10 @@ impl AnalyticModel {
             entry += (b.invariant as f64 + b.hoisted) / target.loads_per_cycle().max(0.1);
             // Accumulators are loaded and stored around the loop.
             entry += b.accumulators as f64 * 0.75;
+            if lanes > 1.0 && !outer_lanes {
+                // In the end lanes are added up by halves, each a permutation and an addition.
+                entry += b.accumulators as f64 * lanes.log2();
+            }
         }
         let entry = entry * l.runs;
         compute = (compute + entry).min(LARGEST);

@@ -1,7 +1,7 @@
 //! What targets make of operations.
 
 use crate::OpClass;
-use loop_tree::{BinaryOp, CastOp, Intrinsic, OpFlags, OpKind, ScalarType};
+use loop_tree::{BinaryOp, CastOp, Intrinsic, Op, OpFlags, OpId, OpKind, ScalarType};
 
 /// In which other orders a chain of operations may be computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +54,50 @@ pub(crate) fn reordering(kind: &OpKind, flags: OpFlags) -> Reordering {
         _ => return Reordering::No,
     };
     Reordering::Of(reduction)
+}
+
+/// Operations that become one instruction for eight sums: the absolute difference of two bytes, added to a sum.
+pub(crate) struct Differences {
+    /// Conversions of the bytes, and their difference.
+    inside: [OpId; 3],
+    absolute: OpId,
+    sum: OpId,
+}
+
+impl Differences {
+    /// Of an operation that would count so much in that width, what it counts.
+    pub fn counted(&self, op: OpId, weight: f64, width: ScalarType) -> (f64, ScalarType) {
+        if self.inside.contains(&op) {
+            (0.0, width)
+        } else if op == self.absolute {
+            (weight, ScalarType::I8)
+        } else if op == self.sum {
+            (weight / 8.0, width)
+        } else {
+            (weight, width)
+        }
+    }
+}
+
+/// Finds a sum of absolute differences of bytes, as LLVM's code generator for x86 does (`combineBasicSADPattern`).
+pub(crate) fn differences_of_bytes(ops: &[Op]) -> Option<Differences> {
+    let at = |o: &OpId| &ops[o.index()].kind;
+    let byte = |o: &OpId| match at(o) {
+        OpKind::Cast(CastOp::ZExt, from) => ops[from.index()].ty == ScalarType::I8,
+        _ => false,
+    };
+    let absolute = ops.iter().position(|o| matches!(o.kind, OpKind::Call(Intrinsic::Abs, _)))?;
+    let absolute = OpId::new(absolute);
+    let OpKind::Call(_, operands) = at(&absolute) else { return None };
+    let difference = *operands.first()?;
+    let OpKind::Binary(BinaryOp::Sub, a, b) = at(&difference) else { return None };
+    let uses = |o: OpId| ops.iter().flat_map(|op| op.kind.operands()).filter(|used| *used == o).count();
+    let sum = ops.iter().position(
+        |o| matches!(o.kind, OpKind::Binary(BinaryOp::Add, x, y) if x == absolute || y == absolute),
+    )?;
+    let alone = [*a, *b, difference, absolute].into_iter().all(|o| uses(o) == 1);
+    let found = Differences { inside: [*a, *b, difference], absolute, sum: OpId::new(sum) };
+    (byte(a) && byte(b) && alone).then_some(found)
 }
 
 /// What a target counts it as; `None`: nothing.

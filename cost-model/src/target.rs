@@ -170,6 +170,10 @@ pub trait Target: Send + Sync {
     fn transfers_overlap(&self) -> bool {
         false
     }
+    /// Whether one instruction adds up absolute differences of bytes (`psadbw`).
+    fn differences_of_bytes(&self) -> bool {
+        false
+    }
     /// Cache levels, first level first; the last one is filled from memory.
     fn caches(&self) -> &[CacheLevel];
     /// Levels of address translation, first level first.

@@ -54,6 +54,8 @@ pub struct StaticTarget {
     pub store_forward: f64,
     pub window: Window,
     pub transfers_overlap: bool,
+    #[serde(default = "yes")]
+    pub differences_of_bytes: bool,
     pub caches: Vec<CacheLevel>,
     pub tlbs: Vec<TlbLevel>,
     pub page_bytes: u32,
@@ -61,6 +63,11 @@ pub struct StaticTarget {
     pub control: ControlCosts,
     pub cores: u32,
     pub frequency_ghz: f64,
+}
+
+/// What files say that do not mention it: they were written on x86-64.
+fn yes() -> bool {
+    true
 }
 
 /// Latency and reciprocal throughput of each class, for scalars and for whole vectors of 64-bit elements.
@@ -165,6 +172,10 @@ impl Target for StaticTarget {
     }
     fn transfers_overlap(&self) -> bool {
         self.transfers_overlap
+    }
+
+    fn differences_of_bytes(&self) -> bool {
+        self.differences_of_bytes
     }
     fn caches(&self) -> &[CacheLevel] {
         &self.caches

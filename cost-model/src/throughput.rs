@@ -71,6 +71,8 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         Packing::Sums(n) => (body.loads.len() as f64 / f64::from(n), 0.0),
         _ => (0.0, 0.0),
     };
+    // What gathers take more than their loads does not keep the first level busy.
+    let mut microcode = 0.0;
     let mut access = |stride: &Stride, count: &mut f64| match (lanes, stride) {
         (1, _) => *count += 1.0 / pack,
         (_, Stride::Invariant) => *count += 1.0,
@@ -88,6 +90,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         (n, Stride::Far) => {
             *count += f64::from(n) * far;
             shuffles += f64::from(n) * far;
+            microcode += f64::from(n) * (far - 1.0).max(0.0);
         }
     };
     if whole + single > 0.0 {
@@ -106,7 +109,8 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     }
     if let Packing::Sums(n) = packing {
         // Halves are added until one lane is left.
-        let steps = f64::from(n.ilog2()) * body.accumulators as f64;
+        let left = if body.differences { n / 8 } else { n }.max(1);
+        let steps = f64::from(left.ilog2()) * body.accumulators as f64;
         shuffles += steps;
         integer += steps * target.op(OpClass::Integer, widest, 1).reciprocal;
         instructions += steps;
@@ -133,7 +137,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     instructions += loads + stores + shuffles + CONTROL_INSTRUCTIONS;
     let loading = loads / target.loads_per_cycle().max(0.1);
     let storing = stores / target.stores_per_cycle().max(0.1);
-    let accesses = loading.max(storing);
+    let accesses = ((loads - microcode).max(0.0) / target.loads_per_cycle().max(0.1)).max(storing);
     let candidates = [
         ("floating point", float),
         ("integer", integer),

@@ -26,23 +26,30 @@ struct Level {
     unit: f64,
     capacity: f64,
     sets: f64,
+    /// Whether it is filled from memory.
+    last: bool,
 }
 
 fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
-    target
+    let mut levels: SmallVec<[Level; 6]> = target
         .caches()
         .iter()
         .map(|c| {
             let lines = c.bytes as f64 / f64::from(c.line.max(1));
             let sets = if c.indexed { lines / f64::from(c.ways.max(1)) } else { 0.0 };
-            Level { unit: f64::from(c.line.max(1)), capacity: lines, sets }
+            Level { unit: f64::from(c.line.max(1)), capacity: lines, sets, last: false }
         })
         .chain(target.tlbs().iter().map(|t| Level {
             unit: f64::from(target.page_bytes().max(1)),
             capacity: f64::from(t.entries),
             sets: 0.0,
+            last: false,
         }))
-        .collect()
+        .collect();
+    if let Some(last) = target.caches().len().checked_sub(1) {
+        levels[last].last = true;
+    }
+    levels
 }
 
 /// Cycles at each level for what is touched at all, brought in once, in the best order.
@@ -76,16 +83,21 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
                 all.filter_map(|a| a.0.get(i)).map(|u| u.total.lines).sum::<f64>()
             };
             let (read, written) = (lines(false), lines(true));
-            let fits = fit(i, (read + written) / levels[i].capacity.max(1.0));
+            let fits = fit(i, i == last, (read + written) / levels[i].capacity.max(1.0));
             let in_order = if i == last { WRITTEN_BACK } else { 1.0 };
             (read + in_order * written) * fill * (fits * RESIDENT + 1.0 - fits)
         })
         .collect()
 }
 
-/// How far what is touched stays in a level, of which it is such a part. Replacement is not perfect, and capacity is shared: no
-/// sharp edge. Lines fetched ahead take room in the first level.
-fn fit(level: usize, part: f64) -> f64 {
+/// How far what is touched stays in a level, of which it is such a part. Capacity is shared: no sharp edge. Lines fetched ahead
+/// take room in the first level. The last one does not replace what was used longest ago (on Zen it takes what the second level
+/// gives up): of what is too large for it, a part stays from one time to the next.
+fn fit(level: usize, last: bool, part: f64) -> f64 {
+    if last {
+        let beyond = if part > 1.0 { 0.5 / (part * part) } else { 0.0 };
+        return (1.85 - part).clamp(beyond, 1.0);
+    }
     let edge = if level == 0 { 0.95 } else { 1.15 };
     ((edge - part) / 0.3).clamp(0.0, 1.0)
 }
@@ -230,7 +242,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         .enumerate()
         .map(|(i, level)| {
             let total: f64 = arrays.iter().filter_map(|a| a.1.get(i)).map(|(u, _)| u.total.effective).sum();
-            fit(i, total / level.capacity.max(1.0))
+            fit(i, level.last, total / level.capacity.max(1.0))
         })
         .collect();
     for &g in inside {

@@ -64,13 +64,14 @@ fn sums_that_go_through_memory_cost_what_forwarding_takes() {
 }
 
 #[test]
-fn what_the_original_gathers_is_not_cheap() {
-    // A column of the triangle of a rank update.
+fn what_the_original_gathers_costs_about_what_its_loads_cost() {
+    // A column of the triangle of a rank update. Measured on Zen 5: 1.8 cycles an element where they are gathered, 2.4 where not.
     let text = "nest @update[N] { array A: f64[500, 1000] array C: f64[500, 500]
         for i in 0..500 { for k in 0..1000 { for j in 0..500 { S: C[i, j] = C[i, j] + A[j, k] * A[i, k] } } } }";
     let program = parse(text).expect("it parses");
     let told = model().cost(&program.kernel, program.tree(), &[]).cycles;
-    assert!(model().cost_of_original(&program.kernel, &[]).cycles > 1.5 * told);
+    let original = model().cost_of_original(&program.kernel, &[]).cycles;
+    assert!((0.7..1.5).contains(&(original / told)), "{}", original / told);
 }
 
 #[test]
@@ -353,7 +354,7 @@ fn a_sum_of_neighbours_is_packed_as_it_stands() {
            variant {{ for t in 0..56 {{ for j in 0..305 {{ for k in 0..16 {{ for l in 0..16 {{ {} }} }} }} }} }} }}",
         copies("i", "t", 4, "S")
     );
-    assert!(gain(&text, &[]) < 2.0, "{}", gain(&text, &[]));
+    assert!(gain(&text, &[]) < 1.4, "{}", gain(&text, &[]));
 }
 
 #[test]
@@ -493,4 +494,52 @@ fn a_hash_waits_for_itself_where_a_sum_does_not() {
     assert!(hash >= 4096.0 * 4.0, "{hash}");
     assert!(cycles("h ^ zext.i64(p[i])") < hash / 4.0);
     assert!(cycles("h + zext.i64(p[i])") < hash / 4.0);
+}
+
+#[test]
+fn of_what_is_too_large_for_the_last_level_a_part_stays() {
+    // Measured where 21 MB meet 16: fused passes over images gain 1.1, not 1.8.
+    let text = "nest @passes[] { array A: f32[1800000] array B: f32[1800000] array C: f32[1800000]
+        for i in 0..1800000 { S: B[i] = A[i] * 0.5 }
+        for j in 0..1800000 { T: C[j] = B[j] + A[j] }
+        variant { for i in 0..1800000 { S let j = i { T } } } }";
+    let gain = gain(text, &[]);
+    assert!((1.0..1.5).contains(&gain), "{gain}");
+}
+
+#[test]
+fn lanes_are_added_up_behind_each_short_row() {
+    // Integers may be added in any order; eight rows at once have eight sums of lanes to add up.
+    let text = format!(
+        "nest @sums[] {{ array A: i32[64, 32] array s: i32[64]
+           for i in 0..64 {{ for j in 0..32 {{ S: s[i] = s[i] + A[i, j] }} }}
+           variant {{ for t in 0..8 {{ for j in 0..32 {{ {} }} }} }} }}",
+        copies("i", "t", 8, "S")
+    );
+    assert!(gain(&text, &[]) < 3.2, "{}", gain(&text, &[]));
+}
+
+#[test]
+fn branches_that_depend_on_data_are_mispredicted_in_any_order() {
+    // The longest common subsequence; rows side by side have as many branches.
+    let text = format!(
+        "nest @lcs[] {{ array a: i8[2501] array b: i8[2501] array L: i32[2501, 2501]
+           for i in 1..2501 {{ for j in 1..2501 {{ S: {{
+             %0 = load a[i - 1]
+             %1 = load b[j - 1]
+             %2 = cmp eq %0, %1
+             %3 = load L[i - 1, j] if !%2
+             %4 = load L[i, j - 1] if !%2
+             %5 = cmp sgt %3, %4 if !%2
+             store L[i, j], %4 if !%5
+             store L[i, j], %3 if %5
+             %8 = load L[i - 1, j - 1] if %2
+             %9 = const i32 1
+             %10 = add nsw i32 %8, %9 if %2
+             store L[i, j], %10 if %2
+           }} }} }}
+           variant {{ for t in 0..625 {{ for j in 1..2501 {{ {} }} }} }} }}",
+        (1..5).map(|u| format!("let i = 4*t + {u} {{ S }} ")).collect::<String>()
+    );
+    assert!(gain(&text, &[]) < 1.4, "{}", gain(&text, &[]));
 }

@@ -272,6 +272,10 @@ impl Target for LlvmTarget {
     fn transfers_overlap(&self) -> bool {
         self.table.transfers_overlap
     }
+
+    fn differences_of_bytes(&self) -> bool {
+        self.table.differences_of_bytes()
+    }
     fn caches(&self) -> &[CacheLevel] {
         &self.table.caches
     }

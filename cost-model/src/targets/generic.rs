@@ -11,6 +11,7 @@ pub fn generic() -> StaticTarget {
     target.datapath_bits = 128;
     target.masked_memory = false;
     target.lane_access = 1.5;
+    target.differences_of_bytes = false;
     target.gathered_lane = 1.5;
     target.caches = vec![
         cache("L1", 32 << 10, 8, true, 3.0, 14.0),
