@@ -22,7 +22,7 @@ pub use optimizer::{Chosen, Optimizer, Progress};
 pub use replace::{Choices, Rehearsed};
 pub use settings::{ModelError, Models, Settings};
 
-use crate::explore::{Exploration, WORTHWHILE};
+use crate::explore::{Exploration, Problem, WORTHWHILE};
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
 use analyses::DependenceSet;
 use cost_model::targets::Vectors;
@@ -42,6 +42,9 @@ pub const MIN_GAIN: f64 = 1.5;
 const NEGLIGIBLE: f64 = 0.01;
 /// By how much fewer variants are tried there.
 const SMALLER_SEARCH: usize = 8;
+/// What sizes may be that are only guessed, and what it takes to check the conditions of a variant, in cycles.
+const SHORT: i64 = 32;
+const CHECK: f64 = 50.0;
 /// Accesses of a kernel from which on fewer variants are tried, as each takes longer to judge; and how many are tried in any case.
 const ACCESSES: usize = 48;
 const FEWEST: usize = 48;
@@ -350,16 +353,35 @@ impl Session<'_> {
                 &likely,
                 self.progress,
             ) {
-                Ok((problem, exploration)) => explored.regions.push(ExploredRegion {
-                    function,
-                    vectors,
-                    number,
-                    location,
-                    kernel,
-                    params: problem.params,
-                    dependences: problem.dependences,
-                    exploration,
-                }),
+                Ok((problem, exploration)) => {
+                    let gain = match self.purpose {
+                        Purpose::Explore => None,
+                        _ => self.gain_if_short(&models[at].1, &kernel, &likely, &problem, &exploration),
+                    };
+                    if let Some(gain) = gain.filter(|g| *g < 1.0) {
+                        let why = format!(
+                            "sizes that nobody states are a guess, and at {SHORT} the best variant is predicted to be {gain:.2}x"
+                        );
+                        explored.skipped.push(SkippedRegion {
+                            function,
+                            number,
+                            location,
+                            why,
+                            asked: false,
+                        });
+                        continue;
+                    }
+                    explored.regions.push(ExploredRegion {
+                        function,
+                        vectors,
+                        number,
+                        location,
+                        kernel,
+                        params: problem.params,
+                        dependences: problem.dependences,
+                        exploration,
+                    });
+                }
                 Err(DriverError::Analysis { source, .. }) => {
                     let why = source.to_string();
                     explored.skipped.push(SkippedRegion { function, number, location, why, asked: false });
@@ -368,6 +390,30 @@ impl Session<'_> {
             }
         }
         Ok(explored)
+    }
+
+    /// The gain of the best variant where sizes that are guessed are small; `None`: none is guessed, or nothing is better.
+    fn gain_if_short(
+        &self,
+        models: &Models,
+        kernel: &Kernel,
+        likely: &[Likely],
+        problem: &Problem,
+        exploration: &Exploration,
+    ) -> Option<f64> {
+        let best = exploration.worthwhile(self.min_gain)?;
+        let settings = &self.optimizer.settings;
+        let short = Settings {
+            default_param: SHORT.min(settings.default_param),
+            params: settings.params.clone(),
+            ..Settings::default()
+        };
+        let params = short.parameter_values(kernel, likely);
+        if params == problem.params {
+            return None;
+        }
+        let prepared = models.cost.prepare(kernel, &params);
+        Some(prepared.cost_of_original().cycles / (prepared.cost(&best.root).cycles + CHECK))
     }
 
     /// Adds what the source asks for, or why it cannot be had.
