@@ -8,6 +8,7 @@ analyses::rules! {
     AtomicAccess: "atomic accesses are ordinary ones",
     Calls: "unknown calls do nothing",
     ErrnoCalls: "calls that may set errno are left out where nobody uses their value",
+    ErrnoNumbers: "all calls that set errno set it to the same",
     ErrnoMemory: "what is accessed is never errno",
     OwnedGlobals: "no variable's address is ever handed on",
     HoistAliases: "what loops store is never what decides how often they run",

@@ -1,6 +1,6 @@
 ; What is read for the bound is there only behind the test for null.
 ; regions: 1
-define void @test(ptr noalias %a, ptr noalias readonly dereferenceable_or_null(8) %n) nofree nosync {
+define void @test(ptr noalias %a, ptr noalias readonly align 8 dereferenceable_or_null(8) %n) nofree nosync {
 start:
   %none = icmp eq ptr %n, null
   br i1 %none, label %end, label %before
@@ -8,7 +8,7 @@ before:
   br label %loop
 loop:
   %i = phi i64 [ 0, %before ], [ %next, %body ]
-  %m = load i64, ptr %n
+  %m = load i64, ptr %n, align 8
   %stay = icmp slt i64 %i, %m
   br i1 %stay, label %body, label %end
 body:

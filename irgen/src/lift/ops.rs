@@ -180,22 +180,46 @@ pub(super) fn may_set_errno(i: Inst<'_>) -> bool {
     is(&name) || name.strip_suffix('f').is_some_and(is)
 }
 
-/// Whether it is a call that does nothing but return a value and, perhaps, set `errno` to `EDOM`.
+/// The one number that a call may set `errno` to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ErrorNumber {
+    /// `EDOM`.
+    Domain,
+    /// `ERANGE`.
+    Range,
+}
+
+/// The errors of functions that have one kind only, by the C standard.
+const ERRORS: [(&str, ErrorNumber); 9] = [
+    ("acos", ErrorNumber::Domain),
+    ("cos", ErrorNumber::Domain),
+    ("cosh", ErrorNumber::Range),
+    ("exp", ErrorNumber::Range),
+    ("exp2", ErrorNumber::Range),
+    ("expm1", ErrorNumber::Range),
+    ("fmod", ErrorNumber::Domain),
+    ("sinh", ErrorNumber::Range),
+    ("sqrt", ErrorNumber::Domain),
+];
+
+/// What a call may set `errno` to that does nothing else but return a value, where that is one number.
 ///
-/// Such calls commute: after all of them `errno` is `EDOM` if one of them set it, whatever their order, and one that runs twice
-/// changes nothing. Nothing in a region reads `errno`, as what could is an effect that ends it, but memory that may be
-/// `errno` itself ([`may_be_errno`](super::alias::may_be_errno)). They run where the original runs them, and none may be left out.
-pub(super) fn sets_edom_only(i: Inst<'_>) -> bool {
-    let Some(call) = i.as_call() else { return false };
-    // By the C standard a square root has domain errors only.
-    let is_root = call.callee().is_some_and(|f| ["sqrt", "sqrtf"].contains(&&*f.name()));
+/// Calls with the same number commute: after all of them `errno` is that number if one of them set it, whatever their order, and
+/// one that runs twice changes nothing. Nothing in a region reads `errno`, as what could is an effect that ends it, but memory
+/// that may be `errno` itself ([`may_be_errno`](super::alias::may_be_errno)). They run where the original runs them, and none may
+/// be left out.
+pub(super) fn error_number(i: Inst<'_>) -> Option<ErrorNumber> {
+    let call = i.as_call().filter(|_| i.opcode() == Opcode::Call)?;
+    let name = call.callee()?.name();
+    let (_, number) = ERRORS
+        .into_iter()
+        .find(|(function, _)| name.strip_prefix(function).is_some_and(|f| f.is_empty() || f == "f"))?;
     let bound = ["convergent", "noduplicate", "returns_twice", "strictfp"];
-    is_root
-        && i.opcode() == Opcode::Call
-        && call.is_library_call()
+    let plain = call.is_library_call()
         && !call.has_operand_bundles()
         && !call.is_must_tail()
-        && !bound.iter().any(|a| call.has_attribute(a))
+        && !bound.iter().any(|a| call.has_attribute(a));
+    plain.then_some(number)
 }
 
 /// Flags of an operation.

@@ -15,7 +15,7 @@ use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, impure, refuse
 use super::local::Extent;
 use super::memory::{Site, describe, scalar_type};
 use super::names::Names;
-use super::ops::sets_edom_only;
+use super::ops::error_number;
 use super::shape::{Branch, Cycle, Item, Piece, has_effect};
 use super::statements::Maker;
 use super::values::Values;
@@ -275,7 +275,11 @@ impl<'m> Builder<'_, '_, 'm> {
             }
             if inst.opcode() == Opcode::Store && (!has_other_effect(inst) || is_relaxed(inst)) {
                 self.data.add_root(at, Root::Store(inst));
-            } else if sets_edom_only(inst) {
+            } else if let Some(number) = error_number(inst) {
+                let others = self.data.errno.first().and_then(|other| error_number(*other));
+                if others.is_some_and(|other| other != number) && !mutation::off(Rule::ErrnoNumbers) {
+                    return Err(impure(inst));
+                }
                 self.data.errno.push(inst);
             } else if !is_waved_through(inst)
                 && (inst.is_volatile()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::leaves::{Data, Leaf, Refusal, Root, Spot, impure, refuse};
 use super::memory::scalar_type;
-use super::ops::{binary_op, cast_op, flags_of, int_compare, intrinsic_of, real_compare, sets_edom_only};
+use super::ops::{binary_op, cast_op, error_number, flags_of, int_compare, intrinsic_of, real_compare};
 use crate::llvm::{Inst, Opcode, Value};
 use crate::mutation::{self, Rule};
 
@@ -217,7 +217,7 @@ fn computed_from<'m>(i: Inst<'m>) -> Result<Vec<Value<'m>>, Refusal<'m>> {
     if let Some(call) = i.as_call() {
         return match intrinsic_of(i) {
             Some((_, count)) => Ok(call.args().into_iter().take(count).collect()),
-            None if call.is_pure() || sets_edom_only(i) => Ok(call.args()),
+            None if call.is_pure() || error_number(i).is_some() => Ok(call.args()),
             None => Err(impure(i)),
         };
     }
