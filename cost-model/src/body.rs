@@ -140,6 +140,7 @@ pub(crate) fn body(
         taken_over: SmallVec::new(),
         in_turn: false,
         summands: 0,
+        branching: false,
         differences: true,
         target,
     };
@@ -184,6 +185,8 @@ struct Scan<'a> {
     in_turn: bool,
     /// Values added to sums that may be reassociated.
     summands: usize,
+    /// Whether copies of a statement are in blocks of their own.
+    branching: bool,
     /// Whether all statements so far add up differences of bytes.
     differences: bool,
     target: &'a dyn Target,
@@ -350,6 +353,13 @@ impl Scan<'_> {
             self.result.branches += leaf.probability.min(1.0 - leaf.probability).max(0.05);
         }
         let differences = differences_of_bytes(&statement.ops).filter(|_| self.target.differences_of_bytes());
+        // Copies are added up as they stand, not lanes along a loop in which each has a sum of its own.
+        let moves = |t: &crate::lower::Touch| {
+            t.write && t.address.as_ref().is_some_and(|a| self.depth.is_some_and(|d| a.coefficient(d) != 0.0))
+        };
+        if differences.is_some() && leaf.touches.iter().any(moves) {
+            self.result.vectorisable = false;
+        }
         self.differences &=
             differences.is_some() || statement.ops.iter().all(|o| class_of(&o.kind, o.ty).is_none());
         // Loads that only some data make happen are behind a branch.
@@ -359,6 +369,7 @@ impl Scan<'_> {
         conditions.sort_unstable();
         conditions.dedup();
         self.result.branches += 0.5 * leaf.probability * conditions.len() as f64;
+        self.branching |= !conditions.is_empty();
         let mut values: SmallVec<[Value; 8]> = SmallVec::with_capacity(statement.ops.len());
         for (index, op) in statement.ops.iter().enumerate() {
             let masked = op.mask.is_some() || leaf.varying_guard;
@@ -617,7 +628,7 @@ impl Scan<'_> {
         self.result.chain = self.chains.longest() + in_order;
         // Nor does it move them across what may touch the same elements.
         let between = stored.iter().any(|s| self.families[s.0].stride != 0.0 && self.families[s.0].observed);
-        let apart = stored.is_empty() || accumulators > 0 || between || self.in_turn;
+        let apart = stored.is_empty() || accumulators > 0 || between || self.in_turn || self.branching;
         self.result.adjacent = if apart { 1 } else { run };
         let varies = |l: &&Location| {
             let family = &self.families[l.family];

@@ -358,6 +358,19 @@ fn a_sum_of_neighbours_is_packed_as_it_stands() {
 }
 
 #[test]
+fn sums_side_by_side_are_no_sums_of_neighbours() {
+    // Lanes along offsets, with a row of the block added to each.
+    let row = (0..16).map(|l| format!("let l = {l} {{ S }} ")).collect::<String>();
+    let text = format!(
+        "nest @matching[] {{ array F: i8[240, 320] array B: i8[16, 16] array s: i32[225, 305]
+           for i in 0..225 {{ for j in 0..305 {{ for k in 0..16 {{ for l in 0..16 {{
+             S: s[i, j] = s[i, j] + abs(zext.i32(F[i + k, j + l]) - zext.i32(B[k, l])) }} }} }} }}
+           variant {{ for i in 0..225 {{ for k in 0..16 {{ for j in 0..305 {{ {row} }} }} }} }} }}"
+    );
+    assert!(gain(&text, &[]) < 1.4, "{}", gain(&text, &[]));
+}
+
+#[test]
 fn one_statement_that_is_counted_too_often_makes_no_other_cheaper() {
     // Columns are dear, rows are not; as if the samples met four times the iterations over rows.
     let text = "nest @both[] { array A: f64[2000, 2000] array B: f64[2000, 2000] array C: f64[2000, 2000]
@@ -522,9 +535,8 @@ fn lanes_are_added_up_behind_each_short_row() {
 #[test]
 fn branches_that_depend_on_data_are_mispredicted_in_any_order() {
     // The longest common subsequence; rows side by side have as many branches.
-    let text = format!(
-        "nest @lcs[] {{ array a: i8[2501] array b: i8[2501] array L: i32[2501, 2501]
-           for i in 1..2501 {{ for j in 1..2501 {{ S: {{
+    let text = "nest @lcs[] { array a: i8[2501] array b: i8[2501] array L: i32[2501, 2501]
+           for i in 1..2501 { for j in 1..2501 { S: {
              %0 = load a[i - 1]
              %1 = load b[j - 1]
              %2 = cmp eq %0, %1
@@ -537,9 +549,15 @@ fn branches_that_depend_on_data_are_mispredicted_in_any_order() {
              %9 = const i32 1
              %10 = add nsw i32 %8, %9 if %2
              store L[i, j], %10 if %2
-           }} }} }}
-           variant {{ for t in 0..625 {{ for j in 1..2501 {{ {} }} }} }} }}",
-        (1..5).map(|u| format!("let i = 4*t + {u} {{ S }} ")).collect::<String>()
-    );
-    assert!(gain(&text, &[]) < 1.4, "{}", gain(&text, &[]));
+           } } }
+           variant { VARIANT } }";
+    let side_by_side =
+        |var: &str| (1..5).map(|u| format!("let {var} = 4*t + {u} {{ S }} ")).collect::<String>();
+    let rows = format!("for t in 0..625 {{ for j in 1..2501 {{ {} }} }}", side_by_side("i"));
+    // Neighbours, too: what is behind branches is not packed.
+    let columns = format!("for t in 0..625 {{ for i in 1..2501 {{ {} }} }}", side_by_side("j"));
+    for variant in [rows, columns] {
+        let gain = gain(&text.replace("VARIANT", &variant), &[]);
+        assert!(gain < 1.4, "{gain}");
+    }
 }
