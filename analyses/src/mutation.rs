@@ -80,6 +80,7 @@ rules! {
     InnerLoops: "only the outermost shared loop orders",
     Alternatives: "of alternative conditions only the first counts",
     Marks: "marked loops may carry dependences",
+    LockStep: "lanes may break dependences",
     Facts: "all loops are said to be parallel",
     Backwards: "a loop carries only what goes forwards",
     Quota: "no answer is a good answer",

@@ -66,6 +66,14 @@ pub enum Unsupported {
         /// The leaf.
         path: Path,
     },
+    /// A vector loop that cannot be emitted as vectors.
+    #[error("{path}: not a vector loop: {why}")]
+    Lanes {
+        /// The loop.
+        path: Path,
+        /// What stands against it.
+        why: &'static str,
+    },
     /// A predicate that is not a scalar of the kernel.
     #[error("{path}: a predicate that is not a scalar")]
     Predicate {

@@ -12,10 +12,12 @@ mod arith;
 mod buffers;
 mod call;
 mod check;
+mod element;
 mod extent;
 mod function;
 mod gathers;
 mod hints;
+mod lanes;
 mod nest;
 mod ranges;
 mod reached;
@@ -34,6 +36,7 @@ pub use region::{Emitted, emit_region};
 use crate::llvm::{Builder, Inst, LlvmError, Metadata, Module, Value};
 use arith::Known;
 use buffers::{Memory, Store};
+use lanes::Lanes;
 use loop_tree::{Kernel, Path};
 use ranges::Limits;
 use scope::Scope;
@@ -114,5 +117,7 @@ struct Emitter<'m, 'k> {
     groups: Vec<Metadata<'m>>,
     memory: Memory<'m>,
     scope: Scope<Known<'m>, Store<'m>>,
+    /// The vector loop around the builder's place.
+    lanes: Option<Lanes<'m>>,
     path: Path,
 }

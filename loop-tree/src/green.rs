@@ -76,7 +76,7 @@ pub enum LoopKind {
     Sequential,
     /// In any order, also at once; proved free of carried dependences.
     Parallel,
-    /// As lanes of a vector.
+    /// As lanes of a vector, in lock step: all of them execute an operation before the next one. Their number is a constant.
     Vector,
 }
 

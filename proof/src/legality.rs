@@ -103,6 +103,7 @@ pub fn small_moves() -> MoveOptions {
         full_unroll: 4,
         jam_factors: vec![2, 3],
         peel: vec![1, 2],
+        lanes: vec![2, 3, 4],
         ..MoveOptions::default()
     }
 }

@@ -36,6 +36,7 @@ const STEPS: [&str; 28] = [
     "pack(i; B)",
     "replace(k; C)",
     "mark(k; parallel)",
+    "vectorize(k; 8)",
     "version()",
 ];
 

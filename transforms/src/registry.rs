@@ -4,7 +4,7 @@ use crate::manual::top;
 use crate::{
     Arguments, Concatenate, Context, Contract, Distribute, Expand, Forward, Fuse, IndexSetSplit, Interchange,
     Mark, Merge, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step,
-    StripMine, Tile, Unroll, UnrollAndJam, Unswitch, Version,
+    StripMine, Tile, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
 };
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ pub struct MoveOptions {
     pub skew_factors: Vec<i64>,
     /// Iterations to peel.
     pub peel: Vec<i64>,
+    /// Lanes of vector loops.
+    pub lanes: Vec<i64>,
     /// Names of the transformations to enumerate; empty: all.
     pub only: Vec<String>,
 }
@@ -54,6 +56,7 @@ impl Default for MoveOptions {
             shift: 2,
             skew_factors: vec![1, 2],
             peel: vec![1],
+            lanes: vec![],
             only: vec![],
         }
     }
@@ -156,6 +159,7 @@ impl Registry {
             "pack": Pack in "pack",
             "replace": Replace in "replace",
             "mark": Mark in "mark",
+            "vectorize": Vectorize in "vectorize",
             "version": Version in "version",
         );
         registry

@@ -5,7 +5,7 @@
 //! 1. *Coverage*: every statement instance is executed exactly once, under the same predicates; more often, or never, only
 //!    where all that it writes goes to buffers.
 //! 2. *Order*: every dependence keeps its direction, but for those on arrays all of whose values stay in buffers.
-//! 3. *Flags*: a loop marked parallel or vector carries no dependence.
+//! 3. *Marks*: a loop marked parallel carries no dependence; the lanes of a vector loop keep them in lock step.
 //! 4. *Storage*: every read finds its value, through the buffers of the tree; and one slot does for each element of a private
 //!    scalar that is in no buffer.
 //!
@@ -17,6 +17,7 @@
 mod buffers;
 mod coverage;
 mod inverse;
+mod lanes;
 mod order;
 mod storage;
 mod witness;
@@ -260,6 +261,7 @@ impl Oracle {
         with_facts: bool,
     ) -> Result<(Judged, BTreeMap<Path, LoopFacts>), Witness> {
         let (rolled, rolled_places) = rolled_places(&self.kernel, root)?;
+        lanes::check(self, &rolled, &rolled_places)?;
         self.solver.set_budget(self.work.get());
         let (mut judged, carried) = self.judge_places(&rolled, &rolled_places, with_facts)?;
         // Copies have slots and buffers of their own.
@@ -324,6 +326,11 @@ impl Oracle {
                             let marked =
                                 a.loops[level].kind != LoopKind::Sequential && !mutation::off(Rule::Marks);
                             let answer = match marked {
+                                true if a.loops[level].kind == LoopKind::Vector => {
+                                    // What lanes in lock step keep may be carried all the same.
+                                    carried.push(CarriedBy { path: path(), check: None });
+                                    self.broken_in_lanes(&mut memo, index, a, b, level)?
+                                }
                                 true => self.carried(&mut memo, index, a, b, level)?,
                                 false if !with_facts || rolled.is_over_copies(&path()) => continue,
                                 false => {

@@ -11,7 +11,7 @@ use crate::dependences::{Dependence, DependenceKind, DependenceSet};
 use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Posed, Row, Solver, System, equalities_contradict};
-use loop_tree::{ArrayId, Kernel, RuntimeCondition, StmtId, Storage};
+use loop_tree::{AccessId, ArrayId, Kernel, Op, OpKind, RuntimeCondition, StmtId, Storage};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +30,8 @@ pub(super) struct Check {
     /// It need not be kept where one of these holds; empty: always.
     pub vanishes_if: Vec<RuntimeCondition>,
     pub reduction: bool,
+    /// If it is of one statement: whether the operation of the source precedes that of the target, or is the same.
+    pub in_text: bool,
 }
 
 /// All different conjunctions; those implied by another one are left out.
@@ -50,6 +52,7 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
                 on: BTreeSet::from([d.array]),
                 vanishes_if: d.vanishes_if.clone(),
                 reduction: d.reduction,
+                in_text: in_text(kernel, d),
             };
             by_pair.entry((d.source, d.target)).or_default().push((number, check));
             number += 1;
@@ -75,12 +78,14 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
         for (number, mut check) in list {
             if let Some((_, same)) = kept.iter_mut().find(|(_, k)| implied(k, &check)) {
                 same.on.append(&mut check.on);
+                same.in_text &= check.in_text;
                 continue;
             }
             kept.retain(|(_, k)| {
                 let leave = implied(&check, k);
                 if leave {
                     check.on.extend(k.on.iter().copied());
+                    check.in_text &= k.in_text;
                 }
                 !leave
             });
@@ -91,6 +96,16 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
     // In the order of the dependences.
     all.sort_by_key(|(number, _)| *number);
     all.into_iter().map(|(_, check)| check).collect()
+}
+
+/// Whether the source's access stands in front of the target's, in the text of one statement.
+fn in_text(kernel: &Kernel, d: &Dependence) -> bool {
+    let position = |access: Option<AccessId>| {
+        let of = |op: &Op| matches!(op.kind, OpKind::Load(a) | OpKind::Store(a, _) if Some(a) == access);
+        kernel.statement(d.source).ops.iter().position(of)
+    };
+    let both = position(d.source_access).zip(position(d.target_access));
+    d.source == d.target && both.is_some_and(|(source, target)| source <= target)
 }
 
 /// Whether a test leaves out the rule that the dependence comes from.
@@ -116,6 +131,8 @@ pub(super) enum Question {
     /// Is there a pair in different iterations of shared loop `.0`, in the same ones of all outer ones? In which
     /// the target's value is greater (`true`) or less?
     Carried(usize, bool),
+    /// Is there a pair whose target is executed before the source, if the lanes of shared loop `.0` run in lock step?
+    Lanes(usize),
     /// Is there a pair at all?
     Any,
 }
@@ -235,6 +252,14 @@ impl Orders<'_> {
                     }
                     let d = difference(level)?;
                     self.solver.find_with(&base, if later { d } else { d.negated()? }.offset(-1)?)?
+                }
+                Question::Lanes(level) => {
+                    let order = match order {
+                        Ordering::Equal if check.in_text => Ordering::Less,
+                        Ordering::Equal => Ordering::Greater,
+                        other => other,
+                    };
+                    self.reversed(base, (0..shared).filter(|k| *k != level).map(difference), order)?
                 }
                 Question::Reversed => {
                     let levels = if mutation::off(Rule::InnerLoops) { shared.min(1) } else { shared };

@@ -131,7 +131,7 @@ fn temporaries_are_contracted_to_what_is_alive() {
         )
     };
     legal(&near, &one(""));
-    refused(&near, &one("vector"), Marked);
+    refused(&near, &one("parallel"), Marked);
     let inside = "for t0 in 0..N + 2 { alloc T[x] in [x : N + 2] on heap {
         let i = t0 { S } if t0 >= 2 { let j = t0 - 2 { R } } } }";
     refused(CHAIN, inside, Crosses);

@@ -1,6 +1,7 @@
 //! Where the elements of arrays are.
 
 use super::arith::Known;
+use super::element::Element;
 use super::ranges::Range;
 use super::scope::Frame;
 use super::{Base, EmitError, Emitter};
@@ -9,14 +10,14 @@ use crate::mutation::{self, Rule};
 use loop_tree::{AccessId, Affine, ArrayId, Op, Statement, StmtFlags};
 
 impl<'m> Emitter<'m, '_> {
-    /// Address of the element, and its alignment in bytes.
+    /// Where the element is.
     pub(super) fn address(
         &self,
         statement: &Statement,
         access: AccessId,
         op: &Op,
         origin: Option<Inst<'m>>,
-    ) -> Result<(Value<'m>, u32), EmitError> {
+    ) -> Result<Element<'m>, EmitError> {
         let access = statement.access(access);
         let array = self.kernel.array(access.array);
         // The run-time check computes byte ranges with the size of the elements.
@@ -36,51 +37,68 @@ impl<'m> Emitter<'m, '_> {
         self.in_array(access.array, subscripts, origin)
     }
 
-    /// Address of an element of a buffer, its place given over places of the scope.
-    pub(super) fn in_buffer(&self, frame: usize, place: &[Affine]) -> Result<(Value<'m>, u32), EmitError> {
+    /// An element of a buffer, its place given over places of the scope.
+    pub(super) fn in_buffer(&self, frame: usize, place: &[Affine]) -> Result<Element<'m>, EmitError> {
         let Frame { buffer, store, .. } = &self.scope.frames()[frame];
+        let (pointer, lanes) = (store.pointer, store.lanes);
         let element = self.kernel.array(buffer.array).element;
-        let extents: Vec<Option<Affine>> = buffer.dims.iter().map(|d| Some(d.extent.clone())).collect();
-        let pointer = match place {
-            [] => store.pointer,
-            _ => {
-                let index = self.linear_index(&extents, place, 0)?;
-                self.builder.gep(self.ty(element)?, store.pointer, &[index], GepFlags::INBOUNDS, "")?
+        let mut extents: Vec<Option<Affine>> = buffer.dims.iter().map(|d| Some(d.extent.clone())).collect();
+        let mut step = self.element_step(&extents, place);
+        if lanes > 1 {
+            extents.push(Some(Affine::constant(lanes.into())));
+            step = step.and_then(|s| s.checked_mul(lanes.into())?.checked_add(1));
+        }
+        let ty = self.ty(element)?;
+        self.spread(ty, step, |e, lane| {
+            let mut place = place.to_vec();
+            if lanes > 1 {
+                place.push(Affine::constant(lane.into()));
             }
-        };
-        Ok((pointer, element.size()))
+            if place.iter().all(|e| e.as_constant() == Some(0)) {
+                return Ok((pointer, element.size()));
+            }
+            let index = e.linear_index(&extents, &place, 0)?;
+            Ok((e.builder.gep(ty, pointer, &[index], GepFlags::INBOUNDS, "")?, element.size()))
+        })
     }
 
-    /// Address of an element of an array itself.
+    /// An element of an array itself.
     pub(super) fn in_array(
         &self,
         id: ArrayId,
         subscripts: &[Affine],
         origin: Option<Inst<'m>>,
-    ) -> Result<(Value<'m>, u32), EmitError> {
+    ) -> Result<Element<'m>, EmitError> {
         let array = self.kernel.array(id);
+        let ty = self.ty(array.element)?;
         match self.bases[id.index()] {
-            Base::Scalar { slot } => Ok((self.slot(id, slot), array.element.size())),
+            Base::Scalar { slot } => {
+                let (slot, lanes) = self.slot(id, slot);
+                self.spread(ty, Some(i64::from(lanes > 1)), |_, _| Ok((slot, array.element.size())))
+            }
             Base::Memory { base, offset, alignment } => {
+                let subscripts: Vec<Affine> = subscripts.iter().map(|e| self.scope.resolved(e)).collect();
+                let step = self.element_step(&array.extents, &subscripts);
                 let size = i64::from(array.element.size());
                 let flags = self.gep_flags(base, origin);
-                let element = self.ty(array.element)?;
-                let b = &self.builder;
-                let pointer = if offset % size == 0 {
-                    let index = self.linear_index(&array.extents, subscripts, offset / size)?;
-                    b.gep(element, base, &[index], flags, "")?
-                } else {
-                    // Inside of a struct: the first step alone may leave the object.
-                    let index = self.linear_index(&array.extents, subscripts, 0)?;
-                    let element = b.gep(element, base, &[index], GepFlags::empty(), "")?;
-                    b.gep(self.module.context().i8(), element, &[self.int(offset)?], GepFlags::empty(), "")?
-                };
                 let stated = origin.filter(|o| o.is_access()).and_then(|o| o.alignment());
                 let alignment = match mutation::off(Rule::Alignment) {
                     true => array.element.size(),
                     false => stated.unwrap_or(1).max(alignment).min(array.element.size()),
                 };
-                Ok((pointer, alignment))
+                self.spread(ty, step, |e, _| {
+                    let b = &e.builder;
+                    let pointer = if offset % size == 0 {
+                        let index = e.linear_index(&array.extents, &subscripts, offset / size)?;
+                        b.gep(ty, base, &[index], flags, "")?
+                    } else {
+                        // Inside of a struct: the first step alone may leave the object.
+                        let index = e.linear_index(&array.extents, &subscripts, 0)?;
+                        let element = b.gep(ty, base, &[index], GepFlags::empty(), "")?;
+                        b.gep(e.module.context().i8(), element, &[e.int(offset)?], GepFlags::empty(), "")?
+                    };
+                    Ok((pointer, alignment))
+                })
             }
         }
     }

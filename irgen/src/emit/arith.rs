@@ -4,7 +4,7 @@ use super::ranges::{self, Range};
 use super::{EmitError, Emitter};
 use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
 use crate::mutation::{self, Rule};
-use loop_tree::{Affine, Atom, Condition, Constraint, Relation, VarId};
+use loop_tree::{Affine, Atom, Condition, Constraint, Relation, ScalarType, VarId};
 
 /// A value of type `i64` and what is known of it. A range is given only for values that are exact.
 #[derive(Clone, Copy)]
@@ -176,12 +176,13 @@ impl<'m> Emitter<'m, '_> {
     }
 
     pub(super) fn constraint(&self, c: &Constraint) -> Result<Value<'m>, EmitError> {
-        let value = self.affine(&c.expression)?;
         let predicate = match c.relation {
             Relation::NonNegative => IntPredicate::Sge,
             Relation::Zero => IntPredicate::Eq,
         };
-        Ok(self.builder.icmp(predicate, value, self.int(0)?, "")?)
+        let value = self.integer(&c.expression, ScalarType::I64)?;
+        let [value, zero] = self.even([value, self.int(0)?])?;
+        Ok(self.builder.icmp(predicate, value, zero, "")?)
     }
 
     pub(super) fn condition(&self, condition: &Condition) -> Result<Value<'m>, EmitError> {
@@ -191,9 +192,12 @@ impl<'m> Emitter<'m, '_> {
         for conjunction in &condition.disjuncts {
             let mut all = bit.const_int(1)?;
             for c in conjunction {
-                all = self.builder.binary(Opcode::And, all, self.constraint(c)?, none, "")?;
+                let [one, other] = [all, self.constraint(c)?];
+                let [one, other] = self.even([one, other])?;
+                all = self.builder.binary(Opcode::And, one, other, none, "")?;
             }
-            any = self.builder.binary(Opcode::Or, any, all, none, "")?;
+            let [one, other] = self.even([any, all])?;
+            any = self.builder.binary(Opcode::Or, one, other, none, "")?;
         }
         Ok(any)
     }

@@ -4,11 +4,14 @@
 //! One on the heap is allocated behind the run-time check, once for all executions, and freed where the new code ends; where
 //! there is not enough memory the original code runs.
 
+use super::element::{Element, Tag};
+use super::lanes::lanes_of;
 use super::ranges::MOST_UNROLLED;
 use super::{EmitError, Emitter};
 use crate::llvm::{Block, Function, IntPredicate, Opcode, PoisonFlags, TypeKind, Value};
 use loop_tree::{
-    Affine, ArrayId, Buffer, Green, Home, LoopKind, Node, Path, ScalarType, Window, WindowRange,
+    Affine, ArrayId, Buffer, Constraint, Green, Home, LoopKind, Node, Path, Relation, ScalarType, Window,
+    WindowRange,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,30 +21,38 @@ pub(super) struct Found {
     pub(super) path: Path,
     pub(super) buffer: Arc<Buffer>,
     in_parallel: bool,
+    /// Lanes of the vector loop around it, each of which has one of its own: as many elements stand in the place of one.
+    lanes: u32,
 }
 
 /// All buffers of a tree, in order.
 pub(super) fn find(root: &Green) -> Vec<Found> {
-    fn walk(node: &Green, path: &mut Path, in_parallel: bool, found: &mut Vec<Found>) {
+    fn walk(node: &Green, path: &mut Path, in_parallel: bool, lanes: u32, found: &mut Vec<Found>) {
         if !node.summary().has_storage_or_versions {
             return;
         }
-        let mut inside = in_parallel;
+        let (mut inside, mut lanes_inside) = (in_parallel, lanes);
         match node.node() {
             Node::Alloc(buffer, _) => {
-                found.push(Found { path: path.clone(), buffer: buffer.clone(), in_parallel });
+                found.push(Found { path: path.clone(), buffer: buffer.clone(), in_parallel, lanes });
             }
-            Node::Loop(header, _) => inside |= header.kind == LoopKind::Parallel,
+            Node::Loop(header, _) => {
+                inside |= header.kind == LoopKind::Parallel;
+                if header.kind == LoopKind::Vector {
+                    // What cannot be emitted is refused where it would be.
+                    lanes_inside = lanes_of(header).unwrap_or(1).max(1);
+                }
+            }
             _ => {}
         }
         for (index, child) in node.children().enumerate() {
             path.0.push(index as u32);
-            walk(child, path, inside, found);
+            walk(child, path, inside, lanes_inside, found);
             path.0.pop();
         }
     }
     let mut found = Vec::new();
-    walk(root, &mut Path::root(), false, &mut found);
+    walk(root, &mut Path::root(), false, 1, &mut found);
     found
 }
 
@@ -53,12 +64,14 @@ pub(super) struct Store<'m> {
     pub(super) path: Path,
     /// Parallel loops around it, whose iterations share it.
     pub(super) groups: usize,
+    /// Lanes that have one of their own each.
+    pub(super) lanes: u32,
 }
 
 /// Memory of the buffers, by path.
 #[derive(Default)]
 pub(super) struct Memory<'m> {
-    pointers: BTreeMap<Path, Value<'m>>,
+    pointers: BTreeMap<Path, (Value<'m>, u32)>,
     /// What is to be freed.
     blocks: Vec<Value<'m>>,
     free: Option<Function<'m>>,
@@ -74,20 +87,25 @@ impl<'m> Emitter<'m, '_> {
     /// Makes room on the stack, at the builder's place in the entry block.
     pub(super) fn make_buffers(&mut self, buffers: &[Found]) -> Result<(), EmitError> {
         let mut sum = 0_i64;
-        for Found { path, buffer, .. } in buffers.iter().filter(|f| f.buffer.home != Home::Heap) {
+        for Found { path, buffer, lanes, .. } in buffers.iter().filter(|f| f.buffer.home != Home::Heap) {
             let array = self.kernel.array(buffer.array);
             let size = i64::from(array.element.size());
-            let len = buffer.constant_len().filter(|len| *len > 0);
+            let len = buffer.constant_len().and_then(|len| len.checked_mul((*lanes).into()));
+            let len = len.filter(|len| *len > 0);
             let bytes = len.and_then(|len| sum.checked_add(len.checked_mul(size)?));
             let (Some(len), Some(bytes)) = (len, bytes.filter(|b| *b <= MOST_ON_STACK)) else {
                 return Err(EmitError::Unsupported { what: "so large a buffer on the stack" });
             };
             sum = bytes;
             let ty = self.ty(array.element)?;
-            let ty = if buffer.dims.is_empty() { ty } else { ty.array(len as u64)? };
+            let ty = match (*lanes, &buffer.dims[..]) {
+                (1, []) => ty,
+                (_, []) => self.kept(array.element, *lanes)?,
+                _ => ty.array(len as u64)?,
+            };
             let slot = self.builder.alloca(ty, None, &format!("{}.buffer", array.name))?;
             slot.set_alignment(buffer.alignment.max(array.element.size()))?;
-            self.memory.pointers.insert(path.clone(), slot.value());
+            self.memory.pointers.insert(path.clone(), (slot.value(), *lanes));
         }
         Ok(())
     }
@@ -120,9 +138,10 @@ impl<'m> Emitter<'m, '_> {
         // No object is larger than half of the address space. What no parameters within the limits reach may wrap here.
         let most = wide.const_int((1 << (width - 1)) - 1)?;
         let mut sizes = Vec::with_capacity(heap.len());
-        for Found { buffer, .. } in &heap {
+        for Found { buffer, lanes, .. } in &heap {
             let b = &self.builder;
-            let mut bytes = wide.const_int(self.kernel.array(buffer.array).element.size().into())?;
+            let size = self.kernel.array(buffer.array).element.size();
+            let mut bytes = wide.const_int(i128::from(size) * i128::from(*lanes))?;
             for dim in &buffer.dims {
                 let extent =
                     b.intrinsic("llvm.smax", wide, &[self.wide(&dim.extent)?, wide.const_int(0)?], "")?;
@@ -140,7 +159,7 @@ impl<'m> Emitter<'m, '_> {
         self.builder.cond_br(holds, allocate, otherwise)?;
         self.builder.position_at_end(allocate)?;
         let mut all = context.i1().const_int(1)?;
-        for (Found { path, buffer, .. }, size) in heap.iter().zip(sizes) {
+        for (Found { path, buffer, lanes, .. }, size) in heap.iter().zip(sizes) {
             let b = &self.builder;
             let name = format!("{}.buffer", self.kernel.array(buffer.array).name);
             let block = b.call(malloc, &[size], &name)?.value();
@@ -154,7 +173,7 @@ impl<'m> Emitter<'m, '_> {
                 pointer = b.intrinsic("llvm.ptrmask", context.ptr(), &[pointer, mask], "")?.value();
             }
             self.memory.blocks.push(block);
-            self.memory.pointers.insert(path.clone(), pointer);
+            self.memory.pointers.insert(path.clone(), (pointer, *lanes));
         }
         self.memory.free = Some(free);
         self.builder.cond_br(all, start, failed)?;
@@ -176,7 +195,7 @@ impl<'m> Emitter<'m, '_> {
     /// Emits the child of a buffer's node.
     pub(super) fn buffer(&mut self, buffer: &Arc<Buffer>, body: &Green) -> Result<(), EmitError> {
         let pointer = self.memory.pointers.get(&self.path).copied();
-        let pointer = pointer.ok_or(EmitError::Unsupported { what: "a buffer without memory" })?;
+        let (pointer, lanes) = pointer.ok_or(EmitError::Unsupported { what: "a buffer without memory" })?;
         let lives = |e: &Self, name| -> Result<(), EmitError> {
             if buffer.home != Home::Heap {
                 e.builder.intrinsic(name, e.module.context().void(), &[pointer], "")?;
@@ -185,7 +204,7 @@ impl<'m> Emitter<'m, '_> {
         };
         lives(self, "llvm.lifetime.start")?;
         let frame = self.scope.frames().len();
-        let store = Store { pointer, path: self.path.clone(), groups: self.groups.len() };
+        let store = Store { pointer, path: self.path.clone(), groups: self.groups.len(), lanes };
         self.scope.enter_buffer(buffer, store);
         let result = self.filled(frame, buffer, body);
         self.scope.leave_buffer();
@@ -269,21 +288,20 @@ impl<'m> Emitter<'m, '_> {
             match self.scope.resolved(&e).as_constant() {
                 Some(0..) => {}
                 _ => {
-                    let test = self.builder.icmp(IntPredicate::Sge, self.affine(&e)?, self.int(0)?, "")?;
+                    let test =
+                        self.constraint(&Constraint { expression: e, relation: Relation::NonNegative })?;
                     holds = Some(match holds {
                         None => test,
-                        Some(h) => self.builder.binary(Opcode::And, h, test, PoisonFlags::empty(), "")?,
+                        Some(h) => {
+                            let [h, test] = self.even([h, test])?;
+                            self.builder.binary(Opcode::And, h, test, PoisonFlags::empty(), "")?
+                        }
                     });
                 }
             }
         }
         let Some(holds) = holds else { return self.copy(transfer, k + 1) };
-        let (inside, after) = (self.builder.append_block("copy")?, self.builder.append_block("copy.end")?);
-        self.builder.cond_br(holds, inside, after)?;
-        self.builder.position_at_end(inside)?;
-        self.copy(transfer, k + 1)?;
-        self.builder.br(after)?;
-        Ok(self.builder.position_at_end(after)?)
+        self.only_where(holds, |e| e.copy(transfer, k + 1))
     }
 
     fn copy_element(&mut self, frame: usize, direction: Direction, rank: usize) -> Result<(), EmitError> {
@@ -300,13 +318,12 @@ impl<'m> Emitter<'m, '_> {
             Direction::In => ((around, outer), (place, Some(frame))),
             Direction::Out => ((place, Some(frame)), (around, outer)),
         };
-        let load = self.builder.load(self.ty(element)?, from.0, from.1, "")?;
-        self.annotate(load, array, source, None)?;
-        let store = self.builder.store(load.value(), to.0, to.1)?;
-        self.annotate(store, array, target, None)
+        let value = self.load_from(&from, element, Tag { array, frame: source, origin: None })?;
+        self.store_to(&to, element, value, Tag { array, frame: target, origin: None })?;
+        Ok(())
     }
 
-    fn element_of(&self, frame: usize, index: &[Affine]) -> Result<(Value<'m>, u32), EmitError> {
+    fn element_of(&self, frame: usize, index: &[Affine]) -> Result<Element<'m>, EmitError> {
         let what = "a copy of elements that are told apart by instances";
         let place = self.scope.element(frame, index, &[]).ok_or(EmitError::Unsupported { what })?;
         self.in_buffer(frame, &place)

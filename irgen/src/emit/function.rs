@@ -77,6 +77,7 @@ pub fn emit_function<'c>(
             groups: Vec::new(),
             memory: Memory::default(),
             scope: Scope::new(),
+            lanes: None,
             path: Path::root(),
         };
         for (array, pointer) in kernel.arrays.iter().zip(pointers) {

@@ -1,11 +1,14 @@
 //! Trees as control flow.
 
 use super::arith::Known;
+use super::element::Tag;
 use super::ranges::Range;
 use super::{Base, EmitError, Emitter};
 use crate::llvm::{HintValue, IntPredicate, LoopHint, Metadata, Value};
 use crate::mutation::{self, Rule};
-use loop_tree::{Affine, ArrayId, Bounds, Buffer, Green, GuardCondition, LoopHeader, LoopKind, Node, VarId};
+use loop_tree::{
+    Affine, ArrayId, Bounds, Buffer, Green, GuardCondition, LoopHeader, LoopKind, Node, ScalarType, VarId,
+};
 
 impl<'m> Emitter<'m, '_> {
     /// Emits the tree at the builder's place and leaves the builder behind it.
@@ -17,6 +20,7 @@ impl<'m> Emitter<'m, '_> {
                 }
                 Ok(())
             }
+            Node::Loop(header, body) if header.kind == LoopKind::Vector => self.vector_loop(header, body),
             Node::Loop(header, body) => self.emit_loop(header, body),
             Node::Let(var, value, body) => {
                 let known = self.known(value)?;
@@ -29,22 +33,19 @@ impl<'m> Emitter<'m, '_> {
                 let test = match &**condition {
                     GuardCondition::Affine(c) => self.condition(c)?,
                     GuardCondition::Predicate { array, value } => {
-                        let bit = self.module.context().i1();
-                        let loaded = self.builder.load(bit, self.predicate(*array)?, 1, "")?.value();
-                        let wanted = bit.const_int((*value).into())?;
+                        let loaded = self.predicate(*array)?;
+                        let wanted = self.module.context().i1().const_int((*value).into())?;
+                        let [loaded, wanted] = self.even([loaded, wanted])?;
                         self.builder.icmp(IntPredicate::Eq, loaded, wanted, "")?
                     }
                 };
-                let (inside, after) =
-                    (self.builder.append_block("then")?, self.builder.append_block("endif")?);
-                self.builder.cond_br(test, inside, after)?;
-                self.builder.position_at_end(inside)?;
-                self.below(0, |e| e.tree(body))?;
-                self.builder.br(after)?;
-                Ok(self.builder.position_at_end(after)?)
+                self.only_where(test, |e| e.below(0, |e| e.tree(body)))
             }
             Node::Stmt(id, _) => self.statement(*id),
             Node::Alloc(buffer, body) => self.buffer(buffer, body),
+            Node::Version(_) if self.lanes.is_some() => {
+                Err(EmitError::Unsupported { what: "a version inside of a vector loop" })
+            }
             Node::Version(alternatives) => {
                 let after = self.builder.append_block("version.end")?;
                 for (index, alternative) in alternatives.iter().enumerate() {
@@ -64,17 +65,21 @@ impl<'m> Emitter<'m, '_> {
         }
     }
 
-    /// Where a predicate is read.
-    fn predicate(&self, array: ArrayId) -> Result<Value<'m>, EmitError> {
-        if let Some(frame) = self.scope.innermost(array) {
-            let what = "a predicate in a buffer of several elements";
-            let element = self.scope.element(frame, &[], &[]).filter(|e| e.is_empty());
-            return Ok(self.in_buffer(frame, &element.ok_or(EmitError::Unsupported { what })?)?.0);
-        }
-        match self.bases[array.index()] {
-            Base::Scalar { slot } => Ok(self.slot(array, slot)),
-            Base::Memory { .. } => Err(EmitError::Unsupported { what: "a predicate that is no scalar" }),
-        }
+    /// The value of a predicate.
+    fn predicate(&mut self, array: ArrayId) -> Result<Value<'m>, EmitError> {
+        let frame = self.scope.innermost(array);
+        let element = match (frame, self.bases[array.index()]) {
+            (Some(frame), _) => {
+                let what = "a predicate in a buffer of several elements";
+                let element = self.scope.element(frame, &[], &[]).filter(|e| e.is_empty());
+                self.in_buffer(frame, &element.ok_or(EmitError::Unsupported { what })?)?
+            }
+            (None, Base::Scalar { .. }) => self.in_array(array, &[], None)?,
+            (None, Base::Memory { .. }) => {
+                return Err(EmitError::Unsupported { what: "a predicate that is no scalar" });
+            }
+        };
+        self.load_from(&element, ScalarType::I1, Tag { array, frame, origin: None })
     }
 
     pub(super) fn below(
@@ -108,13 +113,9 @@ impl<'m> Emitter<'m, '_> {
             result?;
             let mut properties = Vec::new();
             properties.extend(group.map(|group| e.module.parallel_accesses(&[group])));
-            let vectorise = match e.sets_a_scalar_again(body)? {
-                true => Some(false),
-                false => (header.kind == LoopKind::Vector).then_some(true),
-            };
-            if let Some(enable) = vectorise {
+            if e.sets_a_scalar_again(body)? {
                 let name = "llvm.loop.vectorize.enable".into();
-                properties.push(e.module.loop_property(&LoopHint { name, value: HintValue::Bool(enable) })?);
+                properties.push(e.module.loop_property(&LoopHint { name, value: HintValue::Bool(false) })?);
             }
             Ok(properties)
         })
@@ -129,6 +130,9 @@ impl<'m> Emitter<'m, '_> {
         step: i64,
         body: impl FnOnce(&mut Self, VarId) -> Result<Vec<Metadata<'m>>, EmitError>,
     ) -> Result<(), EmitError> {
+        if !lower.iter().chain(upper).all(|e| self.is_uniform(e)) {
+            return Err(EmitError::Unsupported { what: "a loop whose lanes have bounds of their own" });
+        }
         let (lower, least) = self.extreme(lower, true)?;
         let (upper, greatest) = self.extreme(upper, false)?;
         let range = Self::counter_range(least, greatest);

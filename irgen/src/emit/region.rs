@@ -65,6 +65,7 @@ pub fn emit_region<'m>(
         groups: Vec::new(),
         memory: Memory::default(),
         scope: Scope::new(),
+        lanes: None,
         path: Path::root(),
     };
     let mut slots = Vec::new();

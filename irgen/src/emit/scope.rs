@@ -5,6 +5,7 @@
 //! accesses that go to it of theirs.
 
 use loop_tree::{Affine, ArrayId, Buffer, VarId};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Binders and buffers around a node, outermost first; `V` is what is known of a variable, `B` of a buffer.
@@ -15,7 +16,7 @@ pub(super) struct Scope<V, B> {
 
 struct Binder<V> {
     var: VarId,
-    value: V,
+    value: Cell<V>,
     /// Over places.
     meaning: Affine,
 }
@@ -38,7 +39,7 @@ impl<V: Copy, B> Scope<V, B> {
 
     /// The same around, nothing known.
     pub(super) fn bare(&self) -> Scope<(), ()> {
-        let binder = |b: &Binder<V>| Binder { var: b.var, value: (), meaning: b.meaning.clone() };
+        let binder = |b: &Binder<V>| Binder { var: b.var, value: Cell::new(()), meaning: b.meaning.clone() };
         let frame = |f: &Frame<B>| Frame { buffer: f.buffer.clone(), store: (), depth: f.depth };
         Scope {
             binders: self.binders.iter().map(binder).collect(),
@@ -49,13 +50,21 @@ impl<V: Copy, B> Scope<V, B> {
     /// A loop's variable; the result is its place.
     pub(super) fn enter_loop(&mut self, var: VarId, value: V) -> VarId {
         let place = VarId(FIRST_PLACE + self.binders.len() as u32);
-        self.binders.push(Binder { var, value, meaning: Affine::var(place) });
+        self.binders.push(Binder { var, value: Cell::new(value), meaning: Affine::var(place) });
         place
     }
 
     pub(super) fn enter_let(&mut self, var: VarId, expression: &Affine, value: V) {
         let meaning = self.resolved(expression);
-        self.binders.push(Binder { var, value, meaning });
+        self.binders.push(Binder { var, value: Cell::new(value), meaning });
+    }
+
+    /// What is known of a place, from now on.
+    pub(super) fn rebind(&self, place: VarId, value: V) {
+        let at = place.0.checked_sub(FIRST_PLACE);
+        if let Some(binder) = at.and_then(|at| self.binders.get(at as usize)) {
+            binder.value.set(value);
+        }
     }
 
     /// The variable bound last is so no more.
@@ -66,8 +75,8 @@ impl<V: Copy, B> Scope<V, B> {
     /// What is known of a variable or place.
     pub(super) fn value(&self, var: VarId) -> Option<V> {
         match var.0.checked_sub(FIRST_PLACE).filter(|_| Buffer::index_of(var).is_none()) {
-            Some(place) => self.binders.get(place as usize).map(|b| b.value),
-            None => self.binders.iter().rev().find(|b| b.var == var).map(|b| b.value),
+            Some(place) => self.binders.get(place as usize).map(|b| b.value.get()),
+            None => self.binders.iter().rev().find(|b| b.var == var).map(|b| b.value.get()),
         }
     }
 

@@ -1,13 +1,16 @@
 //! Slots of private scalars: one for each element that a tree tells apart, in the entry block, where LLVM promotes them to
 //! registers. Copies of unrolled and jammed loops so have registers of their own.
 
+use super::lanes::lanes_of;
 use super::{EmitError, Emitter};
 use crate::llvm::Value;
-use loop_tree::{Around, ArrayId, Green, Path, PrivateElement, Privates, occurrences};
+use loop_tree::{
+    Around, ArrayId, Green, LoopKind, Occurrence, Path, PrivateElement, Privates, VarId, occurrences,
+};
 use std::collections::BTreeMap;
 
-/// By leaf, predicate's guard, or buffer that is copied from or to it, and scalar.
-pub(super) type Slots<'m> = BTreeMap<(Path, ArrayId), Value<'m>>;
+/// By leaf, predicate's guard, or buffer that is copied from or to it, and scalar: the slot, and how many lanes have elements in it.
+pub(super) type Slots<'m> = BTreeMap<(Path, ArrayId), (Value<'m>, u32)>;
 
 impl<'m> Emitter<'m, '_> {
     /// Makes the slots at the builder's place.
@@ -16,7 +19,7 @@ impl<'m> Emitter<'m, '_> {
         if privates.is_empty() {
             return Ok(());
         }
-        let mut known: BTreeMap<PrivateElement, Value<'m>> = BTreeMap::new();
+        let mut known: BTreeMap<PrivateElement, (Value<'m>, u32)> = BTreeMap::new();
         for occurrence in occurrences(root) {
             let what = "a scalar that is read where it is not known which iteration it belongs to";
             let unknown = || EmitError::Unsupported { what };
@@ -38,7 +41,12 @@ impl<'m> Emitter<'m, '_> {
                     Some(slot) => *slot,
                     None => {
                         let scalar = self.kernel.array(array);
-                        let slot = self.builder.alloca(self.ty(scalar.element)?, None, &scalar.name)?.value();
+                        let lanes = lanes_with(&occurrence, &element)?;
+                        let ty = match lanes {
+                            0 | 1 => self.ty(scalar.element)?,
+                            _ => self.kept(scalar.element, lanes)?,
+                        };
+                        let slot = (self.builder.alloca(ty, None, &scalar.name)?.value(), lanes);
                         known.insert(element, slot);
                         slot
                     }
@@ -49,8 +57,23 @@ impl<'m> Emitter<'m, '_> {
         Ok(())
     }
 
-    /// The slot of a scalar at the emitter's path, which is `common` where it is not private.
-    pub(super) fn slot(&self, array: ArrayId, common: Value<'m>) -> Value<'m> {
-        self.slots.get(&(self.path.clone(), array)).copied().unwrap_or(common)
+    /// The slot of a scalar at the emitter's path, which is `common` where it is not private, and how many lanes have elements in it.
+    pub(super) fn slot(&self, array: ArrayId, common: Value<'m>) -> (Value<'m>, u32) {
+        self.slots.get(&(self.path.clone(), array)).copied().unwrap_or((common, 1))
     }
+}
+
+/// The lanes of the vector loop by whose iterations elements differ.
+fn lanes_with(occurrence: &Occurrence, element: &PrivateElement) -> Result<u32, EmitError> {
+    let loops = occurrence.around.iter().filter_map(|a| match a {
+        Around::Loop(header) => Some(header),
+        _ => None,
+    });
+    for (number, header) in loops.enumerate() {
+        let differ = || element.element.iter().any(|e| e.uses(VarId::new(number)));
+        if header.kind == LoopKind::Vector && differ() {
+            return lanes_of(header);
+        }
+    }
+    Ok(1)
 }

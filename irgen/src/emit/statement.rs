@@ -1,5 +1,6 @@
 //! Statements as instructions: operations in order, masks as branches.
 
+use super::element::Tag;
 use super::{EmitError, Emitter};
 use crate::llvm::{Block, FastMath, IntPredicate, Opcode, Ordering, PoisonFlags, RealPredicate, Type, Value};
 use crate::mutation::{self, Rule};
@@ -57,6 +58,9 @@ impl<'m> Emitter<'m, '_> {
         values: &mut Values<'m>,
     ) -> Result<(), EmitError> {
         let condition = self.mask_value(statement, mask, values)?;
+        if self.needs_mask(condition) {
+            return self.masked_by(condition, |e| e.operations(statement, range, values));
+        }
         let before = self.place()?;
         let (inside, after) = (self.builder.append_block("if")?, self.builder.append_block("endif")?);
         self.builder.cond_br(condition, inside, after)?;
@@ -88,16 +92,20 @@ impl<'m> Emitter<'m, '_> {
         let value = operand(values, mask.op)?;
         let holds = match mask.value {
             true => value,
-            false => self.builder.binary(Opcode::Xor, value, bit.const_int(1)?, PoisonFlags::empty(), "")?,
+            false => {
+                let [value, one] = self.even([value, bit.const_int(1)?])?;
+                self.builder.binary(Opcode::Xor, value, one, PoisonFlags::empty(), "")?
+            }
         };
         match statement.op(mask.op).mask {
             None => Ok(holds),
             Some(outer) => {
-                let outer = self.mask_value(statement, outer, values)?;
+                let [outer, holds, never] =
+                    self.even([self.mask_value(statement, outer, values)?, holds, bit.const_int(0)?])?;
                 if mutation::off(Rule::PoisonMasks) {
                     return Ok(self.builder.binary(Opcode::And, outer, holds, PoisonFlags::empty(), "")?);
                 }
-                Ok(self.builder.select(outer, holds, bit.const_int(0)?, "")?)
+                Ok(self.builder.select(outer, holds, never, "")?)
             }
         }
     }
@@ -116,44 +124,40 @@ impl<'m> Emitter<'m, '_> {
         // A reduction whose instances are reordered has other intermediate results: they may wrap, or be infinite.
         let reorders = statement.reduction.is_some() && !mutation::off(Rule::OrderFlags);
         let flags = if reorders { op.flags.difference(ORDER) } else { op.flags };
-        let b = &self.builder;
         let fast = fast_math(flags);
         Ok(Some(match &op.kind {
             OpKind::Const(c) if c.ty.is_float() => ty.const_fp(c.bits.into())?,
             OpKind::Const(c) => ty.const_int(c.bits.into())?,
-            OpKind::Affine(e) => {
-                let value = self.affine(e)?;
-                match op.ty {
-                    ScalarType::I64 => value,
-                    _ => b.cast(Opcode::Trunc, value, ty, PoisonFlags::empty(), "")?,
-                }
-            }
+            OpKind::Affine(e) => self.integer(e, op.ty)?,
             OpKind::Test(c) => self.constraint(c)?,
             OpKind::Load(access) => {
-                let (pointer, alignment) = self.address(statement, *access, op, origin)?;
-                let load = self.builder.load(ty, pointer, alignment, "")?;
+                let element = self.address(statement, *access, op, origin)?;
                 let array = statement.access(*access).array;
-                self.annotate(load, array, self.scope.innermost(array), origin)?;
-                load.value()
+                self.load_from(&element, op.ty, Tag { array, frame: self.scope.innermost(array), origin })?
             }
             OpKind::Store(access, value) => {
-                let (pointer, alignment) = self.address(statement, *access, op, origin)?;
-                let store = self.builder.store(operand(values, *value)?, pointer, alignment)?;
+                let element = self.address(statement, *access, op, origin)?;
                 let array = statement.access(*access).array;
-                self.annotate(store, array, self.scope.innermost(array), origin)?;
+                let tag = Tag { array, frame: self.scope.innermost(array), origin };
+                let store = self.store_to(&element, op.ty, operand(values, *value)?, tag)?;
                 if statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
                     let what = "an atomic store of which the original is not known";
                     let ordering = origin.ok_or(EmitError::Unsupported { what })?.ordering();
                     if ordering != Ordering::NotAtomic {
-                        store.set_relaxed(ordering)?;
+                        let what = "an atomic store in a vector loop";
+                        store.ok_or(EmitError::Unsupported { what })?.set_relaxed(ordering)?;
                     }
                 }
                 return Ok(None);
             }
             OpKind::Binary(kind, x, y) => {
-                let (x, y) = (operand(values, *x)?, operand(values, *y)?);
                 let opcode = binary_opcode(*kind);
-                if opcode.is_float_binary() {
+                let y = self.divisor(opcode, operand(values, *y)?)?;
+                let [x, y] = self.even([operand(values, *x)?, y])?;
+                let b = &self.builder;
+                if *kind == BinaryOp::FRem {
+                    self.call_by_lane(&[x, y], |a| Ok(b.float(opcode, a[0], a[1], fast, "")?))?
+                } else if opcode.is_float_binary() {
                     b.float(opcode, x, y, fast, "")?
                 } else {
                     b.binary(opcode, x, y, poison_flags(flags) & opcode.poison_flags(), "")?
@@ -161,44 +165,58 @@ impl<'m> Emitter<'m, '_> {
             }
             OpKind::Cast(kind, x) => {
                 let opcode = cast_opcode(*kind);
-                let value = b.cast(
+                let x = operand(values, *x)?;
+                let value = self.builder.cast(
                     opcode,
-                    operand(values, *x)?,
-                    ty,
+                    x,
+                    self.like(ty, x)?,
                     poison_flags(flags) & opcode.poison_flags(),
                     "",
                 )?;
                 self.with_fast_math(value, fast)?
             }
             OpKind::Compare(predicate, x, y) => {
-                let (x, y) = (operand(values, *x)?, operand(values, *y)?);
+                let [x, y] = self.even([operand(values, *x)?, operand(values, *y)?])?;
+                let b = &self.builder;
                 match compare_predicate(*predicate) {
                     Ok(p) => b.icmp(p, x, y, "")?,
                     Err(p) => b.fcmp(p, x, y, fast, "")?,
                 }
             }
             OpKind::Select(c, x, y) => {
-                let (c, x, y) = (operand(values, *c)?, operand(values, *x)?, operand(values, *y)?);
-                self.with_fast_math(b.select(c, x, y, "")?, fast)?
+                let all = [operand(values, *c)?, operand(values, *x)?, operand(values, *y)?];
+                let [c, x, y] = self.even(all)?;
+                self.with_fast_math(self.builder.select(c, x, y, "")?, fast)?
             }
             OpKind::Call(Intrinsic::FNeg, args) if args.len() == 1 => {
-                b.fneg(operand(values, args[0])?, fast, "")?
+                self.builder.fneg(operand(values, args[0])?, fast, "")?
             }
             OpKind::Call(intrinsic, args) => {
-                let mut operands = args.iter().map(|a| operand(values, *a)).collect::<Result<Vec<_>, _>>()?;
-                if *intrinsic == Intrinsic::Abs {
-                    let poison = flags.contains(OpFlags::INT_MIN_POISON);
-                    operands.push(self.module.context().i1().const_int(poison.into())?);
+                let operands = args.iter().map(|a| operand(values, *a)).collect::<Result<Vec<_>, _>>()?;
+                let call = |operands: &[Value<'m>]| {
+                    let mut operands = operands.to_vec();
+                    let ty = operands.first().map_or(Ok(ty), |first| self.like(ty, *first))?;
+                    if *intrinsic == Intrinsic::Abs {
+                        let poison = flags.contains(OpFlags::INT_MIN_POISON);
+                        operands.push(self.module.context().i1().const_int(poison.into())?);
+                    }
+                    let call = self.builder.intrinsic(&intrinsic_name(*intrinsic), ty, &operands, "")?;
+                    self.with_fast_math(call.value(), fast)
+                };
+                match is_library(*intrinsic) {
+                    true => self.call_by_lane(&operands, call)?,
+                    false => call(&self.even_all(operands)?)?,
                 }
-                let call = b.intrinsic(&intrinsic_name(*intrinsic), ty, &operands, "")?;
-                self.with_fast_math(call.value(), fast)?
             }
             OpKind::Pure(number, args) => {
                 let what = "a call of which the original is not known";
                 let call = self.origins.get(*number as usize).and_then(|i| i.as_call());
                 let call = call.ok_or(EmitError::Unsupported { what })?;
+                if self.mask().is_some() {
+                    return Err(EmitError::Unsupported { what: "a call by some lanes only" });
+                }
                 let args = args.iter().map(|a| operand(values, *a)).collect::<Result<Vec<_>, _>>()?;
-                b.repeat_call(call, &args)?.value()
+                self.call_by_lane(&args, |args| Ok(self.builder.repeat_call(call, args)?.value()))?
             }
             OpKind::Opaque(..) => {
                 return Err(EmitError::Unsupported { what: "an operation that is not understood" });
@@ -351,6 +369,13 @@ fn compare_predicate(p: ComparePredicate) -> Result<IntPredicate, RealPredicate>
         P::FTrue => return Err(RealPredicate::True),
         P::FFalse => return Err(RealPredicate::False),
     })
+}
+
+/// Functions that no instructions compute: those of the library, which are called for each lane by itself, lest others be
+/// called that compute many at once and round otherwise.
+fn is_library(intrinsic: Intrinsic) -> bool {
+    use Intrinsic::*;
+    matches!(intrinsic, Exp | Exp2 | Log | Log2 | Log10 | Sin | Cos | Pow)
 }
 
 fn intrinsic_name(intrinsic: Intrinsic) -> String {

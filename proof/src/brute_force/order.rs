@@ -4,7 +4,10 @@ use super::{
     Addresses, Beyond, Copy, Execution, Instance, Route, Step, Violation, access_bytes, element_bytes, name,
     private_address,
 };
-use loop_tree::{AccessKind, ArrayId, Kernel, Path, PrivateElement, RuntimeCondition, StmtFlags, StmtId};
+use loop_tree::{
+    AccessId, AccessKind, ArrayId, Kernel, Op, OpKind, Path, PrivateElement, RuntimeCondition, StmtFlags,
+    StmtId,
+};
 use std::collections::{BTreeSet, HashMap};
 
 /// A byte that an instance touches.
@@ -14,6 +17,8 @@ struct Touch {
     writes: bool,
     /// On the accumulator of a reduction: reordering among its instances is allowed.
     reduction: Option<StmtId>,
+    /// The access of the statement.
+    access: Option<AccessId>,
 }
 
 /// What keeps its place among all others.
@@ -60,14 +65,15 @@ fn touches(
             && !statement.flags.contains(StmtFlags::ATOMIC_RELAXED);
         let reduction = on_accumulator.then_some(instance.statement);
         let writes = access.kind != AccessKind::Read;
-        result.extend((start..start + length).map(|address| Touch { address, writes, reduction }));
+        let touch = |address| Touch { address, writes, reduction, access: Some(id) };
+        result.extend((start..start + length).map(touch));
     }
     let accesses = result.len();
     for (array, route) in &instance.tests {
         let address = buffer_address(*route).or(private(*array)).unwrap_or(places.0[array.index()]);
-        result.push(Touch { address, writes: false, reduction: None });
+        result.push(Touch { address, writes: false, reduction: None, access: None });
     }
-    let order = |address, writes| Touch { address, writes, reduction: None };
+    let order = |address, writes| Touch { address, writes, reduction: None, access: None };
     result.push(order(BARRIER, statement.flags.intersects(BARRIERS)));
     let volatile = statement.flags.contains(StmtFlags::VOLATILE);
     if volatile || statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
@@ -147,8 +153,13 @@ pub(super) fn marks(
     params: &[i64],
     places: &Addresses,
 ) -> Result<Option<Violation>, Beyond> {
-    for path in &variant.marked {
+    for path in &variant.parallel {
         if let Some(v) = carried(kernel, variant, path, params, places)? {
+            return Ok(Some(v));
+        }
+    }
+    for path in &variant.vector {
+        if let Some(v) = swapped(kernel, variant, path, params, places)? {
             return Ok(Some(v));
         }
     }
@@ -228,6 +239,57 @@ pub fn carried(
     Ok(None)
 }
 
+/// Two touches of a byte that lanes in lock step do in another order than iterations one after the other.
+fn swapped(
+    kernel: &Kernel,
+    execution: &Execution,
+    path: &Path,
+    params: &[i64],
+    places: &Places,
+) -> Result<Option<Violation>, Beyond> {
+    let depth = path.0.len();
+    /// When lanes do it, the operation in the text, and what; buffers are copied by each lane alone.
+    type At<'a> = (Vec<i64>, usize, i64, Touch, &'a Instance);
+    let mut seen: HashMap<i64, Vec<At<'_>>> = HashMap::new();
+    for step in &execution.steps {
+        let Step::Run(i) = step else {
+            // Rare: by the stricter rule.
+            if matches!(step, Step::Copy(copy) if path.contains(&execution.leaves[copy.leaf]) && copy.time.len() > depth)
+            {
+                return carried(kernel, execution, path, params, places);
+            }
+            continue;
+        };
+        let instance = &execution.instances[*i];
+        if !path.contains(&execution.leaves[instance.leaf]) || instance.time.len() <= depth {
+            continue;
+        }
+        let mut time = instance.time.clone();
+        let lane = time.remove(depth);
+        for touch in touches(kernel, execution, instance, params, places)? {
+            let position = touch.access.and_then(|access| {
+                let of = |op: &Op| matches!(op.kind, OpKind::Load(a) | OpKind::Store(a, _) if a == access);
+                kernel.statement(instance.statement).ops.iter().position(of)
+            });
+            let position = position.unwrap_or(0);
+            let earlier = seen.entry(touch.address).or_default();
+            for (before, text, other, t, first) in earlier.iter() {
+                let conflict =
+                    (touch.writes || t.writes) && *other != lane && before[..depth] == time[..depth];
+                let at_once = touch.reduction.is_some() && touch.reduction == t.reduction && *before == time;
+                let kept = (before, *text, *other) < (&time, position, lane);
+                let exempt = touch.reduction.is_some() && touch.reduction == t.reduction;
+                if conflict && (at_once || !(kept || exempt)) {
+                    let (first, second) = (Some(name(first)), Some(name(instance)));
+                    return Ok(Some(Violation::Parallel { path: path.clone(), first, second }));
+                }
+            }
+            earlier.push((time.clone(), position, lane, touch, instance));
+        }
+    }
+    Ok(None)
+}
+
 /// What a copy reads and writes.
 fn copied(kernel: &Kernel, copy: &Copy, params: &[i64], places: &Addresses) -> Result<Vec<Touch>, Beyond> {
     let mut result = Vec::new();
@@ -236,7 +298,12 @@ fn copied(kernel: &Kernel, copy: &Copy, params: &[i64], places: &Addresses) -> R
             Some(address) => (address, 1),
             None => element_bytes(kernel, copy.array, &copy.element, params, places)?,
         };
-        result.extend((start..start + length).map(|address| Touch { address, writes, reduction: None }));
+        result.extend((start..start + length).map(|address| Touch {
+            address,
+            writes,
+            reduction: None,
+            access: None,
+        }));
     }
     Ok(result)
 }

@@ -92,8 +92,10 @@ pub struct Execution {
     pub buffered: bool,
     /// Paths of the leaves, by [`Instance::leaf`].
     pub leaves: Vec<Path>,
-    /// Loops marked parallel or vector.
-    pub marked: BTreeSet<Path>,
+    /// Loops marked parallel.
+    pub parallel: BTreeSet<Path>,
+    /// Loops whose iterations are lanes.
+    pub vector: BTreeSet<Path>,
     /// Scalars of which iterations have their own.
     pub privates: Privates,
     /// Slots of those that each leaf touches outside of buffers.
@@ -117,7 +119,8 @@ pub fn enumerate(kernel: &Kernel, root: &Green, params: &[i64]) -> Result<Execut
             steps: vec![],
             buffered: root.summary().has_storage_or_versions,
             leaves: vec![],
-            marked: BTreeSet::new(),
+            parallel: BTreeSet::new(),
+            vector: BTreeSet::new(),
             privates: Privates::of(kernel),
             slots: vec![],
         },
@@ -319,9 +322,11 @@ impl Walk<'_> {
                 for e in upper {
                     to = to.min(self.eval(e)?);
                 }
-                if header.kind != LoopKind::Sequential {
-                    self.result.marked.insert(self.path.clone());
-                }
+                match header.kind {
+                    LoopKind::Sequential => false,
+                    LoopKind::Parallel => self.result.parallel.insert(self.path.clone()),
+                    LoopKind::Vector => self.result.vector.insert(self.path.clone()),
+                };
                 let mut value = from;
                 let mut rounds = 0;
                 while value < to {

@@ -10,7 +10,8 @@
 //! ```lt after
 //! parallel for i in 0..N { S(i) }
 //! ```
-//! Keeps the statement instances; their order is no longer promised.
+//! Keeps the statement instances; their order is no longer promised. The iterations of a vector loop are lanes, in lock step:
+//! it needs a constant number of them, which `vectorize` sees to.
 //! Applies to every loop with affine bounds.
 
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
@@ -25,6 +26,9 @@ pub struct Mark {
     /// The kind.
     pub kind: LoopKind,
 }
+
+/// Iterations of a loop whose iterations could be lanes.
+const MOST_LANES: i64 = 16;
 
 const KINDS: [(LoopKind, &str); 3] =
     [(LoopKind::Sequential, "sequential"), (LoopKind::Parallel, "parallel"), (LoopKind::Vector, "vector")];
@@ -50,7 +54,7 @@ impl Mark {
         Ok(Mark { target, kind })
     }
 
-    /// Parallel for loops that are not inside another marked one; vector for innermost loops.
+    /// Parallel for loops that are not inside another marked one; vector for innermost loops of few iterations.
     pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let sites = cx.sites();
         let mut result = Vec::new();
@@ -64,7 +68,9 @@ impl Mark {
             if !inside(LoopKind::Parallel) && !inside(LoopKind::Vector) {
                 result.push(Mark { target: target.clone(), kind: LoopKind::Parallel });
             }
-            if site.body.summary().loop_depth == 0 && !inside(LoopKind::Vector) {
+            let few =
+                site.header.constant_trip_count().is_some_and(|count| (2..=MOST_LANES).contains(&count));
+            if few && site.body.summary().loop_depth == 0 && !inside(LoopKind::Vector) {
                 result.push(Mark { target, kind: LoopKind::Vector });
             }
         }

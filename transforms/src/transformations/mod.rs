@@ -23,6 +23,7 @@ mod tile;
 mod unroll;
 mod unroll_and_jam;
 mod unswitch;
+mod vectorize;
 mod version;
 
 pub use concatenate::Concatenate;
@@ -48,4 +49,5 @@ pub use tile::Tile;
 pub use unroll::{Factor, Unroll};
 pub use unroll_and_jam::UnrollAndJam;
 pub use unswitch::Unswitch;
+pub use vectorize::Vectorize;
 pub use version::Version;

@@ -64,11 +64,31 @@ impl Transform for Tile {
             between: band.between.clone(),
             body: last.body.clone(),
         };
-        let mut tiling = Tiling { cx, next: 0, full: self.full };
-        let tiled =
-            tiling.levels(nest, &self.sizes).map_err(|message| Refusal::new("bounds", &top.path, message))?;
-        cx.replace(&top.path, tiled)
+        let full = self.full.then_some(LoopKind::Sequential);
+        let tiled = tiled(cx, nest, &self.sizes, full);
+        cx.replace(&top.path, tiled.map_err(|message| Refusal::new("bounds", &top.path, message))?)
     }
+}
+
+/// The loops tiled; `full`: what the point loops of full tiles are marked as, where these stand apart.
+fn tiled(
+    cx: &Context<'_>,
+    nest: Nest,
+    sizes: &[Vec<i64>],
+    full: Option<LoopKind>,
+) -> Result<Green, &'static str> {
+    Tiling { cx, next: 0, full }.levels(nest, sizes)
+}
+
+/// One loop in blocks: full ones of loops of a kind, then what remains.
+pub(super) fn blocks(
+    cx: &Context<'_>,
+    site: &Site<'_>,
+    size: i64,
+    kind: LoopKind,
+) -> Result<Green, &'static str> {
+    let nest = Nest { headers: vec![site.header.clone()], between: vec![], body: site.body.clone() };
+    tiled(cx, nest, &[vec![size]], Some(kind))
 }
 
 /// Tile loops stand outside the band, where a variable of the band must mean nothing else.
@@ -117,7 +137,8 @@ struct Tiling<'a> {
     cx: &'a Context<'a>,
     /// Number of fresh variables used.
     next: u32,
-    full: bool,
+    /// What full tiles are marked as, where they stand apart.
+    full: Option<LoopKind>,
 }
 
 /// One tiled loop.
@@ -147,7 +168,7 @@ impl Tiling<'_> {
             body: nest.body.clone(),
         };
         let partial = self.levels(points(false), rest)?;
-        if !self.full {
+        if self.full.is_none() {
             return Ok(around(&tiles, partial));
         }
         let full = self.levels(points(true), rest)?;
@@ -199,7 +220,7 @@ impl Tiling<'_> {
                 vec![start_inside.clone()],
                 vec![start_inside.offset(width)],
                 header.step,
-                point_kind,
+                self.full.filter(|kind| *kind != LoopKind::Sequential).unwrap_or(point_kind),
             );
             let mut is_full = Vec::new();
             let whole = |u: &Affine| {

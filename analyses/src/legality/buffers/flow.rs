@@ -43,6 +43,7 @@ pub(in crate::legality) fn flows(set: &DependenceSet) -> Flows {
                 on: BTreeSet::from([d.array]),
                 vanishes_if: Vec::new(),
                 reduction: d.reduction,
+                in_text: false,
             }));
         }
     }
@@ -78,6 +79,7 @@ impl Oracle {
                 on: BTreeSet::from([Some(array)]),
                 vanishes_if: Vec::new(),
                 reduction: false,
+                in_text: false,
             })
         };
         let list = flow_on(&self.kernel, array, self.solver.quota().max(DATAFLOW_QUOTA)).ok();
