@@ -2,6 +2,7 @@
 //! accesses outside, and what each iteration waits for from the ones before.
 
 use crate::chains::{Chains, Value, Waits};
+use crate::lanes::Lanes;
 use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::operations::{Reordering, class_of, differences_of_bytes, reordering};
 use crate::overlap::{References, gcd, overlap};
@@ -105,6 +106,11 @@ impl Family {
         References { terms: &self.terms, offsets: &self.offsets, stored: &self.stored, bytes: self.bytes }
     }
 
+    /// Bytes from one iteration of a loop to the next.
+    fn along(&self, depth: usize) -> f64 {
+        self.terms.iter().find(|t| usize::from(t.0) == depth).map_or(0.0, |t| t.1)
+    }
+
     /// Whether its values stay in registers while the loop runs.
     fn promoted(&self) -> bool {
         self.stride == 0.0 && !self.clobbered && !self.observed
@@ -120,16 +126,18 @@ impl Body {
     }
 }
 
-/// Looks at the leaves of a loop, with lanes along the loop at a depth. `told`: whether the compiler is told that iterations are independent where they are.
+/// Looks at the leaves of a loop, with lanes along the loop at a depth, or as the tree has them. `told`: whether the compiler is told that iterations are independent where they are.
 pub(crate) fn body(
     program: &Lowered<'_>,
     leaves: &[usize],
     depth: Option<usize>,
+    lanes: Option<Lanes>,
     told: bool,
     target: &dyn Target,
 ) -> Body {
     let mut scan = Scan {
         depth,
+        lanes,
         families: vec![],
         locations: vec![],
         index: FxHashMap::default(),
@@ -170,6 +178,7 @@ const CONSTANT: u32 = 0;
 
 struct Scan<'a> {
     depth: Option<usize>,
+    lanes: Option<Lanes>,
     families: Vec<Family>,
     locations: Vec<Location>,
     index: FxHashMap<(usize, u64), usize>,
@@ -322,20 +331,24 @@ impl Scan<'_> {
     /// Bytes of which the first address of the loop is a multiple, as far as a line; arrays are taken to start with one.
     fn aligned(&self, family: usize, offset: f64, bytes: f64) -> f64 {
         let line = self.target.caches().first().map_or(64.0, |c| f64::from(c.line));
-        let outer = self.families[family].terms.iter().filter(|t| Some(usize::from(t.0)) != self.depth);
+        let along = self.lanes.map(|l| l.depth).or(self.depth);
+        let outer = self.families[family].terms.iter().filter(|t| Some(usize::from(t.0)) != along);
         let whole = |a: f64, b: f64| if b.fract() == 0.0 { gcd(a, b.abs()) } else { bytes };
         outer.fold(whole(line, offset), |g, t| whole(g, t.1)).max(bytes)
     }
 
     fn stride(&self, family: usize, offset: f64, bytes: f64) -> Stride {
-        let stride = self.families[family].stride;
+        let stride = match self.lanes {
+            None => self.families[family].stride,
+            Some(lanes) => self.families[family].along(lanes.depth),
+        };
         if stride == 0.0 {
             Stride::Invariant
         } else if stride == bytes {
             Stride::Unit(self.aligned(family, offset, bytes))
         } else if stride == -bytes {
             Stride::Reverse
-        } else if stride.abs() <= 4.0 * bytes {
+        } else if stride.abs() <= 4.0 * bytes && self.lanes.is_none() {
             Stride::Near(stride.abs() / bytes)
         } else {
             Stride::Far

@@ -2,6 +2,7 @@
 
 use crate::Target;
 use crate::body::{Body, Stride, body};
+use crate::lanes::Lanes;
 use crate::lower::Lowered;
 use crate::throughput::{TEMPORARIES, price};
 use loop_tree::{ArrayId, Kernel, ScalarType};
@@ -12,6 +13,8 @@ pub(crate) enum Packing {
     Scalar,
     /// Iterations as lanes.
     Lanes(u32),
+    /// Lanes as the tree has them: not of the loop, whose iterations each do all of them.
+    Marked(u32),
     /// Copies of a statement that are neighbours in memory, packed within an iteration.
     Adjacent(u32),
     /// Neighbours in memory that an iteration adds up, packed; then the lanes are added.
@@ -46,8 +49,8 @@ pub(crate) struct Circumstances {
     pub trip: f64,
     /// Iterations, where the compiler knows them.
     pub constant: Option<f64>,
-    /// Whether the tree says that it is a vector loop.
-    pub marked: bool,
+    /// The lanes that the tree says what it executes has.
+    pub lanes: Option<Lanes>,
     /// Whether it is the program as written, which may gather.
     pub original: bool,
 }
@@ -57,16 +60,18 @@ const FULL_UNROLL: f64 = 250.0;
 
 /// The plan of a loop: the cheapest that is allowed, as the compiler sees it, to which gathers are as cheap as single accesses.
 pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> Plan {
+    if let Some(lanes) = around.lanes {
+        return Plan { packing: Packing::Marked(lanes.count), ..Plan::SCALAR };
+    }
     let mut best = Plan::SCALAR;
     let per = |plan: &Plan| price(body, target, plan).cycles / plan.lanes();
     let widest = body.widest.unwrap_or(ScalarType::F64);
     let mut lanes = target.lanes(widest);
-    let allowed = if around.marked { f64::MAX } else { body.max_lanes };
-    while lanes > 1 && (f64::from(lanes) > allowed || f64::from(lanes) > around.trip) {
+    while lanes > 1 && (f64::from(lanes) > body.max_lanes || f64::from(lanes) > around.trip) {
         lanes /= 2;
     }
     let mut cycles = per(&best);
-    if (body.vectorisable || around.marked) && lanes > 1 && !body.opaque {
+    if body.vectorisable && lanes > 1 && !body.opaque {
         let vector = Plan { packing: Packing::Lanes(lanes), ..Plan::SCALAR };
         let needed = per(&vector);
         if needed < cycles {
@@ -109,7 +114,7 @@ pub(crate) fn keep(b: &mut Body, program: &Lowered<'_>, index: usize, plan: &Pla
     if around.inner.len() > 1 || !around.leaves.is_empty() || b.stores.is_empty() {
         return;
     }
-    let kept = body(program, &l.leaves, Some(around.depth), true, target).accumulators;
+    let kept = body(program, &l.leaves, Some(around.depth), None, true, target).accumulators;
     let registers = kept as f64 * (l.trip / plan.lanes()).ceil();
     if registers <= f64::from(target.vector_registers()) - TEMPORARIES as f64 {
         b.loads.truncate(b.loads.len().saturating_sub(kept));

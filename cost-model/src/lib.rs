@@ -35,6 +35,7 @@ mod extents;
 mod facts;
 mod footprint;
 mod instruction_count;
+mod lanes;
 mod least;
 mod linear;
 mod lower;

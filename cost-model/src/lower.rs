@@ -5,8 +5,8 @@ use crate::linear::{Binding, Linear, Scope};
 use crate::storage::{Copy, Frame};
 use crate::trip_counts::Samples;
 use loop_tree::{
-    Access, Affine, Buffer, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, OpKind, Statement,
-    StmtFlags, StmtId, VarId,
+    Access, Affine, Buffer, Green, GuardCondition, Kernel, LoopHeader, Node, OpKind, Statement, StmtFlags,
+    StmtId, VarId,
 };
 use smallvec::SmallVec;
 
@@ -296,11 +296,6 @@ impl Lowered<'_> {
             at = self.loops[here].parent;
             Some(here)
         })
-    }
-
-    /// The loop whose iterations are lanes, as the tree says, at or around a loop.
-    pub fn marked_vector(&self, at: usize) -> Option<usize> {
-        self.path(Some(at)).find(|l| self.loops[*l].header.kind == LoopKind::Vector)
     }
 }
 

@@ -4,6 +4,7 @@ use crate::body::body;
 use crate::clang::{Circumstances, Packing, Plan, keep, plan, weaken};
 use crate::explain::{Cost, Term};
 use crate::facts::Facts;
+use crate::lanes::Lanes;
 use crate::least::least;
 use crate::lower::{Loop, Lowered, lower};
 use crate::throughput::price;
@@ -58,18 +59,25 @@ impl AnalyticModel {
         let moved = traffic(program, &*self.target);
         let mut terms = Vec::new();
         for index in 0..program.loops.len() {
-            if !program.loops[index].leaves.is_empty() || program.loops[index].inner.is_empty() {
-                let mut term = self.loop_term(kernel, program, &moved, index, may_alias);
+            if program.is_vector(index) {
+                continue;
+            }
+            let leaves = program.executed(Some(index));
+            if !leaves.is_empty() || program.is_innermost(index) {
+                let mut term = self.loop_term(kernel, program, &moved, index, &leaves, may_alias);
                 term.scale(factor(index));
                 terms.push(term);
             }
         }
-        let straight: f64 = program.top_leaves.iter().map(|l| program.leaves[*l].runs).sum();
+        let top = program.executed(None);
+        let straight: f64 = top.iter().map(|l| program.leaves[*l].runs).sum();
         if straight > 0.0 {
-            let b = body(program, &program.top_leaves, None, true, &*self.target);
-            let once = Circumstances { trip: 1.0, constant: None, marked: false, original: may_alias };
+            let lanes = lanes_of(program, &top);
+            let b = body(program, &top, None, lanes, true, &*self.target);
+            let once = Circumstances { trip: 1.0, constant: None, lanes, original: may_alias };
             let once = price(&b, &*self.target, &plan(&b, &*self.target, &once)).cycles;
-            let memory: f64 = moved.iter().filter(|t| t.group.parent.is_none()).flat_map(|t| &t.cycles).sum();
+            let outside = |t: &&Traffic| program.home(t.group.parent).is_none();
+            let memory: f64 = moved.iter().filter(outside).flat_map(|t| &t.cycles).sum();
             terms.push(Term::new("straight-line code", once + memory, String::new()));
         }
         terms.extend(self.control_term(kernel, program, factor));
@@ -83,57 +91,37 @@ impl AnalyticModel {
         program: &Lowered<'_>,
         moved: &[Traffic],
         index: usize,
+        leaves: &[usize],
         may_alias: bool,
     ) -> Term {
         let target = &*self.target;
         let l = &program.loops[index];
-        let marked = program.marked_vector(index);
-        let lane_loop = marked.unwrap_or(index);
-        let innermost = l.inner.is_empty();
-        let along = &program.loops[lane_loop];
-        let depth = (innermost || marked.is_some()).then_some(along.depth);
-        let mut b = body(program, &l.leaves, depth, !may_alias, target);
-        if lane_loop != index {
-            // Lanes run along an outer loop; chains and registers are those of this one.
-            let own = body(program, &l.leaves, Some(l.depth), true, target);
-            (b.chain, b.accumulators, b.invariant) = (own.chain, own.accumulators, own.invariant);
-            b.loads.truncate(own.loads.len().max(1));
-            b.stores.truncate(own.stores.len());
-        }
-        if !innermost && marked.is_none() {
+        let innermost = program.is_innermost(index);
+        let lanes_told = lanes_of(program, leaves);
+        let depth = innermost.then_some(l.depth);
+        let mut b = body(program, leaves, depth, lanes_told, !may_alias, target);
+        if !innermost || b.checks_fail > 0.5 {
             b.vectorisable = false;
         }
         b.guards(l.varying_guards as f64);
         if may_alias && innermost {
-            weaken(&mut b, kernel, program, &l.leaves, target);
+            weaken(&mut b, kernel, program, leaves, target);
         }
-        if marked.is_none() && b.checks_fail > 0.5 {
-            b.vectorisable = false;
-        }
-        let outer_lanes = lane_loop != index;
-        let circumstances = Circumstances {
-            trip: along.trip,
-            constant: l.constant,
-            marked: marked.is_some(),
-            original: may_alias,
-        };
+        let circumstances =
+            Circumstances { trip: l.trip, constant: l.constant, lanes: lanes_told, original: may_alias };
         let plan = plan(&b, target, &circumstances);
-        if !may_alias && !outer_lanes {
+        if !may_alias && lanes_told.is_none() {
             keep(&mut b, program, index, &plan, target);
         }
         let once = price(&b, target, &plan);
-        let iterations = l.runs * l.trip;
+        let runs = program.entered(index);
+        let iterations = runs * l.trip;
         let scalar = price(&b, target, &Plan::SCALAR);
         let control = target.control();
         let bounds = l.header.lower().len() + l.header.upper().len();
         let mut compute;
         let lanes;
         match plan.packing {
-            Packing::Lanes(n) if outer_lanes => {
-                lanes = f64::from(n);
-                // Chains of lanes run side by side.
-                compute = iterations / lanes * once.cycles.max(b.chain);
-            }
             Packing::Lanes(n) => {
                 lanes = f64::from(n);
                 let (rest, narrow) = left_over(l, n);
@@ -142,10 +130,10 @@ impl AnalyticModel {
                     let half = Plan { packing: Packing::Lanes(n / 2), ..plan };
                     compute += narrow * 2.0 / lanes * price(&b, target, &half).cycles;
                 }
-                compute *= l.runs;
+                compute *= runs;
                 compute += b.checks_fail * (iterations * scalar.cycles - compute).max(0.0);
             }
-            Packing::Scalar | Packing::Adjacent(_) | Packing::Sums(_) => {
+            Packing::Scalar | Packing::Marked(_) | Packing::Adjacent(_) | Packing::Sums(_) => {
                 lanes = 1.0;
                 compute = iterations * once.cycles;
             }
@@ -167,12 +155,12 @@ impl AnalyticModel {
             entry += (b.invariant as f64 + b.hoisted) / target.loads_per_cycle().max(0.1);
             // Accumulators are loaded and stored around the loop.
             entry += b.accumulators as f64 * 0.75;
-            if lanes > 1.0 && !outer_lanes {
+            if lanes > 1.0 {
                 // In the end lanes are added up by halves, each a permutation and an addition.
                 entry += b.accumulators as f64 * lanes.log2();
             }
         }
-        let entry = entry * l.runs;
+        let entry = entry * runs;
         compute = (compute + entry).min(LARGEST);
         let (memory, transfers) = self.memory(program, moved, Some(index));
         // Lines come and go through the ports of the first level that loads and stores use; the rest of the core goes on.
@@ -183,16 +171,17 @@ impl AnalyticModel {
         cycles /= factor;
         let how = match plan.packing {
             Packing::Lanes(n) => format!("{n} lanes"),
+            Packing::Marked(n) => format!("vectors of {n}"),
             Packing::Adjacent(n) => format!("{n} neighbours packed"),
             Packing::Sums(n) => format!("{n} neighbours added up"),
             Packing::Scalar => "scalar".into(),
         };
-        let names: Vec<&str> = l.leaves.iter().take(3).map(|s| &*program.leaves[*s].statement.name).collect();
-        let more = if l.leaves.len() > 3 { ", ..." } else { "" };
+        let names: Vec<&str> = leaves.iter().take(3).map(|s| &*program.leaves[*s].statement.name).collect();
+        let more = if leaves.len() > 3 { ", ..." } else { "" };
         Term {
             name: format!("loop {} {{{}{more}}}", l.name(kernel), names.join(", ")),
             cycles,
-            detail: format!("{:.0} x {:.1} iterations", l.runs, l.trip),
+            detail: format!("{runs:.0} x {:.1} iterations", l.trip),
             parts: std::iter::once(Term::new(
                 "computation",
                 compute - entry,
@@ -212,7 +201,7 @@ impl AnalyticModel {
         let mut total = 0.0;
         let mut terms = Vec::new();
         for (level, (name, unit)) in names.iter().enumerate() {
-            let here = moved.iter().filter(|t| t.group.parent == parent);
+            let here = moved.iter().filter(|t| program.home(t.group.parent) == parent);
             let (mut cycles, mut count, mut worst) = (0.0, 0.0, (0.0, None));
             for t in here {
                 cycles += t.cycles[level];
@@ -257,26 +246,35 @@ impl AnalyticModel {
         let control = self.target.control();
         let mut parts = Vec::new();
         for (index, l) in program.loops.iter().enumerate() {
-            let guards = if l.inner.is_empty() { 0.0 } else { l.guards as f64 };
+            if program.is_vector(index) {
+                continue;
+            }
+            let innermost = program.is_innermost(index);
+            let guards = if innermost { 0.0 } else { l.guards as f64 };
+            let runs = program.entered(index);
             let mut cycles = 0.0;
-            if !l.inner.is_empty() {
+            if !innermost {
                 let bounds = (l.header.lower().len() + l.header.upper().len()).saturating_sub(2) as f64;
-                cycles =
-                    l.runs * (l.trip * (control.iteration + guards * 1.5) + bounds * control.bound + 2.0);
+                cycles = runs * (l.trip * (control.iteration + guards * 1.5) + bounds * control.bound + 2.0);
             }
             cycles *= factor(index) / self.parallel(program, index);
             let is_outermost_parallel = l.header.kind == LoopKind::Parallel && self.threads > 1;
             if is_outermost_parallel {
-                cycles += l.runs * FORK_JOIN;
+                cycles += runs * FORK_JOIN;
             }
             if cycles > 0.0 {
-                let detail = format!("{:.0} x {:.1} iterations", l.runs, l.trip);
+                let detail = format!("{runs:.0} x {:.1} iterations", l.trip);
                 parts.push(Term::new(format!("loop {}", l.name(kernel)), cycles, detail));
             }
         }
         let cycles = parts.iter().map(|t| t.cycles).sum();
         (cycles > 0.0).then(|| Term { parts, ..Term::new("outer loops", cycles, String::new()) })
     }
+}
+
+/// The lanes of leaves: those of the first that has some.
+fn lanes_of(program: &Lowered<'_>, leaves: &[usize]) -> Option<Lanes> {
+    leaves.iter().find_map(|l| program.lanes(program.leaves[*l].parent))
 }
 
 /// Iterations of a vectorised loop that are executed alone, and in vectors of half the length: a loop behind the first one,

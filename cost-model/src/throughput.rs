@@ -30,7 +30,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     // Cycles per lane of what is spread in memory.
     let far = if plan.gathers { target.gathered_lane() } else { target.lane_access() };
     let lanes = match packing {
-        Packing::Lanes(n) => n,
+        Packing::Lanes(n) | Packing::Marked(n) => n,
         _ => 1,
     };
     let pack = match packing {
@@ -128,6 +128,10 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let registers = target.vector_registers() as usize;
     let accumulators =
         if pack > 1.0 { (body.accumulators as f64 / pack).ceil() as usize } else { body.accumulators };
+    let accumulators = match packing {
+        Packing::Marked(n) => (accumulators as f64 * parts(target, widest, n)) as usize,
+        _ => accumulators,
+    };
     let free = registers.saturating_sub(TEMPORARIES);
     let spilled = accumulators.saturating_sub(free);
     let reloaded =
@@ -163,7 +167,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let path = body.path * share_of_path(held);
     // Sums are added up as a tree.
     let (path, chain) = match packing {
-        Packing::Scalar | Packing::Adjacent(_) => (path, body.chain),
+        Packing::Scalar | Packing::Marked(_) | Packing::Adjacent(_) => (path, body.chain),
         Packing::Lanes(1) => (path, body.chain),
         Packing::Lanes(_) => (path, 0.0),
         Packing::Sums(_) => (0.0, 0.0),

@@ -540,7 +540,8 @@ fn rewrite_loop(h: &Arc<LoopHeader>, body: Green, choices: &mut Choices, next: &
             Green::seq([first, Green::for_loop(rest, body)])
         }
         5 => {
-            let kind = if choices.one_in(2) { LoopKind::Parallel } else { LoopKind::Vector };
+            let few = h.constant_trip_count().is_some_and(|count| count <= 64);
+            let kind = if few && choices.one_in(2) { LoopKind::Vector } else { LoopKind::Parallel };
             Green::for_loop(LoopHeader { kind, ..(**h).clone() }, body)
         }
         _ => Green::for_loop(h.clone(), body),

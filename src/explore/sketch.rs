@@ -16,6 +16,7 @@ mod pivot_split;
 mod register_tile;
 mod skewed_jam;
 mod time_tile;
+mod vector_tile;
 
 pub use desk::{Desk, Draft};
 
@@ -61,6 +62,7 @@ impl Sketches {
         sketches.register(pivot_split::PivotSplit);
         sketches.register(panel::Panel);
         sketches.register(register_tile::RegisterTile);
+        sketches.register(vector_tile::VectorTile);
         sketches.register(skewed_jam::SkewedJam);
         sketches
     }

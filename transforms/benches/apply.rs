@@ -8,7 +8,7 @@ use std::time::Duration;
 use transforms::{Context, MoveOptions, Recipe, Registry, moves};
 
 /// One use of each transformation.
-const STEPS: [&str; 28] = [
+const STEPS: [&str; 29] = [
     "fuse(@2, @3)",
     "fuse(@2, @3; guard)",
     "distribute(j)",

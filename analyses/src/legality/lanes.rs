@@ -61,7 +61,7 @@ pub(super) fn check(oracle: &Oracle, rolled: &Rolled, places: &[Place]) -> Resul
 fn reason(statement: &Statement, place: &Place, level: usize, l: &PlacedLoop) -> Option<&'static str> {
     let ([lower], [upper]) = (&l.lower[..], &l.upper[..]) else { return Some(LENGTH) };
     let lanes = (upper - lower).as_constant().map(|extent| (extent - 1).div_euclid(l.step) + 1);
-    if !lanes.is_some_and(|lanes| lanes <= MOST_LANES) {
+    if lanes.is_none_or(|lanes| lanes > MOST_LANES) {
         return Some(LENGTH);
     }
     let differs = |e: &Affine| e.uses(VarId::new(level));

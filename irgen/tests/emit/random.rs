@@ -84,23 +84,28 @@ fn determined(mut kernel: Kernel) -> Kernel {
 
 /// The tree with those marks only that are proved, as emission takes marks for true.
 fn rightly_marked(kernel: &Kernel, root: &Green) -> Green {
-    let without = marked(root, &Path::root(), &|_| false);
+    let without = marked(root, &Path::root(), &|_, _| false);
     let oracle = Oracle::new(Arc::new(kernel.clone()), &Polyhedral::default(), OracleOptions::default());
     let Ok(oracle) = oracle else { return without };
     if oracle.judge(&without) != Verdict::Always {
         return without;
     }
     let facts = oracle.loop_facts(&without);
-    marked(root, &Path::root(), &|path| facts.get(path).is_some_and(|f| f.parallel))
+    let independent = |path: &Path| facts.get(path).is_some_and(|f| f.parallel);
+    let vectors = marked(root, &Path::root(), &|path, kind| kind == LoopKind::Vector || independent(path));
+    match oracle.judge(&vectors) {
+        Verdict::Always => vectors,
+        _ => marked(root, &Path::root(), &|path, kind| kind == LoopKind::Parallel && independent(path)),
+    }
 }
 
-fn marked(node: &Green, path: &Path, keep: &dyn Fn(&Path) -> bool) -> Green {
+fn marked(node: &Green, path: &Path, keep: &dyn Fn(&Path, LoopKind) -> bool) -> Green {
     let mut new = node.clone();
     for (index, child) in node.children().enumerate() {
         new = new.with_child(index, marked(child, &path.child(index), keep));
     }
     match new.node() {
-        Node::Loop(h, body) if h.kind != LoopKind::Sequential && !keep(path) => {
+        Node::Loop(h, body) if h.kind != LoopKind::Sequential && !keep(path, h.kind) => {
             Green::for_loop(LoopHeader { kind: LoopKind::Sequential, ..(**h).clone() }, body.clone())
         }
         _ => new,
@@ -165,9 +170,9 @@ fn marks_that_are_not_proved_go() {
     };
     for (read, holds) in [("A", false), ("B", true)] {
         let original = text::parse(&text("", read)).unwrap().kernel;
-        let vector = &text::parse(&text("vector", read)).unwrap().kernel.original;
-        let root = rightly_marked(&original, vector);
-        assert_eq!(root, if holds { vector.clone() } else { original.original.clone() });
+        let parallel = &text::parse(&text("parallel", read)).unwrap().kernel.original;
+        let root = rightly_marked(&original, parallel);
+        assert_eq!(root, if holds { parallel.clone() } else { original.original.clone() });
         assert_eq!(agree(&original, &root, &root, &[5, 6], 1, Some("default<O3>")), Ok(true));
     }
 }

@@ -218,7 +218,7 @@ impl Compiler<'_> {
                         lower: self.linears(lower)?,
                         upper: self.linears(upper)?,
                         step: h.step,
-                        ordered: h.kind == LoopKind::Sequential,
+                        ordered: h.kind != LoopKind::Parallel,
                         body: self.boxed(body)?,
                     },
                     Bounds::Unbounded { exit } => {

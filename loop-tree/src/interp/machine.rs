@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct RunOptions {
     /// Iterations and statement instances at most.
     pub fuel: u64,
-    /// Run the iterations of parallel and vector loops from the last to the first.
+    /// Run the iterations of parallel loops from the last to the first.
     pub reverse_parallel: bool,
     /// Round `fmuladd` once.
     pub fuse_multiply_add: bool,
