@@ -16,7 +16,6 @@ mod pivot_split;
 mod register_tile;
 mod skewed_jam;
 mod time_tile;
-mod vector_tile;
 
 pub use desk::{Desk, Draft};
 
@@ -62,7 +61,6 @@ impl Sketches {
         sketches.register(pivot_split::PivotSplit);
         sketches.register(panel::Panel);
         sketches.register(register_tile::RegisterTile);
-        sketches.register(vector_tile::VectorTile);
         sketches.register(skewed_jam::SkewedJam);
         sketches
     }

@@ -245,7 +245,7 @@ fn swapped(
     execution: &Execution,
     path: &Path,
     params: &[i64],
-    places: &Places,
+    places: &Addresses,
 ) -> Result<Option<Violation>, Beyond> {
     let depth = path.0.len();
     /// When lanes do it, the operation in the text, and what; buffers are copied by each lane alone.

@@ -67,7 +67,7 @@ fn orders(desk: &mut Desk<'_, '_, '_>, start: &Variant, top: &Path) -> Vec<Varia
 }
 
 /// Perfect nests of a part of a tree that end in an innermost loop, and begin as far out as they can.
-pub(super) fn bands(root: &Green, top: &Path) -> Vec<Vec<Path>> {
+fn bands(root: &Green, top: &Path) -> Vec<Vec<Path>> {
     let mut result = Vec::new();
     for innermost in loops_of_depth(root, top, 1) {
         let mut band = vec![innermost.clone()];
@@ -91,7 +91,7 @@ pub(super) fn bands(root: &Green, top: &Path) -> Vec<Vec<Path>> {
 }
 
 /// The path of the loop so many loops below another one, in a perfect nest.
-pub(super) fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
+fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
     let (mut path, mut left) = (top.clone(), depth);
     loop {
         let node = root.at(&path)?;
