@@ -249,7 +249,7 @@ fn chain(program: &Lowered<'_>, target: &dyn Target) -> f64 {
         });
         if fixed && ordered && leaf.probability >= 1.0 {
             let depth = program.loops[innermost].depth;
-            longest = longest.max(body(program, &[at], Some(depth), true, target).chain * leaf.runs);
+            longest = longest.max(body(program, &[at], Some(depth), None, true, target).chain * leaf.runs);
         }
     }
     longest
