@@ -38,6 +38,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         _ => 1.0,
     };
     let (mut float, mut integer, mut divide, mut library, mut instructions) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    let mut quotients = 0.0;
     // Iterations that the schedulers hold.
     let (window, mut held) = (target.window(), 0.0);
     // Summed in a fixed order, so that the result does not depend on the hash map.
@@ -52,7 +53,8 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         let cycles = n * cost.reciprocal * passes(target, ty, wide);
         match class {
             OpClass::FloatDiv | OpClass::FloatSqrt => divide += cycles * pack.sqrt(),
-            OpClass::Library | OpClass::IntegerDiv => library += cycles,
+            OpClass::Library => library += cycles,
+            OpClass::IntegerDiv => quotients += cycles,
             OpClass::Integer | OpClass::IntegerMul => integer += cycles,
             _ => float += cycles,
         }
@@ -146,7 +148,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         ("floating point", float),
         ("integer", integer),
         ("division", divide),
-        ("calls", library),
+        (if quotients > library { "integer division" } else { "calls" }, library + quotients),
         ("loads", loading),
         ("stores", storing),
         ("permutations", shuffles * target.op(OpClass::Shuffle, widest, lanes).reciprocal),
@@ -156,7 +158,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         candidates.into_iter().fold(("instructions", 0.0f64), |a, b| if b.1 > a.1 { b } else { a });
     // Ports that are used about as much do not run at the same time all the time; one that is used most by far does. A unit for
     // divisions, and calls, leave the ports alone.
-    let alone = |name: &str| matches!(name, "division" | "calls");
+    let alone = |name: &str| matches!(name, "division" | "integer division" | "calls");
     let shared = candidates.iter().filter(|c| !alone(c.0) && cycles > 0.0);
     let shared = shared.map(|c| (c.1 / cycles).powi(SHARING)).sum::<f64>().powf(1.0 / f64::from(SHARING));
     let cycles = cycles * shared.max(1.0);
