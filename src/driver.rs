@@ -553,7 +553,7 @@ pub struct LiftedKernel {
     pub kernel: Arc<Kernel>,
     /// Its place in the source.
     pub location: Option<SourceLocation>,
-    /// Values that parameters are likely to have, by [`ParamId`](loop_tree::ParamId): constants passed by callers, or what arrays
+    /// Values that parameters are likely to have, by [`ParamId`]: constants passed by callers, or what arrays
     /// have room for.
     pub likely: Vec<Likely>,
 }
