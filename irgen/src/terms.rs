@@ -26,7 +26,7 @@
 //! ```
 
 use crate::llvm::{
-    Analyses, BackedgeCount, Block, Function, LlvmError, LoopId, LoopInfo, Metadata, ScevKind, SourceLocation,
+    Analyses, BackedgeCount, Block, Function, Inst, LlvmError, LoopId, LoopInfo, ScevKind, SourceLocation,
 };
 
 /// The loops of a function.
@@ -118,7 +118,6 @@ fn terms(analyses: &Analyses<'_>, id: LoopId, l: &LoopInfo<'_>) -> Result<LoopTe
 
 /// What the front end says at the latch; else the first place of the header.
 fn location(l: &LoopInfo<'_>) -> Option<SourceLocation> {
-    let about = l.latch.and_then(Block::terminator).and_then(|t| t.metadata("llvm.loop"));
-    let told = about.and_then(|m| m.operands().into_iter().find_map(Metadata::location));
+    let told = l.latch.and_then(Block::terminator).and_then(Inst::loop_location);
     told.or_else(|| l.header.insts().into_iter().find_map(|i| i.location())).filter(|l| l.line > 0)
 }

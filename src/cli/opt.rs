@@ -11,7 +11,9 @@ use irgen::llvm::is_bitcode;
 use looptree::driver::{Choices, Explored, Note, Piece, Purpose, Session, Subject, notes};
 use looptree::explore::Statistics;
 use looptree::measure::Part;
+use looptree::tree::SourceLocation;
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io::IsTerminal;
 
 /// Predicted gain from which on variants are worth being measured: less is within what the clock tells apart at best.
@@ -35,7 +37,8 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     let name = file.display().to_string();
     // Both find the same.
     let purpose = if arguments.remarks { Purpose::Explain } else { Purpose::Replace };
-    let min_gain = arguments.min_gain;
+    // What is measured may gain little.
+    let min_gain = if arguments.measure { LEAST_MEASURED } else { arguments.min_gain };
     let session =
         Session { progress: Some(&tell), purpose, min_gain, ..Session::new(bytes, &name, &optimizer) };
     let failed = |e| input::from_driver(e, file);
@@ -49,8 +52,10 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         };
         for note in notes(&explored, arguments.min_gain) {
             match note.subject {
-                Subject::Denied => say("warning", &note),
-                _ if arguments.remarks && !is_about(&note, &measured) => say("remark", &note),
+                Subject::Denied => say("warning", note.location.as_ref(), &note),
+                _ if arguments.remarks && !is_about(&note, &measured) => {
+                    say("remark", note.location.as_ref(), &note)
+                }
                 _ => {}
             }
         }
@@ -109,7 +114,6 @@ fn fastest(
             None => fastest.map(|rank| &exploration.variants[rank]),
         };
         if arguments.remarks {
-            let place = region.location.as_ref().map_or_else(String::new, |l| format!("{l}: "));
             let told = match (times.why_not(), fastest, picked) {
                 (Some(why), ..) => format!("not measured, so that the prediction counts: {why}"),
                 (None, Some(rank), Some(variant)) => {
@@ -117,7 +121,7 @@ fn fastest(
                 }
                 _ => format!("left alone: of {shown} variants measured none is faster"),
             };
-            eprintln!("{place}remark: {label}: {told}");
+            say("remark", region.location.as_ref(), format_args!("{label}: {told}"));
         }
         if times.why_not().is_none() {
             measured.insert(label);
@@ -140,9 +144,9 @@ fn summary(explored: &Explored, changed: usize) -> String {
 }
 
 /// A line on standard error.
-fn say(kind: &str, note: &Note) {
-    let place = note.location.as_ref().map_or_else(String::new, |l| format!("{l}: "));
-    eprintln!("{place}{kind}: {note}");
+fn say(kind: &str, location: Option<&SourceLocation>, told: impl Display) {
+    let place = location.map_or_else(String::new, |l| format!("{l}: "));
+    eprintln!("{place}{kind}: {told}");
 }
 
 /// Whether it is about one of these regions.

@@ -2,7 +2,7 @@
 
 use super::args::{InputArguments, WhyArguments};
 use super::error::CliError;
-use super::input::{self, Input};
+use super::input;
 use super::output;
 use super::progress::Progress;
 use super::regions;
@@ -58,15 +58,15 @@ pub fn run(arguments: &WhyArguments) -> Result<(), CliError> {
     let explore = |input: &InputArguments| {
         let read = input::read(input)?;
         let session = Session { progress: Some(&tell), ..Session::new(read.module(), &name, &optimizer) };
-        Ok::<_, CliError>((regions::explore(&session, &read, &file)?, matches!(read, Input::Ir(_))))
+        regions::explore(&session, &read, &file)
     };
-    let (explored, _) = explore(&input(&[]))?;
+    let explored = explore(&input(&[]))?;
     let mut allowed = Vec::new();
     if driver::is_source(&file) {
         for (flags, what) in ALLOWANCES {
             if !flags.iter().all(|f| arguments.clang_flags.iter().any(|g| g == f)) {
                 progress.say(format!("as if with {}", flags.join(" ")));
-                allowed.push((flags.join(" "), what, explore(&input(flags))?.0));
+                allowed.push((flags.join(" "), what, explore(&input(flags))?));
             }
         }
     }

@@ -163,8 +163,7 @@ pub struct LoopBinding<'m> {
 impl LoopBinding<'_> {
     /// Where the loop begins, as the front end says at its latch.
     fn location(&self) -> Option<SourceLocation> {
-        let about = self.latch.terminator()?.metadata("llvm.loop")?;
-        about.operands().into_iter().find_map(|m| source_location(m.location()?))
+        source_location(self.latch.terminator()?.loop_location()?)
     }
 }
 

@@ -211,6 +211,11 @@ impl<'m> Inst<'m> {
         self.metadata("dbg")?.location()
     }
 
+    /// Where the loop begins, as `!llvm.loop` says on a latch's branch.
+    pub fn loop_location(self) -> Option<SourceLocation> {
+        self.metadata("llvm.loop")?.operands().into_iter().find_map(Metadata::location)
+    }
+
     /// What `!llvm.loop` asks for, on a latch's branch.
     pub fn loop_hints(self) -> Vec<LoopHint> {
         self.metadata("llvm.loop").map(Metadata::loop_hints).unwrap_or_default()
