@@ -385,7 +385,7 @@ impl Scan<'_> {
         self.branching |= !conditions.is_empty();
         let mut values: SmallVec<[Value; 8]> = SmallVec::with_capacity(statement.ops.len());
         for (index, op) in statement.ops.iter().enumerate() {
-            let masked = op.mask.is_some() || leaf.varying_guard;
+            let masked = op.mask.is_some() || leaf.guarded;
             let mut weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
             let mut width = op.ty;
             if let Some(differences) = &differences {

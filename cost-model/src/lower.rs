@@ -59,7 +59,9 @@ pub(crate) struct Leaf<'k> {
     pub runs: f64,
     /// Probability in an iteration of the loop around it.
     pub probability: f64,
-    /// Whether a guard between the innermost loop and the leaf varies in that loop.
+    /// Whether a guard stands between the innermost loop and the leaf.
+    pub guarded: bool,
+    /// Whether one of these varies in that loop.
     pub varying_guard: bool,
     /// By access.
     pub touches: SmallVec<[Touch; 4]>,
@@ -86,7 +88,7 @@ pub(crate) fn lower<'k>(facts: &'k Facts<'k>, root: &Green) -> Lowered<'k> {
         copying: None,
         out: Lowered { facts, buffers: vec![], loops: vec![], leaves: vec![], top_leaves: vec![] },
     };
-    walk.node(root, None, &Samples::once(), Around { probability: 1.0, varying: false });
+    walk.node(root, None, &Samples::once(), Around { probability: 1.0, guarded: false, varying: false });
     walk.out
 }
 
@@ -96,6 +98,7 @@ const ELEMENTS: f64 = 251.0;
 #[derive(Clone, std::marker::Copy)]
 pub(crate) struct Around {
     probability: f64,
+    guarded: bool,
     varying: bool,
 }
 
@@ -146,8 +149,11 @@ impl Walk<'_> {
                     }
                     GuardCondition::Predicate { .. } => (samples.scaled(0.5), 0.5, true),
                 };
-                let around =
-                    Around { probability: around.probability * p, varying: around.varying || varying };
+                let around = Around {
+                    probability: around.probability * p,
+                    guarded: true,
+                    varying: around.varying || varying,
+                };
                 self.node(body, parent, &inside, around);
             }
             Node::Loop(header, body) => {
@@ -188,7 +194,12 @@ impl Walk<'_> {
                     header.lower().get(trips.lower).map_or(Linear::default(), |e| self.scope.linear(e));
                 iteration.add_scaled(&Linear::depth(depth), header.step.max(1) as f64);
                 self.scope.vars.push(Binding { var: header.var, value: Linear::depth(depth), iteration });
-                self.node(body, Some(index), &inside, Around { probability: 1.0, varying: false });
+                self.node(
+                    body,
+                    Some(index),
+                    &inside,
+                    Around { probability: 1.0, guarded: false, varying: false },
+                );
                 self.scope.vars.pop();
                 self.trips.pop();
             }
@@ -219,6 +230,7 @@ impl Walk<'_> {
                     parent,
                     runs: samples.total(),
                     probability: around.probability,
+                    guarded: around.guarded,
                     varying_guard: around.varying,
                     touches,
                 });

@@ -561,3 +561,23 @@ fn branches_that_depend_on_data_are_mispredicted_in_any_order() {
         assert!(gain < 1.4, "{gain}");
     }
 }
+
+#[test]
+fn guards_that_a_loop_does_not_change_are_masks_in_it() {
+    // Both sweeps of a row of a stencil in floats: what one stores under a mask is not there for the other to load, and every
+    // access has one. Measured 2.8 times as slow as with the guards around the loop.
+    let cycles = |body: &str| {
+        let text = format!(
+            "nest @sweeps[N] {{ array A: f32[1300, 1300] array B: f32[1300, 1300]
+               for t in 0..100 {{ for i in 1..33 {{ for j in 1..1299 {{ {{
+                 S: B[i, j] = (A[i, j] + A[i, j-1] + A[i, j+1] + A[i+1, j] + A[i-1, j]) * 0.2
+                 T: A[i-1, j] = (B[i-1, j] + B[i-1, j-1] + B[i-1, j+1] + B[i, j] + B[i-2, j]) * 0.2 }} }} }} }}
+               variant {{ for t in 0..100 {{ for i in 2..33 {{ {body} }} }} }} }}"
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        model().cost(&program.kernel, program.tree(), &[20]).cycles
+    };
+    let inside = cycles("for j in 1..1299 { if i <= N { S } if i >= N { T } }");
+    let around = cycles("if i >= N + 1 { for j in 1..1299 { T } } if N >= i + 1 { for j in 1..1299 { S } }");
+    assert!(inside > 1.3 * around, "{inside} {around}");
+}

@@ -63,6 +63,14 @@ pub fn resolve(links: &[Link], expression: &Affine) -> Affine {
     })
 }
 
+/// The same of a condition.
+pub fn resolve_condition(links: &[Link], condition: &Condition) -> Condition {
+    links.iter().rev().fold(condition.clone(), |c, link| match link {
+        Link::Let(v, value) => c.substitute(&|w| (w == *v).then(|| value.clone())),
+        Link::Guard(_) => c,
+    })
+}
+
 /// The links at the top of a tree, and what is below them.
 pub fn links(mut node: &Green) -> (Vec<Link>, &Green) {
     let mut result = Vec::new();

@@ -18,12 +18,14 @@
 //! Applies to loops in one sequence, also below bindings and affine guards. What stands between them goes before the first
 //! where it touches nothing that the first loop does, else after the second. Where the ranges differ, what is not
 //! common is split off either loop as loops of its own, before and after; or, with `guard`, one loop runs over both
-//! ranges, which must then differ by constants, and each body runs where its own range is.
+//! ranges, which must then differ by constants, and each body runs where its own range is. Guards above the loops stay
+//! outside: where they differ, the loops are fused where both hold, and stand alone where only one does.
 
 use crate::nest::{self, Link};
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Green, Kernel, LoopHeader, LoopKind, Node, Path, StmtId, VarId,
+    AccessKind, Affine, ArrayId, Condition, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, Path,
+    StmtId, VarId,
 };
 use std::fmt;
 
@@ -53,7 +55,9 @@ pub struct Fuse {
 /// One of the loops to fuse.
 struct Part<'a> {
     site: Site<'a>,
-    /// Between the sequence and the loop.
+    /// When the loop runs at all, in terms of the scope around the sequence.
+    condition: Condition,
+    /// Bindings between the sequence and the loop.
     links: Vec<Link>,
     /// Range of the fused variable, in terms of the scope around the sequence.
     lower: Vec<Affine>,
@@ -84,6 +88,7 @@ impl Transform for Fuse {
             Remainder::Split => split(cx, &first, &second)?,
             Remainder::Guard => vec![guarded(cx, &first, &second)?],
         };
+        let fused = where_both_run(&first, &second, fused)?;
         let node = cx.node(&sequence)?;
         let children: Vec<Green> = (index..other).filter_map(|n| node.child(n)).cloned().collect();
         let (before, after) = around(cx.kernel, &children[0], &children[1..]);
@@ -159,7 +164,7 @@ impl Fuse {
             for shift in shifts {
                 let second_path = LoopRef::Path(second.site.path.clone());
                 let step = Fuse { second: Some(second_path), shift, ..plain.clone() };
-                let shifted = part(second.site.clone(), second.links.clone(), shift);
+                let shifted = second.shifted(shift);
                 let same = shifted.lower == first.lower && shifted.upper == first.upper;
                 if same || split(cx, &first, &shifted).is_ok() {
                     result.push(step.clone());
@@ -236,19 +241,76 @@ fn place(cx: &Context<'_>, site: &Site<'_>) -> Result<(Path, usize, Vec<Link>), 
         .help("a loop is fused with a sibling"))
 }
 
-fn part(site: Site<'_>, links: Vec<Link>, shift: i64) -> Part<'_> {
+fn part(site: Site<'_>, above: Vec<Link>, shift: i64) -> Part<'_> {
+    let mut condition = Condition::always();
+    let mut links: Vec<Link> = Vec::new();
+    for link in above {
+        match &link {
+            Link::Let(..) => links.push(link),
+            Link::Guard(guard) => {
+                if let GuardCondition::Affine(own) = &**guard {
+                    condition = condition.and(&nest::resolve_condition(&links, own));
+                }
+            }
+        }
+    }
     let resolved = |bounds: &[Affine]| {
         bounds.iter().map(|e| nest::resolve(&links, e).offset(-shift)).collect::<Vec<_>>()
     };
     let (lower, upper) = (resolved(site.header.lower()), resolved(site.header.upper()));
-    Part { site, links, lower, upper, shift }
+    Part { site, condition, links, lower, upper, shift }
+}
+
+/// Conjunctions of the negation of a guard at most.
+const MOST: usize = 4;
+
+/// The fused loops where both conditions hold, and either loop as it was where only its own does.
+fn where_both_run(a: &Part<'_>, b: &Part<'_>, fused: Vec<Green>) -> Result<Vec<Green>, Refusal> {
+    let guard = |condition: Condition, body: Green| {
+        if condition.is_always() { body } else { Green::guard(condition, body) }
+    };
+    let both = a.condition.and(&b.condition);
+    let mut result = vec![guard(both, Green::seq(fused))];
+    if a.condition == b.condition {
+        return Ok(result);
+    }
+    for (part, other) in [(a, b), (b, a)] {
+        let without = other.condition.negated(MOST).ok_or_else(|| {
+            Refusal::new("guards", &a.site.path, "the conditions around the loops are too complex")
+                .and(&b.site.path)
+        })?;
+        let alone = part.condition.and(&without);
+        if !alone.is_never() {
+            result.push(guard(alone, part.whole()));
+        }
+    }
+    Ok(result)
 }
 
 impl Part<'_> {
+    /// With another shift.
+    fn shifted(&self, shift: i64) -> Self {
+        let by = self.shift - shift;
+        let moved = |bounds: &[Affine]| bounds.iter().map(|e| e.offset(by)).collect();
+        Part {
+            site: self.site.clone(),
+            condition: self.condition.clone(),
+            links: self.links.clone(),
+            lower: moved(&self.lower),
+            upper: moved(&self.upper),
+            shift,
+        }
+    }
+
     /// The body below its bindings, for one iteration of the fused loop.
     fn instance(&self, fused: VarId) -> Green {
         let value = Affine::var(fused).offset(self.shift);
         nest::wrap(&self.links, Green::bind(self.site.header.var, value, self.site.body.clone()))
+    }
+
+    /// The loop as it was, without its guards.
+    fn whole(&self) -> Green {
+        nest::wrap(&self.links, Green::for_loop(self.site.header.clone(), self.site.body.clone()))
     }
 
     /// A loop over a part of the range, given in terms of the fused variable; nothing where that is empty.
@@ -443,6 +505,31 @@ mod tests {
             "for i in 0..N { for j in 0..i { S } } for k in 0..N { for l in 0..k { T } }",
             "fuse(@0, @1); fuse(j, l)",
             "for t0 in 0..N { for t1 in 0..t0 { let i = t0 { let j = t1 { S } } let k = t0 { let l = t1 { T } } } }",
+        );
+    }
+
+    #[test]
+    fn guards_stay_outside() {
+        let k = kernel(&[("S", "i"), ("T", "j")]);
+        check(
+            &k,
+            "if N >= 3 { for i in 0..M { S } } if N >= 3 { for j in 0..M { T } }",
+            "fuse(@0.0, @1.0)",
+            "if N >= 3 { for t0 in 0..M { let i = t0 { S } let j = t0 { T } } }",
+        );
+        check(
+            &k,
+            "for i in 0..M { S } if N >= 3 { for j in 0..M { T } }",
+            "fuse(@0, @1.0)",
+            "if N >= 3 { for t0 in 0..M { let i = t0 { S } let j = t0 { T } } } if N <= 2 { for i in 0..M { S } }",
+        );
+        check(
+            &k,
+            "if N >= 3 { for i in 0..M { S } } if N <= 9 { for j in 0..M { T } }",
+            "fuse(@0.0, @1.0)",
+            "if N >= 3 && N <= 9 { for t0 in 0..M { let i = t0 { S } let j = t0 { T } } }
+             if N >= 3 && N >= 10 { for i in 0..M { S } }
+             if N <= 2 && N <= 9 { for j in 0..M { T } }",
         );
     }
 
