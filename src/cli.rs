@@ -11,12 +11,15 @@ mod cc;
 mod documents;
 mod error;
 mod explore;
+mod fuse;
 mod input;
 mod measured;
+mod memory;
 mod opt;
 mod output;
 mod progress;
 mod recipes;
+mod record;
 mod regions;
 mod run;
 mod show;
@@ -55,6 +58,8 @@ pub fn main() -> ExitCode {
         Command::Run(a) => run::run(&a),
         Command::Show(a) => show::run(&a),
         Command::Why(a) => why::run(&a),
+        Command::Fuse(a) => fuse::run(&a),
+        Command::Memory(a) => memory::run(&a),
         Command::Recipes(a) => recipes::run(&a),
         Command::Completions(a) => documents::completions(&a),
         Command::Man(a) => documents::manual_pages(&a),

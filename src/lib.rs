@@ -8,6 +8,7 @@
 //! - [`explore`]: the search over variants.
 //! - [`calibrate`]: measures a target's numbers on the machine that this runs on.
 //! - [`driver`]: whole modules, from IR to IR.
+//! - [`fusion`]: fusion as a pass by itself; [`memory`]: fusion that saves memory.
 //!
 //! A kernel that is written as text:
 //!
@@ -36,4 +37,6 @@ pub use transforms;
 pub mod calibrate;
 pub mod driver;
 pub mod explore;
+pub mod fusion;
 pub mod measure;
+pub mod memory;

@@ -3,6 +3,7 @@
 
 use looptree::analyses::Witness;
 use looptree::driver::{Chosen, DriverError, LiftedKernel, LiftedKernels, Optimizer, Session, Settings};
+use looptree::fusion::{FusionOptions, Outcome, Pair};
 use looptree::irgen::emit::add_trampoline;
 use looptree::irgen::llvm::{Analyses, CodeModel, Context, Jit, OptLevel, TargetMachine, TypeKind};
 use looptree::measure::{ArgumentSpec, CallSetup, MeasureOptions, measure_ir};
@@ -249,6 +250,40 @@ fn region(lifted: &LiftedKernels, loops: usize) -> Result<(usize, Arc<Kernel>), 
     Err(remarks.collect::<Vec<_>>().join("\n"))
 }
 
+/// What the pass makes of a module: as many loops become one as its first lines say, with whatever shift, and compute the same.
+fn check_pass(case: &Case) -> Result<(), String> {
+    let optimizer = Optimizer::new(case.settings()).map_err(|e| e.to_string())?;
+    let session = Session::new(case.text.as_bytes(), &case.name, &optimizer);
+    let lifted = session.kernels().map_err(|e| e.to_string())?;
+    let [lifted] = &lifted[..] else { return Err("not one function".to_owned()) };
+    let Ok((number, kernel)) = region(lifted, case.loops()) else { return Ok(()) };
+    let options = FusionOptions { always: true, ..FusionOptions::default() };
+    let fusion =
+        optimizer.fuse(FUNCTION, &kernel, &[], &optimizer.models, &options).map_err(|e| e.to_string())?;
+    let of_chain = |p: &&Pair| p.first.depth == 0;
+    let fused = |p: &&Pair| matches!(p.outcome, Outcome::Fused { .. });
+    let found = fusion.pairs.iter().filter(of_chain).filter(fused).count();
+    let is_to_be = case.expects("refuse").is_none() || case.number("shift").is_some();
+    let expected = if is_to_be { case.loops() - 1 } else { 0 };
+    if found != expected {
+        return Err(format!("{found} pairs are fused, not {expected}: {:#?}", fusion.pairs));
+    }
+    if fusion.recipe.0.is_empty() {
+        return Ok(());
+    }
+    let chosen = optimizer.apply(FUNCTION, &kernel, &fusion.recipe).map_err(|e| e.to_string())?;
+    if chosen.root != fusion.root || !fusion.conditions.iter().all(|c| chosen.conditions.contains(c)) {
+        return Err(format!("the recipe {} makes another tree", fusion.recipe));
+    }
+    let choices = BTreeMap::from([((Arc::from(FUNCTION), number), chosen)]);
+    let emitted = session.emit(&choices, |m| m.to_string()).map_err(|e| e.to_string())?;
+    let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
+    let setup = CallSetup { arguments: case.arguments(), seed: 7, others: Vec::new() };
+    measure_ir(case.text.as_bytes(), FUNCTION, &[("fused", emitted.as_bytes())], &setup, &options)
+        .map(|_| ())
+        .map_err(|e| format!("{}: {e}", fusion.recipe))
+}
+
 /// Checks one module; the error says what is not as its first lines say.
 fn check(case: &Case) -> Result<(), String> {
     let optimizer = Optimizer::new(case.settings()).map_err(|e| e.to_string())?;
@@ -479,6 +514,13 @@ fn every_module_does_what_its_first_lines_say() {
             (Err(message), None) => unexpected.push(format!("{}: {message}", case.name)),
         }
     }
+    assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
+}
+
+#[test]
+fn the_pass_fuses_what_may_be_fused() {
+    let wrong = |case: &Case| Some(format!("{}: {}", case.name, check_pass(case).err()?));
+    let unexpected: Vec<String> = cases().iter().filter_map(wrong).collect();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
 }
 

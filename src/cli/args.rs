@@ -44,6 +44,10 @@ pub enum Command {
     Show(ShowArguments),
     /// Say why a loop is not faster: what it is bound by, what was tried, what forbids more, what to change in the source.
     Why(WhyArguments),
+    /// Fuse neighbouring loops, and nothing else; say of each pair what became of it, and why.
+    Fuse(FuseArguments),
+    /// Say which temporary arrays need no memory when nests are fused, how, and what that saves.
+    Memory(MemoryArguments),
     /// Print how recipes are written, and the manual of their transformations, each with an example.
     #[command(after_long_help = recipes::page())]
     Recipes(RecipesArguments),
@@ -315,6 +319,41 @@ pub struct WhyArguments {
     /// Flags for clang-22 where the input is C or C++: `-- -march=native -DN=100`.
     #[arg(last = true, value_name = "CLANG FLAGS")]
     pub clang_flags: Vec<String>,
+}
+
+/// `looptree fuse`
+#[derive(Args, Debug)]
+pub struct FuseArguments {
+    /// Input.
+    #[command(flatten)]
+    pub input: InputArguments,
+    /// Output: IR where the input is C or IR, the tree where it is one; `-` is standard output. Default: none with --explain, else
+    /// standard output.
+    #[arg(long, short = 'o')]
+    pub output: Option<PathBuf>,
+    /// Say of each pair of neighbouring loops what became of it: fused how, and under which conditions; or what forbids it.
+    #[arg(long)]
+    pub explain: bool,
+    /// Also where the fused loop is predicted to be slower, as LLVM's pass does.
+    #[arg(long)]
+    pub always: bool,
+    /// Write remarks in LLVM's format of optimisation records (YAML), which opt-viewer reads.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+}
+
+/// `looptree memory`
+#[derive(Args, Debug)]
+pub struct MemoryArguments {
+    /// Input.
+    #[command(flatten)]
+    pub input: InputArguments,
+    /// Model: sizes count, and which analyses prove.
+    #[command(flatten)]
+    pub model: ModelArguments,
 }
 
 /// `looptree calibrate`

@@ -170,7 +170,7 @@ impl Optimizer {
     }
 
     /// One tree that is asked for or chosen deserves more patience than one of a search.
-    fn patient(&self, label: &str, problem: Problem) -> Result<Oracle, DriverError> {
+    pub(crate) fn patient(&self, label: &str, problem: Problem) -> Result<Oracle, DriverError> {
         let (asked, usual) = (problem.oracle, OracleOptions::default());
         let options = OracleOptions { quota: asked.quota.max(usual.quota), work: asked.work.max(usual.work) };
         Oracle::with_dependences(problem.kernel, problem.dependences, options)

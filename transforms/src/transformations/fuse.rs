@@ -152,29 +152,68 @@ impl Fuse {
     }
 
     pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+        let ways = |(first, second): (Path, Path)| Fuse::ways(cx, &first, &second, options);
+        let mut pairs = Fuse::pairs(cx, 1);
+        // As all moves are: in the order of the tree.
+        pairs.sort();
+        pairs.into_iter().filter_map(|pair| ways(pair).ok()).flatten().collect()
+    }
+
+    /// Loops that stand in one sequence, below bindings and affine guards: each with so many that follow it; outer ones first.
+    pub fn pairs(cx: &Context<'_>, reach: usize) -> Vec<(Path, Path)> {
         let mut result = Vec::new();
-        for site in cx.sites() {
-            let plain =
-                Fuse { first: site.path.clone().into(), second: None, shift: 0, remainder: Remainder::Split };
-            let Ok(Parts { first, second, .. }) = plain.parts(cx) else { continue };
-            let mut shifts: Vec<i64> = (-options.shift..=options.shift).collect();
-            shifts.extend(suggested_shifts(cx.kernel, &first, &second));
-            shifts.sort_by_key(|d| (d.unsigned_abs(), *d < 0));
-            shifts.dedup();
-            for shift in shifts {
-                let second_path = LoopRef::Path(second.site.path.clone());
-                let step = Fuse { second: Some(second_path), shift, ..plain.clone() };
-                let shifted = second.shifted(shift);
-                let same = shifted.lower == first.lower && shifted.upper == first.upper;
-                if same || split(cx, &first, &shifted).is_ok() {
-                    result.push(step.clone());
+        let mut walk = cx.root.walk();
+        while let Some(node) = walk.next() {
+            let Node::Seq(children) = node.node() else { continue };
+            let sequence = walk.path();
+            let mut loops = Vec::new();
+            for (index, child) in children.iter().enumerate() {
+                let (links, inner) = nest::links(child);
+                if inner.as_loop().is_some() {
+                    let mut path = sequence.child(index);
+                    path.0.extend(std::iter::repeat_n(0, links.len()));
+                    loops.push(path);
                 }
-                if !same && union(&first, &shifted).is_some() {
-                    result.push(Fuse { remainder: Remainder::Guard, ..step });
-                }
+            }
+            for (number, first) in loops.iter().enumerate() {
+                let following = loops[number + 1..].iter().take(reach);
+                result.extend(following.map(|second| (first.clone(), second.clone())));
             }
         }
         result
+    }
+
+    /// Ways of fusing two loops, smallest shifts first; none where the tree does not have the structure.
+    ///
+    /// # Errors
+    /// Where the loops do not stand in one sequence, or have different steps.
+    pub fn ways(
+        cx: &Context<'_>,
+        first: &Path,
+        second: &Path,
+        options: &MoveOptions,
+    ) -> Result<Vec<Self>, Refusal> {
+        let remainder = Remainder::Split;
+        let plain =
+            Fuse { first: first.clone().into(), second: Some(second.clone().into()), shift: 0, remainder };
+        let Parts { first, second, .. } = plain.parts(cx)?;
+        let mut shifts: Vec<i64> = (-options.shift..=options.shift).collect();
+        shifts.extend(suggested_shifts(cx.kernel, &first, &second));
+        shifts.sort_by_key(|d| (d.unsigned_abs(), *d < 0));
+        shifts.dedup();
+        let mut result = Vec::new();
+        for shift in shifts {
+            let step = Fuse { shift, ..plain.clone() };
+            let shifted = second.shifted(shift);
+            let same = shifted.lower == first.lower && shifted.upper == first.upper;
+            if same || split(cx, &first, &shifted).is_ok() {
+                result.push(step.clone());
+            }
+            if !same && union(&first, &shifted).is_some() {
+                result.push(Fuse { remainder: Remainder::Guard, ..step });
+            }
+        }
+        Ok(result)
     }
 }
 

@@ -1,0 +1,217 @@
+//! `looptree fuse`: fusion by itself.
+
+use super::args::FuseArguments;
+use super::error::CliError;
+use super::input::{self, Input};
+use super::output;
+use super::record::{self, Kind, Remark};
+use console::style;
+use looptree::driver::{Choices, DriverError, Likely, Models, Optimizer, Session};
+use looptree::fusion::{Fusion, FusionOptions, Outcome, Pair};
+use looptree::irgen::lift;
+use looptree::tree::text::{self, Program};
+use looptree::tree::{Kernel, SourceLocation};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+const PASS: &str = "looptree-fuse";
+
+/// Runs the command.
+pub fn run(arguments: &FuseArguments) -> Result<(), CliError> {
+    let file = &arguments.input.file;
+    let read = input::read(&arguments.input)?;
+    let settings = input::settings(&arguments.input, &arguments.model, None)?;
+    let optimizer = input::optimizer(settings)?;
+    let options = FusionOptions { always: arguments.always, ..FusionOptions::default() };
+    let failed = |e: DriverError| input::from_driver(e, file);
+    let name = file.display().to_string();
+    let session = Session::new(read.module(), &name, &optimizer);
+    let mut told = Told::default();
+    let fuse = |label: &str, kernel: &Arc<Kernel>, likely: &[Likely], models: &Models| {
+        optimizer.fuse(label, kernel, likely, models, &options)
+    };
+    let written = match &read {
+        Input::Text(program) => {
+            let kernel = &program.kernel;
+            let fusion = fuse(&kernel.name, kernel, &[], &optimizer.models).map_err(failed)?;
+            told.region(&kernel.name, &kernel.name, kernel, &fusion);
+            let variant = Some(fusion.root).filter(|_| !fusion.recipe.0.is_empty());
+            text::print(&Program { kernel: kernel.clone(), variant }).into_bytes()
+        }
+        Input::Ir(bytes) => {
+            let choices = choices(&session, &optimizer, &fuse, &mut told).map_err(failed)?;
+            if choices.is_empty() {
+                bytes.clone()
+            } else {
+                let bitcode =
+                    arguments.output.as_ref().is_some_and(|o| o.extension().is_some_and(|e| e == "bc"));
+                let write = |m: &irgen::llvm::Module<'_>| {
+                    if bitcode { m.to_bitcode() } else { m.to_string().into_bytes() }
+                };
+                session.emit(&choices, write).map_err(failed)?
+            }
+        }
+    };
+    let to = match &arguments.output {
+        None if arguments.explain => None,
+        None => Some(Path::new("-")),
+        Some(path) => Some(path.as_path()),
+    };
+    if let Some(to) = to {
+        output::write(to, &written)?;
+    }
+    if let Some(record) = &arguments.record {
+        output::write(record, told.record.as_bytes())?;
+    }
+    match arguments.explain {
+        false => Ok(()),
+        // What is written is not to be mixed with what is told.
+        true if to == Some(Path::new("-")) => {
+            eprint!("{}", told.text);
+            Ok(())
+        }
+        true => output::print(&told.text),
+    }
+}
+
+/// Fuses the loops of every region.
+fn choices(
+    session: &Session<'_>,
+    optimizer: &Optimizer,
+    fuse: &dyn Fn(&str, &Arc<Kernel>, &[Likely], &Models) -> Result<Fusion, DriverError>,
+    told: &mut Told,
+) -> Result<Choices, DriverError> {
+    let mut choices = Choices::new();
+    let functions = session.kernels()?;
+    session.require_names(&functions)?;
+    for function in functions {
+        let models = optimizer.models.for_code(function.vectors);
+        for (number, region) in function.regions.iter().enumerate() {
+            if optimizer.settings.region.is_some_and(|r| r != number) {
+                continue;
+            }
+            let label = format!("{}#{number}", function.name);
+            let fusion = match fuse(&label, &region.kernel, &region.likely, &models) {
+                Ok(fusion) => fusion,
+                Err(DriverError::Analysis { source, .. }) => {
+                    told.not_described(
+                        &function.name,
+                        "NotAnalysed",
+                        &source.to_string(),
+                        "",
+                        region.location.as_ref(),
+                    );
+                    continue;
+                }
+                Err(other) => return Err(other),
+            };
+            told.region(&label, &function.name, &region.kernel, &fusion);
+            if !fusion.recipe.0.is_empty() {
+                let chosen = optimizer.apply(&label, &region.kernel, &fusion.recipe)?;
+                choices.insert((function.name.clone(), number), chosen);
+            }
+        }
+        for lift::Remark { code, message, help, location, .. } in &function.remarks {
+            told.not_described(&function.name, code, message, help, location.as_ref());
+        }
+    }
+    Ok(choices)
+}
+
+/// What became of the pairs, for people and as a record.
+#[derive(Default)]
+struct Told {
+    text: String,
+    record: String,
+}
+
+impl Told {
+    fn region(&mut self, label: &str, function: &str, kernel: &Kernel, fusion: &Fusion) {
+        if fusion.pairs.is_empty() {
+            return;
+        }
+        let fused = fusion.pairs.iter().filter(|p| matches!(p.outcome, Outcome::Fused { .. })).count();
+        let gain = fusion.cycles[0].max(1.0) / fusion.cycles[1].max(1.0);
+        let predicted = if fused > 0 { format!(", predicted {gain:.2}x") } else { String::new() };
+        let (pairs, cut) = (fusion.pairs.len(), if fusion.cut { ", not all were tried" } else { "" });
+        let _ =
+            writeln!(self.text, "{}: {fused} of {pairs} pairs fused{predicted}{cut}", style(label).bold());
+        for pair in &fusion.pairs {
+            self.pair(function, kernel, pair);
+        }
+    }
+
+    fn pair(&mut self, function: &str, kernel: &Kernel, pair: &Pair) {
+        let Pair { first, second, outcome } = pair;
+        let (kind, pieces): (Kind, Vec<(&str, String)>) = match outcome {
+            Outcome::Fused { step, conditions, gain } => {
+                let list: Vec<String> =
+                    conditions.iter().map(|c| text::print_runtime_condition(kernel, c)).collect();
+                let under =
+                    if list.is_empty() { String::new() } else { format!(", under {}", list.join(", ")) };
+                let how = ("Recipe", step.to_string());
+                (
+                    Kind::Passed,
+                    vec![
+                        ("String", "fused by ".into()),
+                        how,
+                        ("String", format!(", {gain:.2}x predicted{under}")),
+                    ],
+                )
+            }
+            Outcome::Slower { step, gain } => {
+                let how = ("Recipe", step.to_string());
+                (
+                    Kind::Missed,
+                    vec![
+                        ("String", "legal, but ".into()),
+                        how,
+                        ("String", format!(" is predicted to be {gain:.2}x")),
+                    ],
+                )
+            }
+            Outcome::Illegal { step, witness } => {
+                let how = ("Recipe", step.to_string());
+                (Kind::Missed, vec![("String", "not fused: ".into()), how, ("String", format!(" {witness}"))])
+            }
+            Outcome::Refused(refusal) => (Kind::Missed, vec![("String", format!("not fused: {refusal}"))]),
+        };
+        let indent = "  ".repeat(first.depth + 1);
+        let whole: String = pieces.iter().map(|(_, text)| text.as_str()).collect();
+        let _ = writeln!(self.text, "{indent}{first} and {second}: {whole} [{}]", outcome.code());
+        let loops = [
+            ("First", first.to_string()),
+            ("String", " and ".into()),
+            ("Second", second.to_string()),
+            ("String", ": ".into()),
+        ];
+        let pieces: Vec<(&str, String)> = loops.into_iter().chain(pieces).collect();
+        let location = first.location.as_ref();
+        let name = outcome.code();
+        record::add(
+            &mut self.record,
+            &Remark { kind, pass: PASS, name, function, location, pieces: &pieces },
+        );
+    }
+
+    /// What is no candidate.
+    fn not_described(
+        &mut self,
+        function: &str,
+        code: &str,
+        message: &str,
+        help: &str,
+        location: Option<&SourceLocation>,
+    ) {
+        let place = location.map_or_else(|| function.to_string(), SourceLocation::to_string);
+        let help = if help.is_empty() { String::new() } else { format!("; {help}") };
+        let _ = writeln!(self.text, "{place}: no candidate: {message}{help} [{code}]");
+        let pieces =
+            [("String", "no candidate: ".to_string()), ("Reason", message.to_string()), ("String", help)];
+        record::add(
+            &mut self.record,
+            &Remark { kind: Kind::Analysis, pass: PASS, name: code, function, location, pieces: &pieces },
+        );
+    }
+}
