@@ -88,7 +88,10 @@ fn a_statement_between_keeps_nests_apart() {
            array T: f64[N] local
            scalar s: f64 local
            scalar c: f64 out
-           for i in 0..N { S: T[i] = A[i] + 1.0; C: c += T[i] }
+           for i in 0..N {
+             S: T[i] = A[i] + 1.0
+             C: c += T[i]
+           }
            D: s = c * 2.0
            for j in 0..N { R: B[j] = T[j] * s }
          }",
