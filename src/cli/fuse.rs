@@ -6,14 +6,13 @@ use super::input::{self, Input};
 use super::output;
 use super::record::{self, Kind, Remark};
 use console::style;
-use looptree::driver::{Choices, DriverError, Likely, Models, Optimizer, Session};
+use looptree::driver::{Choices, DriverError, Session};
 use looptree::fusion::{Fusion, FusionOptions, Outcome, Pair};
 use looptree::irgen::lift;
 use looptree::tree::text::{self, Program};
 use looptree::tree::{Kernel, SourceLocation};
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::Arc;
 
 const PASS: &str = "looptree-fuse";
 
@@ -28,19 +27,17 @@ pub fn run(arguments: &FuseArguments) -> Result<(), CliError> {
     let name = file.display().to_string();
     let session = Session::new(read.module(), &name, &optimizer);
     let mut told = Told::default();
-    let fuse = |label: &str, kernel: &Arc<Kernel>, likely: &[Likely], models: &Models| {
-        optimizer.fuse(label, kernel, likely, models, &options)
-    };
     let written = match &read {
         Input::Text(program) => {
             let kernel = &program.kernel;
-            let fusion = fuse(&kernel.name, kernel, &[], &optimizer.models).map_err(failed)?;
+            let fusion =
+                optimizer.fuse(&kernel.name, kernel, &[], &optimizer.models, &options).map_err(failed)?;
             told.region(&kernel.name, &kernel.name, kernel, &fusion);
             let variant = Some(fusion.root).filter(|_| !fusion.recipe.0.is_empty());
             text::print(&Program { kernel: kernel.clone(), variant }).into_bytes()
         }
         Input::Ir(bytes) => {
-            let choices = choices(&session, &optimizer, &fuse, &mut told).map_err(failed)?;
+            let choices = choices(&session, &options, &mut told).map_err(failed)?;
             if choices.is_empty() {
                 bytes.clone()
             } else {
@@ -76,12 +73,8 @@ pub fn run(arguments: &FuseArguments) -> Result<(), CliError> {
 }
 
 /// Fuses the loops of every region.
-fn choices(
-    session: &Session<'_>,
-    optimizer: &Optimizer,
-    fuse: &dyn Fn(&str, &Arc<Kernel>, &[Likely], &Models) -> Result<Fusion, DriverError>,
-    told: &mut Told,
-) -> Result<Choices, DriverError> {
+fn choices(session: &Session<'_>, options: &FusionOptions, told: &mut Told) -> Result<Choices, DriverError> {
+    let optimizer = session.optimizer;
     let mut choices = Choices::new();
     let functions = session.kernels()?;
     session.require_names(&functions)?;
@@ -92,7 +85,7 @@ fn choices(
                 continue;
             }
             let label = format!("{}#{number}", function.name);
-            let fusion = match fuse(&label, &region.kernel, &region.likely, &models) {
+            let fusion = match optimizer.fuse(&label, &region.kernel, &region.likely, &models, options) {
                 Ok(fusion) => fusion,
                 Err(DriverError::Analysis { source, .. }) => {
                     told.not_described(
