@@ -21,6 +21,7 @@ mod progress;
 mod recipes;
 mod record;
 mod regions;
+mod report;
 mod run;
 mod show;
 mod terminal;

@@ -20,6 +20,8 @@ pub struct Term {
     pub cycles: f64,
     /// Why: trip counts, lanes, lines.
     pub detail: String,
+    /// What is moved into a level of cache in this time; zero for all other terms.
+    pub bytes: f64,
     /// Parts. They may overlap in time, so that they may add up to more.
     pub parts: Vec<Term>,
 }
@@ -41,12 +43,13 @@ impl Cost {
 impl Term {
     /// A term without parts.
     pub fn new(name: impl Into<String>, cycles: f64, detail: impl Into<String>) -> Self {
-        Term { name: name.into(), cycles: finite(cycles), detail: detail.into(), parts: vec![] }
+        Term { name: name.into(), cycles: finite(cycles), detail: detail.into(), bytes: 0.0, parts: vec![] }
     }
 
     /// As many times the cycles, of its parts too.
     pub(crate) fn scale(&mut self, factor: f64) {
         self.cycles *= factor;
+        self.bytes *= factor;
         self.parts.iter_mut().for_each(|part| part.scale(factor));
     }
 }

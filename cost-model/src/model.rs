@@ -182,6 +182,7 @@ impl AnalyticModel {
             name: format!("loop {} {{{}{more}}}", l.name(kernel), names.join(", ")),
             cycles,
             detail: format!("{runs:.0} x {:.1} iterations", l.trip),
+            bytes: 0.0,
             parts: std::iter::once(Term::new(
                 "computation",
                 compute - entry,
@@ -196,11 +197,11 @@ impl AnalyticModel {
 
     /// Cycles of the transfers that groups of one loop cause, and a term for each level.
     fn memory(&self, program: &Lowered<'_>, moved: &[Traffic], parent: Option<usize>) -> (f64, Vec<Term>) {
-        let caches = self.target.caches().iter().map(|c| (c.name, "lines"));
-        let names: Vec<_> = caches.chain(self.target.tlbs().iter().map(|t| (t.name, "pages"))).collect();
+        let caches = self.target.caches().iter().map(|c| (c.name, "lines", f64::from(c.line)));
+        let names: Vec<_> = caches.chain(self.target.tlbs().iter().map(|t| (t.name, "pages", 0.0))).collect();
         let mut total = 0.0;
         let mut terms = Vec::new();
-        for (level, (name, unit)) in names.iter().enumerate() {
+        for (level, (name, unit, line)) in names.iter().enumerate() {
             let here = moved.iter().filter(|t| program.home(t.group.parent) == parent);
             let (mut cycles, mut count, mut worst) = (0.0, 0.0, (0.0, None));
             for t in here {
@@ -212,11 +213,8 @@ impl AnalyticModel {
             }
             total += cycles;
             let array = worst.1.map_or("", |a| program.array_name(a));
-            terms.push(Term::new(
-                format!("{name} misses"),
-                cycles,
-                format!("{count:.3e} {unit}, most of {array}"),
-            ));
+            let detail = format!("{count:.3e} {unit}, most of {array}");
+            terms.push(Term { bytes: count * line, ..Term::new(format!("{name} misses"), cycles, detail) });
         }
         if self.target.transfers_overlap() {
             // The slowest level counts.

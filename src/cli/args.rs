@@ -161,7 +161,7 @@ pub struct ExploreArguments {
     /// Search.
     #[command(flatten)]
     pub search: SearchArguments,
-    /// Variants shown.
+    /// Variants shown, and measured.
     #[arg(long, short = 'k', default_value_t = 10)]
     pub top: usize,
     /// Compile the variants shown, run them interleaved with the original on generated inputs, compare results bit
@@ -180,6 +180,10 @@ pub struct ExploreArguments {
     /// Write each variant shown as `.lt`, `.ll` and recipe, and a summary, into this directory.
     #[arg(long, value_name = "DIR")]
     pub dump: Option<PathBuf>,
+    /// Write a report for a browser: one file, in which all legal variants are compared, drawn and explained. `-` is standard
+    /// output.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

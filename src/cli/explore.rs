@@ -1,16 +1,23 @@
 //! `looptree explore`: what could be done to a nest, why not more, and what it is worth.
 
+mod details;
+mod document;
 mod dump;
-mod report;
+mod iterations;
+mod roofline;
+mod source;
+mod table;
 
 use super::args::{ExploreArguments, Format};
 use super::error::CliError;
-use super::input;
+use super::input::{self, Input};
 use super::measured;
 use super::output;
 use super::progress::Progress;
 use super::regions;
-use looptree::driver::Session;
+use super::report;
+use document::Extent;
+use looptree::driver::{self, Session};
 use looptree::explore::Statistics;
 
 /// Runs the command.
@@ -25,28 +32,47 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
     let name = file.display().to_string();
     let session = Session { progress: Some(&tell), ..Session::new(read.module(), &name, &optimizer) };
     let explored = regions::explore(&session, &read, file)?;
+    let extent = Extent::of(arguments);
+    let loops = match read {
+        Input::Ir(_) if extent.details => {
+            session.loop_terms(driver::is_source(file)).map_err(|e| input::from_driver(e, file))?
+        }
+        _ => Vec::new(),
+    };
     let mut summaries = Vec::new();
     for region in &explored.regions {
-        let shown = region.exploration.variants.len().min(arguments.top.max(1));
+        let measured = region.exploration.variants.len().min(arguments.top.max(1));
         let times = if arguments.measure {
-            Some(progress.while_measuring(&region.label(), shown, || {
-                measured::measure(&session, &read, region, shown, &others, file)
+            Some(progress.while_measuring(&region.label(), measured, || {
+                measured::measure(&session, &read, region, measured, &others, file)
             })?)
         } else {
             None
         };
         let models = optimizer.models.for_code(region.vectors);
-        summaries.push(report::summary(region, shown, times.as_ref(), arguments, &*models.cost));
+        summaries.push(document::summary(region, extent, times.as_ref(), &models, &loops));
     }
     progress.finish();
+    let document = document::document(&name, optimizer.models.target.name(), summaries, &explored);
     if let Some(directory) = &arguments.dump {
-        for (region, summary) in explored.regions.iter().zip(&summaries) {
-            dump::write(&session, &read, region, summary, directory, file)?;
+        for (region, summary) in explored.regions.iter().zip(&document.regions) {
+            dump::write(&session, &read, region, summary, arguments.top.max(1), directory, file)?;
         }
     }
-    let text = match arguments.format {
-        Format::Json => report::json(&summaries, &explored, optimizer.models.target.name()),
-        Format::Table => report::table(&summaries, &explored, optimizer.models.target.name(), arguments),
+    let json = || {
+        serde_json::to_string_pretty(&document).map_err(|e| CliError::Failed {
+            message: format!("the result cannot be written as JSON: {e}"),
+            help: "this is a bug in looptree: please report the input".to_string(),
+        })
     };
-    output::print(&text)
+    if let Some(place) = &arguments.html {
+        output::write(place, report::page(&json()?).as_bytes())?;
+        if place.as_os_str() == "-" {
+            return Ok(());
+        }
+    }
+    output::print(&match arguments.format {
+        Format::Json => json()? + "\n",
+        Format::Table => table::table(&document, arguments),
+    })
 }

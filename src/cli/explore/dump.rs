@@ -1,6 +1,6 @@
 //! Variants as files: `REGION/NUMBER.{lt,ll,recipe}` and `REGION/summary.json`.
 
-use super::report::RegionSummary;
+use super::document::RegionSummary;
 use crate::cli::error::CliError;
 use crate::cli::input::{self, Input};
 use crate::cli::output;
@@ -9,19 +9,20 @@ use looptree::tree::text::{self, Program};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Writes the variants shown of one region.
+/// Writes the first variants of one region.
 pub fn write(
     session: &Session<'_>,
     read: &Input,
     region: &ExploredRegion,
     summary: &RegionSummary,
+    most: usize,
     directory: &Path,
     file: &Path,
 ) -> Result<(), CliError> {
     let directory = directory.join(region.label().replace(['/', '\\', '#'], "-"));
     std::fs::create_dir_all(&directory)
         .map_err(|source| CliError::Write { file: directory.clone(), source })?;
-    for shown in &summary.variants {
+    for shown in summary.variants.iter().take(most) {
         let Some(variant) = region.exploration.variants.get(shown.rank) else { continue };
         let place = |extension: &str| directory.join(format!("{}.{extension}", shown.rank));
         let program = Program { kernel: region.kernel.clone(), variant: Some(variant.root.clone()) };

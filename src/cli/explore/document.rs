@@ -1,0 +1,240 @@
+//! What was found, as a document: the table, JSON and the report are made from it alone.
+
+use super::details::{Details, Example, details};
+use crate::cli::args::{ExploreArguments, Format};
+use crate::cli::measured::Times;
+use looptree::cost_model::Cost;
+use looptree::driver::{Explored, ExploredRegion, Models};
+use looptree::explore::{Reason, Refused, StopReason, Variant};
+use looptree::irgen::terms::FunctionLoops;
+use looptree::tree::{canonical, text};
+use serde::Serialize;
+
+/// All of it.
+#[derive(Serialize, Debug)]
+pub struct Document {
+    /// Version of looptree.
+    pub looptree: &'static str,
+    /// Version of LLVM.
+    pub llvm: String,
+    /// The input.
+    pub file: String,
+    /// What costs are predicted for.
+    pub machine: String,
+    /// Regions searched.
+    pub regions: Vec<RegionSummary>,
+    /// Regions that were not.
+    pub skipped: Vec<SkippedSummary>,
+    /// What was not understood.
+    pub remarks: Vec<RemarkSummary>,
+}
+
+/// One region.
+#[derive(Serialize, Debug)]
+pub struct RegionSummary {
+    /// `function#number`
+    pub region: String,
+    /// `file:line` where it begins.
+    pub location: Option<String>,
+    /// Values of the parameters.
+    pub params: Vec<(String, i64)>,
+    /// Predicted cycles of the original.
+    pub original_cycles: f64,
+    /// Measured seconds of one call of it, median.
+    pub original_seconds: Option<f64>,
+    /// Cheapest first.
+    pub variants: Vec<VariantSummary>,
+    /// Refused variants, where asked for.
+    pub refused: Vec<RefusedSummary>,
+    /// Moves enumerated.
+    pub moves: usize,
+    /// Moves that led to a tree met before.
+    pub duplicates: usize,
+    /// Distinct variants tried.
+    pub tried: usize,
+    /// Of these, judged: those that were promising.
+    pub judged: usize,
+    /// Of these, legal.
+    pub legal: usize,
+    /// Refused for want of an answer within the oracle's bounds.
+    pub undecided: usize,
+    /// Why the search ended.
+    pub stopped: &'static str,
+    /// Why nothing was measured, where that was asked for.
+    pub not_measured: Option<String>,
+    /// What a table has no place for.
+    #[serde(flatten)]
+    pub details: Option<Details>,
+}
+
+/// One variant.
+#[derive(Serialize, Debug)]
+pub struct VariantSummary {
+    /// From 0.
+    pub rank: usize,
+    /// Recipe text; empty for the original.
+    pub recipe: String,
+    /// The sketch that drew it, where one did.
+    pub sketch: Option<String>,
+    /// Predicted cycles.
+    pub cycles: f64,
+    /// Predicted speed-up over the original.
+    pub predicted_ratio: f64,
+    /// What is checked at run time.
+    pub conditions: Vec<String>,
+    /// Measured speed-up over the original.
+    pub measured_ratio: Option<f64>,
+    /// Measured seconds of one call, median.
+    pub seconds: Option<f64>,
+    /// The predicted cost with its terms.
+    pub cost: Option<Cost>,
+    /// The tree, in `.lt` text.
+    pub tree: Option<String>,
+}
+
+/// One refused variant.
+#[derive(Serialize, Debug)]
+pub struct RefusedSummary {
+    /// Recipe text.
+    pub recipe: String,
+    /// Stable short name of the reason.
+    pub code: String,
+    /// The reason, with its witness.
+    pub reason: String,
+    /// Predicted speed-up over the original, had it been legal.
+    pub predicted_ratio: Option<f64>,
+    /// Instances of statements that show it.
+    pub example: Option<Example>,
+}
+
+/// A region that was not searched.
+#[derive(Serialize, Debug)]
+pub struct SkippedSummary {
+    /// `function#number`
+    pub region: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Something that was not understood.
+#[derive(Serialize, Debug)]
+pub struct RemarkSummary {
+    /// The function.
+    pub function: String,
+    /// `file:line`
+    pub location: Option<String>,
+    /// Stable short name.
+    pub code: &'static str,
+    /// What is in the way.
+    pub message: String,
+    /// What would help; may be empty.
+    pub help: &'static str,
+}
+
+/// How much goes into a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Variants of a region at most.
+    pub variants: usize,
+    /// Terms of costs.
+    pub terms: bool,
+    /// Refused variants.
+    pub refused: bool,
+    /// Trees, dependences, source text, and what else a table has no place for.
+    pub details: bool,
+}
+
+impl Extent {
+    /// What the options ask for: everything for programs and for the report, and there all variants.
+    pub fn of(arguments: &ExploreArguments) -> Extent {
+        let details = arguments.html.is_some() || arguments.format == Format::Json;
+        Extent {
+            variants: if arguments.html.is_some() { usize::MAX } else { arguments.top.max(1) },
+            terms: details || arguments.explain,
+            refused: details || arguments.why_not,
+            details,
+        }
+    }
+}
+
+/// The document of regions that are summarised already.
+pub fn document(file: &str, machine: &str, regions: Vec<RegionSummary>, explored: &Explored) -> Document {
+    let skipped = explored.skipped.iter();
+    let remarks = explored.remarks.iter().map(|(function, r)| RemarkSummary {
+        function: function.to_string(),
+        location: r.location.as_ref().map(|l| l.to_string()),
+        code: r.code,
+        message: r.message.clone(),
+        help: r.help,
+    });
+    Document {
+        looptree: env!("CARGO_PKG_VERSION"),
+        llvm: looptree::irgen::llvm::version(),
+        file: file.to_string(),
+        machine: machine.to_string(),
+        regions,
+        skipped: skipped.map(|s| SkippedSummary { region: s.label(), why: s.why.clone() }).collect(),
+        remarks: remarks.collect(),
+    }
+}
+
+/// What is told of a region.
+pub fn summary(
+    region: &ExploredRegion,
+    extent: Extent,
+    times: Option<&Times>,
+    models: &Models,
+    loops: &[FunctionLoops],
+) -> RegionSummary {
+    let exploration = &region.exploration;
+    let kernel = &region.kernel;
+    let prepared = models.cost.prepare(kernel, &region.params);
+    let original = canonical(kernel, &kernel.original);
+    let variant = |(rank, v): (usize, &Variant)| VariantSummary {
+        rank,
+        recipe: v.recipe.to_string(),
+        sketch: v.sketch.as_ref().map(|s| s.to_string()),
+        cycles: v.cost.cycles,
+        predicted_ratio: exploration.ratio(v),
+        conditions: v.conditions.iter().map(|c| text::print_runtime_condition(kernel, c)).collect(),
+        measured_ratio: times.and_then(|t| t.ratio(rank)),
+        seconds: times.and_then(|t| t.seconds(rank)),
+        cost: extent.terms.then(|| match v.recipe.0.is_empty() {
+            true => exploration.original.clone(),
+            false => prepared.cost(&v.root),
+        }),
+        tree: extent.details.then(|| text::print_tree(kernel, &v.root)),
+    };
+    let refused = |r: &Refused| {
+        let (code, reason, example) = match &r.reason {
+            Reason::Refusal(refusal) => (refusal.code.to_string(), refusal.to_string(), None),
+            Reason::Illegal(w) => (w.category().to_string(), w.to_string(), Example::of(w)),
+        };
+        let tree = || r.recipe.replay(kernel, &original).ok();
+        let ratio = |cycles: f64| exploration.original.cycles.max(1.0) / cycles.max(1.0);
+        let predicted_ratio =
+            extent.details.then(tree).flatten().map(|root| ratio(prepared.cost(&root).cycles));
+        RefusedSummary { recipe: r.recipe.to_string(), code, reason, predicted_ratio, example }
+    };
+    RegionSummary {
+        region: region.label(),
+        location: region.location.as_ref().map(|l| l.to_string()),
+        params: kernel.params.iter().map(|p| p.name.to_string()).zip(region.params.iter().copied()).collect(),
+        original_cycles: exploration.original.cycles,
+        original_seconds: times.and_then(Times::original),
+        variants: exploration.variants.iter().take(extent.variants).enumerate().map(variant).collect(),
+        refused: exploration.refused.iter().filter(|_| extent.refused).map(refused).collect(),
+        moves: exploration.statistics.moves,
+        duplicates: exploration.statistics.duplicates,
+        tried: exploration.statistics.tried,
+        judged: exploration.statistics.judged,
+        legal: exploration.statistics.legal,
+        undecided: exploration.statistics.undecided,
+        stopped: match exploration.stop {
+            StopReason::Exhausted => "exhausted",
+            StopReason::VariantLimit => "variant limit",
+        },
+        not_measured: times.and_then(Times::why_not),
+        details: extent.details.then(|| details(region, &*models.target, loops)),
+    }
+}

@@ -1,0 +1,137 @@
+//! The document for people.
+
+use super::document::{Document, RegionSummary};
+use crate::cli::args::ExploreArguments;
+use crate::cli::terminal;
+use console::style;
+use std::fmt::Write;
+
+/// Its first variants, and why there are no others.
+pub fn table(document: &Document, arguments: &ExploreArguments) -> String {
+    let mut out = String::new();
+    for summary in &document.regions {
+        region(&mut out, summary, &document.machine, arguments);
+    }
+    if document.regions.is_empty() {
+        let _ = writeln!(out, "no loop nest that could be transformed was found");
+    }
+    for skipped in &document.skipped {
+        let _ = writeln!(out, "{}: not explored: {}", skipped.region, skipped.why);
+    }
+    if document.regions.is_empty() || arguments.why_not {
+        for r in &document.remarks {
+            let place = r.location.as_ref().unwrap_or(&r.function);
+            let help = if r.help.is_empty() { String::new() } else { format!("; {}", r.help) };
+            let _ = writeln!(out, "{place}: not lifted [{}]: {}{help}", r.code, r.message);
+        }
+    }
+    out
+}
+
+fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &ExploreArguments) {
+    let place = summary.location.as_deref().map_or_else(String::new, |l| format!(" ({l})"));
+    let params: Vec<String> = summary.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+    let at = if params.is_empty() { String::new() } else { format!(" at {}", params.join(", ")) };
+    let RegionSummary { legal, judged, tried, .. } = summary;
+    let _ = writeln!(
+        out,
+        "{}{place}: {legal} legal of {judged} judged, of {tried} variants{at}",
+        style(&summary.region).bold()
+    );
+    let took = summary.original_seconds.map_or_else(String::new, |s| format!(", {} measured", time(s)));
+    let original = cycles(summary.original_cycles);
+    let _ = writeln!(out, "the original: {original} cycles predicted for {machine}{took}");
+    let figures = |f: &Figures<'_>| {
+        let measured = format!("{:>9} {:>10}", f.measured, f.time);
+        let measured = if arguments.measure { measured } else { String::new() };
+        format!("{:>3} {:>10} {:>10}{measured}  {}", f.rank, f.predicted, f.cycles, f.sketch)
+    };
+    let header = Figures {
+        rank: "#",
+        predicted: "predicted",
+        cycles: "cycles",
+        measured: "measured",
+        time: "time",
+        sketch: "drawn by",
+    };
+    let _ = writeln!(out, "{}", style(figures(&header)).underlined());
+    let fastest = fastest(summary);
+    let variants = &summary.variants[..summary.variants.len().min(arguments.top.max(1))];
+    // Of a check that all share, nothing is said beside each.
+    let shared = variants.iter().filter(|v| !v.recipe.is_empty()).map(|v| &v.conditions);
+    let shared = shared.clone().next().filter(|first| shared.clone().all(|c| c == *first));
+    let mut above = "";
+    for variant in variants {
+        let line = figures(&Figures {
+            rank: &variant.rank.to_string(),
+            predicted: &format!("{:.2}x", variant.predicted_ratio),
+            cycles: &cycles(variant.cycles),
+            measured: &variant.measured_ratio.map_or_else(|| "-".into(), |r| format!("{r:.2}x")),
+            time: &variant.seconds.map_or_else(|| "-".into(), time),
+            sketch: variant.sketch.as_deref().unwrap_or("moves"),
+        });
+        if variant.recipe.is_empty() {
+            let _ = writeln!(out, "{}", line.replace("moves", "(the original)").trim_end());
+            continue;
+        }
+        let line =
+            if fastest == Some(variant.rank) { style(line + ", fastest").green() } else { style(line) };
+        let _ = writeln!(out, "{line}");
+        terminal::recipe(out, &variant.recipe, above);
+        above = &variant.recipe;
+        if shared != Some(&variant.conditions) && !variant.conditions.is_empty() {
+            let _ = writeln!(out, "    checked at run time: {}", variant.conditions.join(", "));
+        }
+    }
+    if let Some(shared) = shared.filter(|s| !s.is_empty()) {
+        let _ = writeln!(out, "checked at run time: {}", shared.join(", "));
+    }
+    if let Some(why) = &summary.not_measured {
+        let _ = writeln!(out, "not measured: {why}");
+    }
+    for variant in variants.iter().filter(|_| arguments.explain) {
+        if let Some(cost) = &variant.cost {
+            let _ = writeln!(out, "#{}\n{}", variant.rank, cost.explain());
+        }
+    }
+    if arguments.why_not {
+        let _ = writeln!(out, "refused:");
+        for r in &summary.refused {
+            let _ = writeln!(out, "  {} [{}]\n    {}", r.recipe, r.code, r.reason.replace('\n', "\n    "));
+        }
+    }
+}
+
+/// What stands in the columns.
+struct Figures<'a> {
+    rank: &'a str,
+    predicted: &'a str,
+    cycles: &'a str,
+    measured: &'a str,
+    time: &'a str,
+    sketch: &'a str,
+}
+
+/// Rank of the variant that was measured to be fastest; `None` where that is the original.
+fn fastest(summary: &RegionSummary) -> Option<usize> {
+    let measured = summary.variants.iter().filter_map(|v| Some((v.measured_ratio?, v)));
+    let (_, best) = measured.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    (!best.recipe.is_empty()).then_some(best.rank)
+}
+
+fn cycles(value: f64) -> String {
+    match value {
+        v if v >= 1e9 => format!("{:.2} G", v / 1e9),
+        v if v >= 1e6 => format!("{:.2} M", v / 1e6),
+        v if v >= 1e3 => format!("{:.2} k", v / 1e3),
+        v => format!("{v:.0}"),
+    }
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.2} s"),
+        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.1} us", s * 1e6),
+    }
+}
