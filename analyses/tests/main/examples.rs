@@ -306,3 +306,48 @@ fn implementations_have_names() {
     fn shared<T: Send + Sync>() {}
     shared::<analyses::DependenceSet>();
 }
+
+#[test]
+fn tiles_of_remainders_and_backwards_are_covered_without_isl() {
+    let program = text::parse(
+        "nest @copy[N, M] {
+           array A: f64[N, M]
+           array B: f64[N, M]
+           for i in 0..N { for j in 0..M { S: A[i, j] = B[i, j] } }
+         }",
+    )
+    .expect("a kernel");
+    let oracle = oracle(&program.kernel);
+    let full = "for t0 in 0..floor(M/32) { for j in 32*t0..32*t0 + 32 { S } }";
+    let rows = [
+        // Tiles, or what is in them, backwards.
+        "for t0 in 0..floor((M + 31)/32) { for t1 in max(-32*t0 - 31, 1 - M)..1 - 32*t0 { let j = -t1 { S } } }",
+        "for t0 in 0..floor(M/4) { for t1 in 4*t0..4*t0 + 4 { let j = 8*t0 - t1 + 3 { S } } }
+         for j in max(0, 4*floor(M/4))..M { S }",
+        "for t0 in 0..floor(M/4) { for t1 in 0..4 { let j = 4*floor(M/4) - 4*t0 - 4 + t1 { S } } }
+         for j in max(0, 4*floor(M/4))..M { S }",
+        // Tiles of what is left over by tiles.
+        &format!(
+            "{full} for t0 in max(0, floor(M/32))..floor((M + 31)/32) {{
+               for t1 in 0..floor((224*t0 + M + 255)/256) - t0 {{ for j in 32*t0 + 256*t1..M {{ S }} }} }}"
+        ),
+        &format!(
+            "{full} for t0 in max(0, floor(M/4096))..floor((M + 4095)/4096) {{
+               for t1 in 32*t0..floor((M + 127)/128) {{ for t2 in floor(M/32)..floor((M + 31)/32) {{
+                 for j in 32*t2..min(128*t1 + 128, M) {{ S }} }} }} }}"
+        ),
+    ];
+    for row in rows {
+        let root = text::parse_tree(&program.kernel, &format!("for i in 0..N {{ {row} }}")).expect("a tree");
+        assert_eq!(oracle.judge(&root), Verdict::Always, "{row}");
+    }
+    assert_eq!(oracle.isl_calls(), 0);
+    // One too few, and one twice.
+    for row in [
+        "for t0 in 0..floor(M/4) { for t1 in 4*t0..4*t0 + 4 { let j = 8*t0 - t1 + 3 { S } } }",
+        "for t0 in 0..floor((M + 31)/32) { for t1 in max(-32*t0 - 32, 1 - M)..1 - 32*t0 { let j = -t1 { S } } }",
+    ] {
+        let root = text::parse_tree(&program.kernel, &format!("for i in 0..N {{ {row} }}")).expect("a tree");
+        assert!(matches!(oracle.judge(&root), Verdict::Never(Witness::Coverage(_))), "{row}");
+    }
+}
