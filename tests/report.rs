@@ -98,6 +98,26 @@ fn the_document_has_all_that_is_drawn() {
 }
 
 #[test]
+fn each_loop_has_its_lines() {
+    let place = Place::new();
+    let text = "double a[96][96], b[96];
+void two(void) {
+    int i, j;
+    for (i = 0; i < 96; i++)
+        for (j = 0; j < 96; j++)
+            a[i][j] *= 2.0;
+    for (i = 0; i < 96; i++)
+        b[i] += a[i][i];
+}
+";
+    let all = document(&place.report("r.html", &[&place.write("two.c", text)]));
+    let loops = all["regions"][0]["source"]["loops"].as_array().expect("loops");
+    let lines: Vec<_> =
+        loops.iter().map(|l| [&l["depth"], &l["first"], &l["last"]].map(|n| n.as_u64())).collect();
+    assert_eq!(lines, [[0, 4, 6], [1, 5, 6], [0, 7, 8]].map(|l| l.map(Some)));
+}
+
+#[test]
 fn a_report_is_drawn_sorted_and_filtered() {
     let Some(browser) = Browser::start() else { return };
     let place = Place::new();
@@ -162,6 +182,23 @@ fn a_report_is_drawn_sorted_and_filtered() {
         let text; navigator.clipboard.writeText = async (t) => { text = t };
         document.querySelector('.chosen-recipe button').click(); return text })()";
     assert_eq!(browser.run(copied), json!(recipe));
+
+    // Saved as it is seen.
+    let saved = "return (async () => {
+        const names = [];
+        for (const button of [...document.querySelectorAll('figcaption button')]) {
+            let blob; URL.createObjectURL = (b) => { blob = b; return '#' };
+            HTMLAnchorElement.prototype.click = function () { names.push(this.download) };
+            button.click();
+            const parsed = new DOMParser().parseFromString(await blob.text(), 'image/svg+xml');
+            if (parsed.querySelector('parsererror') || !parsed.querySelector('[stroke], [fill]')) return 'damaged';
+        }
+        return names.join(' ') })()";
+    let names = browser.run(saved);
+    assert!(
+        names.as_str().is_some_and(|n| n.contains("roofline.svg") && n.contains("gain-by-rank.svg")),
+        "{names}"
+    );
 
     // Readable in both schemes, and on a narrow screen nothing hangs over.
     let ground = || browser.run("return getComputedStyle(document.body).backgroundColor");

@@ -53,26 +53,25 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
         summaries.push(document::summary(region, extent, times.as_ref(), &models, &loops));
     }
     progress.finish();
-    let document = document::document(&name, optimizer.models.target.name(), summaries, &explored);
+    let document = document::document(&arguments.input, optimizer.models.target.name(), summaries, &explored);
     if let Some(directory) = &arguments.dump {
         for (region, summary) in explored.regions.iter().zip(&document.regions) {
             dump::write(&session, &read, region, summary, arguments.top.max(1), directory, file)?;
         }
     }
-    let json = || {
-        serde_json::to_string_pretty(&document).map_err(|e| CliError::Failed {
-            message: format!("the result cannot be written as JSON: {e}"),
-            help: "this is a bug in looptree: please report the input".to_string(),
-        })
+    let failed = |e: serde_json::Error| CliError::Failed {
+        message: format!("the result cannot be written as JSON: {e}"),
+        help: "this is a bug in looptree: please report the input".to_string(),
     };
     if let Some(place) = &arguments.html {
-        output::write(place, report::page(&json()?).as_bytes())?;
+        let json = serde_json::to_string(&document).map_err(failed)?;
+        output::write(place, report::page(&json).as_bytes())?;
         if place.as_os_str() == "-" {
             return Ok(());
         }
     }
     output::print(&match arguments.format {
-        Format::Json => json()? + "\n",
+        Format::Json => serde_json::to_string_pretty(&document).map_err(failed)? + "\n",
         Format::Table => table::table(&document, arguments),
     })
 }

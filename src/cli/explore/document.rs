@@ -1,7 +1,7 @@
 //! What was found, as a document: the table, JSON and the report are made from it alone.
 
 use super::details::{Details, Example, details};
-use crate::cli::args::{ExploreArguments, Format};
+use crate::cli::args::{ExploreArguments, Format, InputArguments};
 use crate::cli::measured::Times;
 use looptree::cost_model::Cost;
 use looptree::driver::{Explored, ExploredRegion, Models};
@@ -19,6 +19,8 @@ pub struct Document {
     pub llvm: String,
     /// The input.
     pub file: String,
+    /// Flags for clang.
+    pub flags: Vec<String>,
     /// What costs are predicted for.
     pub machine: String,
     /// Regions searched.
@@ -158,7 +160,12 @@ impl Extent {
 }
 
 /// The document of regions that are summarised already.
-pub fn document(file: &str, machine: &str, regions: Vec<RegionSummary>, explored: &Explored) -> Document {
+pub fn document(
+    input: &InputArguments,
+    machine: &str,
+    regions: Vec<RegionSummary>,
+    explored: &Explored,
+) -> Document {
     let skipped = explored.skipped.iter();
     let remarks = explored.remarks.iter().map(|(function, r)| RemarkSummary {
         function: function.to_string(),
@@ -170,7 +177,8 @@ pub fn document(file: &str, machine: &str, regions: Vec<RegionSummary>, explored
     Document {
         looptree: env!("CARGO_PKG_VERSION"),
         llvm: looptree::irgen::llvm::version(),
-        file: file.to_string(),
+        file: input.file.display().to_string(),
+        flags: input.clang_flags.clone(),
         machine: machine.to_string(),
         regions,
         skipped: skipped.map(|s| SkippedSummary { region: s.label(), why: s.why.clone() }).collect(),

@@ -23,18 +23,21 @@ const scaled = (x, units) => {
 const count = (x) => (finite(x) ? scaled(x, [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]]) : "–");
 const time = (s) => (finite(s) ? scaled(s * 1e9, [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]) : "–");
 const ratio = (x) => (finite(x) ? `${x < 10 ? x.toFixed(2) : x.toFixed(1)}×` : "–");
-const share = (x) => `${(100 * x).toFixed(x < 0.0995 ? 1 : 0)} %`;
+const share = (x) => `${(100 * x).toFixed(x > 0 && x < 0.0995 ? 1 : 0)} %`;
 const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 const tuple = (values) => `(${values.join(", ")})`;
 
 // The steps of a recipe: a semicolon inside of parentheses separates arguments.
 const steps = (recipe) => (recipe ? recipe.split(/(?<=\);)\s+/) : []);
 
-const copy = (text) => {
-  const button = el("button", { type: "button", class: "small", click: () => store() }, "Copy");
+// A word for the shell.
+const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+const copy = (text, name = "Copy") => {
+  const button = el("button", { type: "button", class: "small", click: () => store() }, name);
   const told = (word) => {
     button.textContent = word;
-    setTimeout(() => (button.textContent = "Copy"), 1500);
+    setTimeout(() => (button.textContent = name), 1500);
   };
   // Where pages may not write to the clipboard, the text is selected and copied as by hand.
   const byHand = () => {

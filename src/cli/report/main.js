@@ -42,5 +42,5 @@ const overview = () => {
 };
 
 document.title = `${data.file} – looptree`;
-document.getElementById("head").append(el("b", {}, data.file), el("span", {}, `predicted for ${data.machine}`), el("span", { class: "note" }, `looptree ${data.looptree}, LLVM ${data.llvm}`));
+document.getElementById("head").append(el("b", {}, [data.file, ...data.flags].join(" ")), el("span", {}, `predicted for ${data.machine}`), el("span", { class: "note" }, `looptree ${data.looptree}, LLVM ${data.llvm}`));
 overview();

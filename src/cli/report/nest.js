@@ -65,7 +65,7 @@ const variantsTable = (region, number, choose) => {
     { name: "Steps", number: true, ascending: true, value: (v) => steps(v.recipe).length },
     { name: "Recipe", wide: true, value: (v) => v.recipe, cell: (v) => [recipeText(v.recipe), v.recipe && copy(v.recipe)] },
   ];
-  return sortable({ caption: "Legal variants", columns: columns.filter(Boolean), rows: region.variants, id: `variants-${number}`, subject: "variant", order: [0, false], words: "tile jam …" });
+  return sortable({ caption: "Legal variants", columns: columns.filter(Boolean), rows: region.variants, id: `variants-${number}`, subject: "variant", pick: (v) => choose(v.rank), order: [0, false], words: "tile jam …" });
 };
 
 // The terms of a cost, as they contain one another.
@@ -82,13 +82,13 @@ const termsList = (terms, whole) =>
   );
 
 const variantPanel = (region, v) => {
-  const command = data.file.includes(" ") ? `'${data.file}'` : data.file;
+  const [, named, at] = region.region.match(/^(.*)#(\d+)$/s);
+  const command = ["looptree", "opt", data.file, "-f", named, "--region", at, "--recipe", v.recipe, ...(data.flags.length ? ["--", ...data.flags] : [])];
   const check = v.conditions.length ? `Checked at run time: ${v.conditions.join(", ")}; else the original runs.` : v.recipe ? "Valid always." : "";
   return [
     el("h3", {}, `#${v.rank}: ${ratio(v.predicted_ratio)} predicted${finite(v.measured_ratio) ? `, ${ratio(v.measured_ratio)} measured` : ""}`),
-    el("p", { class: "chosen-recipe" }, recipeText(v.recipe), v.recipe && copy(v.recipe)),
+    el("p", { class: "chosen-recipe" }, recipeText(v.recipe), v.recipe && [copy(v.recipe), " ", copy(command.map(quoted).join(" "), "Copy as command")]),
     check && el("p", {}, check),
-    v.recipe && el("p", { class: "note" }, "looptree opt ", command, ` --recipe '…'`, " applies it."),
     sideBySide(region.tree, v.tree || region.tree),
     v.cost && el("details", { open: true }, el("summary", {}, `${count(v.cycles)} cycles, by their terms`), el("p", { class: "note" }, "Parts of a term overlap in time, and may add up to more."), termsList(v.cost.terms, v.cycles)),
   ];
@@ -106,7 +106,7 @@ const rooflineFigure = (region, number, choose, chosen) => {
       figure(
         "Roofline",
         own,
-        "Circles: as predicted; diamonds: as measured. Dots on the roof use all that the machine has.",
+        `Circles: as predicted; diamonds: as measured, at ${roofline.gigahertz} GHz. Dots on the roof use all that the machine has.`,
         slopes.length > 1 &&
           el("p", { class: "choice", role: "radiogroup", "aria-label": "Bytes from" }, slopes.map((s) => el("label", {}, el("input", { type: "radio", name: `slope-${number}`, checked: s === slope, change: () => show(s) }), ` from ${s.from} `))),
       ),
@@ -150,12 +150,12 @@ const highlight = (box, rank, subject = "variant") => {
 const dependencesSection = (region, number) => {
   const { dependences, iterations } = region;
   if (!dependences.length) return section("Dependences", el("p", {}, "No instance depends on another."));
-  const picture = el("div", { class: "picture", "aria-live": "polite" });
+  const picture = el("div", { class: "picture" });
   const pointsOf = (name) => iterations.instances[region.statements.findIndex((s) => s.name === name)] || [];
   const box = el("div");
   const show = (d) => {
     highlight(box, d.rank, "row");
-    const title = `${d.kind} ${d.source} → ${d.target}${d.array ? ` on ${d.array}` : ""} ${d.distance}`;
+    const title = `${d.kind} ${d.source} → ${d.target}${d.array ? ` on ${d.array}` : ""}${d.distance === "()" ? "" : ` ${d.distance}`}`;
     const own = iterations && d.pairs.length ? space(region, d.source, d.target, d.pairs, { points: [pointsOf(d.source), pointsOf(d.target)], label: title }) : null;
     const why = !iterations ? "Data decides which iterations there are, or there are too many to list." : d.unless.length ? "Arrays that may overlap: any two instances, perhaps." : "None among the first iterations.";
     const fixed = own && own.dataset.fixed ? ` at ${own.dataset.fixed}` : "";
@@ -168,12 +168,12 @@ const dependencesSection = (region, number) => {
     { name: "From", value: (d) => d.source },
     { name: "To", value: (d) => d.target },
     { name: "On", value: (d) => d.array || "" },
-    { name: "Distance", value: (d) => d.distance },
+    { name: "Distance", value: (d) => d.distance, cell: (d) => (d.distance === "()" ? "–" : d.distance) },
     { name: "Unless", value: (d) => d.unless.join(", ") + (d.reduction ? " reduction" : "") },
   ];
   const draws = (d) => d.pairs.length && d.pairs.some(([s, t]) => s.some((x, at) => at < t.length && x !== t[at]));
   const all = region.dependences_in_all > dependences.length && el("p", { class: "note" }, `The first ${dependences.length} of ${region.dependences_in_all}.`);
-  fill(box, {}, [sortable({ caption: "Dependences", columns, rows, id: `dependences-${number}`, words: "flow A …" }), all]);
+  fill(box, {}, [sortable({ caption: "Dependences", columns, rows, id: `dependences-${number}`, pick: show, words: "flow A …" }), all]);
   show(rows.find((d) => draws(d) && d.kind === "flow") || rows.find(draws) || rows.find((d) => d.pairs.length) || rows[0]);
   return section("Dependences", el("div", { class: "halves" }, box, picture));
 };
@@ -194,7 +194,7 @@ const witness = (region, r) => {
 
 const refusedSection = (region, number) => {
   if (!region.refused.length) return section("Refused", el("p", {}, "Nothing that was judged is refused."));
-  const picture = el("div", { class: "picture", "aria-live": "polite" });
+  const picture = el("div", { class: "picture" });
   const box = el("div");
   const show = (r) => {
     highlight(box, r.rank, "row");
@@ -209,7 +209,7 @@ const refusedSection = (region, number) => {
   const rows = region.refused.map((r, rank) => ({ ...r, rank }));
   const drawn = rows.filter((r) => r.example);
   const note = el("p", { class: "note" }, "Predicted: what it would gain if it were legal.");
-  fill(box, {}, [note, sortable({ caption: "Refused variants", columns, rows, id: `refused-${number}`, order: [1, true], words: "order interchange …" })]);
+  fill(box, {}, [note, sortable({ caption: "Refused variants", columns, rows, id: `refused-${number}`, pick: show, order: [1, true], words: "order interchange …" })]);
   show(drawn.length ? drawn.reduce((a, b) => ((b.predicted_ratio || 0) > (a.predicted_ratio || 0) ? b : a)) : rows[0]);
   return section("Refused", el("div", { class: "halves" }, box, picture));
 };
@@ -217,7 +217,7 @@ const refusedSection = (region, number) => {
 const nest = (region, number) => {
   let rank = 0;
   const box = el("div", { class: "nest" });
-  const panel = el("div", { "aria-live": "polite" });
+  const panel = el("div");
   const choose = (wanted) => {
     rank = wanted;
     panel.replaceChildren(...variantPanel(region, region.variants.find((v) => v.rank === wanted)).filter(Boolean));

@@ -1,13 +1,12 @@
 // Iteration spaces: instances of statements as points over two loops, dependences as arrows between them.
-const CELL = 68;
-const DOT = 7;
+const CELL = 72;
+const DOT = 6;
+// Of two statements, from the middle of their cell.
+const APART = 17;
 
 const loopsOf = (region, statement) => (region.statements.find((s) => s.name === statement) || { loops: [] }).loops;
-// The loops around both: dims begin with them.
-const shared = (a, b) => {
-  const end = a.findIndex((name, at) => name !== b[at]);
-  return end < 0 ? a : a.slice(0, end);
-};
+// The loops around both, and of those around one only the ones that are as deep: these are drawn over one another.
+const paired = (a, b) => a.slice(0, b.length).map((name, at) => (name === b[at] ? name : `${name}, ${b[at]}`));
 
 // The one or two loops that are drawn: those along which pairs go furthest first, else the innermost.
 const chosenAxes = (common, pairs) => {
@@ -23,7 +22,7 @@ const arrowhead = (id) =>
 const arrow = (from, to, id, more) => {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const length = Math.hypot(dx, dy) || 1;
-  const bend = Math.min(0.18 * length, 26);
+  const bend = length > 2 * APART ? Math.min(0.18 * length, 26) : 0;
   const middle = [(from[0] + to[0]) / 2 + (dy / length) * bend, (from[1] + to[1]) / 2 - (dx / length) * bend];
   const short = (end) => {
     const [x, y] = [middle[0] - end[0], middle[1] - end[1]];
@@ -39,12 +38,18 @@ let pictures = 0;
 // `pairs`: [values of the source's loops, values of the target's]. `points`: of each of the two statements what is known to be
 // executed, or nothing.
 const space = (region, source, target, pairs, { points, label, look = "", numbers } = {}) => {
-  const common = shared(loopsOf(region, source), loopsOf(region, target));
+  const common = paired(loopsOf(region, source), loopsOf(region, target));
   if (!common.length) return ladder(source, target, pairs, label, look, numbers);
   const id = `head${pictures++}`;
   const [a, b] = common.length > 1 ? chosenAxes(common, pairs) : [null, 0];
   const others = [...common.keys()].filter((at) => at !== a && at !== b);
-  const base = pairs.length ? pairs[0][0] : ((points && points[0][0]) || common.map(() => 0));
+  // The plane in which most pairs begin.
+  const planes = new Map();
+  for (const [s] of pairs) {
+    const plane = tuple(others.map((at) => s[at]));
+    planes.set(plane, [...(planes.get(plane) || []), s]);
+  }
+  const [base] = [...planes.values()].reduce((most, list) => (list.length > most.length ? list : most));
   const inPlane = (dims) => others.every((at) => dims[at] === base[at]);
   const rowOf = (dims) => (a === null ? 0 : dims[a]);
   const drawn = pairs.filter(([s]) => inPlane(s));
@@ -63,7 +68,7 @@ const space = (region, source, target, pairs, { points, label, look = "", number
   const [width, height] = [left + columns * CELL + 10, top + rows * CELL + 10];
   const plot = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: `space ${look}`, style: `max-width:${width}px` }, arrowhead(id));
   const two = source !== target;
-  const place = (dims, second) => [left + (column(dims[b]) + 0.5) * CELL + (two ? (second ? 13 : -13) : 0), top + (row(rowOf(dims)) + 0.5) * CELL];
+  const place = (dims, second) => [left + (column(dims[b]) + 0.5) * CELL + (two ? (second ? APART : -APART) : 0), top + (row(rowOf(dims)) + 0.5) * CELL];
   const line = (attributes) => plot.append(svg("line", { class: "grid", ...attributes }));
   const seen = new Set();
   const tick = (key, attributes, text) => !seen.has(key) && seen.add(key) && plot.append(svg("text", { class: "tick", ...attributes }, text));
@@ -101,7 +106,7 @@ const space = (region, source, target, pairs, { points, label, look = "", number
   return plot;
 };
 
-// Instances of statements that no loop has in common: two columns.
+// Instances of statements of which one is in no loop: two columns.
 const ladder = (source, target, pairs, label, look, numbers) => {
   const id = `head${pictures++}`;
   const list = pairs.slice(0, 8);

@@ -1,13 +1,14 @@
 // A table that is sorted by its heads and filtered by words.
 // Columns: `name`, `value` of a row for sorting, `cell` for showing; numbers stand at the right. Rows say of which `subject` they
 // tell, by `rank`. Columns without a name are only searched.
-const sortable = ({ caption, columns, rows, id, order, words, subject = "row" }) => {
+const sortable = ({ caption, columns, rows, id, order, words, pick, subject = "row" }) => {
   let [by, down] = order || [null, false];
   const seen = columns.filter((c) => c.name);
   const body = el("tbody");
   const lines = rows.map((row) => {
     const cells = seen.map((c) => el("td", { class: c.number ? "number" : c.wide ? "wide" : null }, c.cell ? c.cell(row) : c.value(row)));
-    const line = el("tr", { [`data-${subject}`]: row.rank }, cells);
+    // The whole line does what its button does.
+    const line = el("tr", { [`data-${subject}`]: row.rank, class: pick && "picked", click: (e) => pick && !e.target.closest("button") && pick(row) }, cells);
     return { row, line, text: columns.map((c) => c.value(row)).join(" ").toLowerCase() };
   });
   const heads = seen.map((c, at) => {
