@@ -29,7 +29,9 @@ use loop_tree::{Green, Kernel, Path, RuntimeCondition, SourceLocation, canonical
 use rustc_hash::FxHashSet;
 use std::fmt;
 use std::sync::Arc;
-use transforms::{Context, Fuse, MoveOptions, Recipe, Refusal, Step};
+use transforms::{
+    Context, Expression, Fuse, IndexSetSplit, LoopRef, MoveOptions, Recipe, Refusal, Reorder, Reverse, Step,
+};
 
 /// Relative difference of predictions below which they say nothing.
 const TIE: f64 = 0.02;
@@ -95,24 +97,24 @@ pub struct LoopName {
 pub enum Outcome {
     /// One loop.
     Fused {
-        /// How.
-        step: Step,
+        /// How: a step, behind another where what stands between has to go first.
+        steps: Recipe,
         /// What has to hold, beside what the steps before ask for.
         conditions: Vec<RuntimeCondition>,
-        /// Predicted gain of the step.
+        /// Predicted gain of it.
         gain: f64,
     },
     /// Legal, and left alone as it is predicted to be slower.
     Slower {
         /// The best way.
-        step: Step,
-        /// Predicted gain of the step, below 1.
+        steps: Recipe,
+        /// Predicted gain of it, below 1.
         gain: f64,
     },
     /// No way is legal.
     Illegal {
         /// The plainest way.
-        step: Step,
+        steps: Recipe,
         /// What forbids that.
         witness: Box<Witness>,
     },
@@ -169,6 +171,21 @@ impl Optimizer {
     }
 }
 
+impl Fusion {
+    /// Adds what became of a pair: again, where the loops were something else before.
+    fn tell(&mut self, pair: Pair) {
+        let same = |p: &Pair| {
+            let apart = !matches!(p.outcome, Outcome::Fused { .. });
+            apart && p.first == pair.first && p.second == pair.second
+        };
+        self.pairs.retain(|p| !same(p));
+        self.pairs.push(pair);
+    }
+}
+
+/// Pairs of loops, as trees: paths change with every step.
+type Tried = FxHashSet<(Green, Green)>;
+
 /// What a pass works with.
 struct Pass<'a> {
     kernel: &'a Kernel,
@@ -190,14 +207,20 @@ impl Pass<'_> {
             cycles: [cycles; 2],
             cut: false,
         };
-        // Pairs that were tried, as trees: paths change with every step.
-        let mut tried: FxHashSet<(Green, Green)> = FxHashSet::default();
-        while self.step(&mut fusion, &mut tried) {}
+        // What gains comes first: what does not may stand in its way.
+        let least = [1.0 + TIE, if self.options.always { 0.0 } else { 1.0 - TIE }];
+        let mut closed = Tried::default();
+        for least in least {
+            let mut tried = Tried::default();
+            while self.step(&mut fusion, least, &mut closed, &mut tried) {}
+        }
         fusion
     }
 
-    /// Fuses the next pair that can be; `false`: there is none.
-    fn step(&self, fusion: &mut Fusion, tried: &mut FxHashSet<(Green, Green)>) -> bool {
+    /// Fuses the next pair that gains at least so much; `false`: there is none. `closed` are pairs that cannot be fused, `tried` those
+    /// that gain less.
+    fn step(&self, fusion: &mut Fusion, least: f64, closed: &mut Tried, tried: &mut Tried) -> bool {
+        let last = least <= 1.0;
         let root = fusion.root.clone();
         let cx = Context { kernel: self.kernel, root: &root };
         let mut neighbour: Option<Path> = None;
@@ -206,40 +229,49 @@ impl Pass<'_> {
             neighbour = Some(first.clone());
             let (Some(a), Some(b)) = (root.at(&first), root.at(&second)) else { continue };
             // What a fusion has split off its own loops is not put back.
-            if a.leaves().any(|s| b.leaves().any(|t| s == t)) || !tried.insert((a.clone(), b.clone())) {
+            if a.leaves().any(|s| b.leaves().any(|t| s == t)) {
                 continue;
             }
-            if tried.len() > self.options.pairs {
+            let key = (a.clone(), b.clone());
+            if closed.contains(&key) || !tried.insert(key.clone()) {
+                continue;
+            }
+            if closed.len() + tried.len() > self.options.pairs {
                 fusion.cut = true;
                 return false;
             }
-            let names = [&first, &second].map(|path| self.name(&root, path));
-            let tree = self.try_pair(&cx, &first, &second, fusion.cycles[1]);
-            let (outcome, result) = match tree {
-                Ok(Best { step, tree, conditions, cycles }) => {
-                    let gain = fusion.cycles[1].max(1.0) / cycles.max(1.0);
-                    if gain < 1.0 - TIE && !self.options.always {
-                        (Outcome::Slower { step, gain }, None)
-                    } else {
-                        let known = |c: &&RuntimeCondition| !fusion.conditions.contains(c);
-                        let more = conditions.iter().filter(known).cloned().collect();
-                        let made = (step.clone(), tree, conditions, cycles);
-                        (Outcome::Fused { step, conditions: more, gain }, Some(made))
-                    }
-                }
-                Err(outcome) => (outcome, None),
+            let pair = |outcome| {
+                let [first, second] = [&first, &second].map(|path| self.name(&root, path));
+                Pair { first, second, outcome }
             };
-            if adjacent || result.is_some() {
-                let [first, second] = names;
-                fusion.pairs.push(Pair { first, second, outcome });
+            let best = match self.try_pair(&cx, &first, &second, fusion.cycles[1]) {
+                Ok(best) => best,
+                Err(outcome) => {
+                    closed.insert(key);
+                    if adjacent {
+                        fusion.tell(pair(outcome));
+                    }
+                    continue;
+                }
+            };
+            let gain = fusion.cycles[1].max(1.0) / best.cycles.max(1.0);
+            // A row does not join a nest for nothing.
+            let alike = self.options.always || a.summary().loop_depth == b.summary().loop_depth;
+            if gain < least || (last && !alike) {
+                if last && adjacent {
+                    fusion.tell(pair(Outcome::Slower { steps: best.steps, gain }));
+                }
+                continue;
             }
-            if let Some((step, tree, conditions, cycles)) = result {
-                fusion.recipe.0.push(step);
-                fusion.root = tree;
-                fusion.conditions = conditions;
-                fusion.cycles[1] = cycles;
-                return true;
-            }
+            let Best { steps, tree, conditions, cycles } = best;
+            let known = |c: &&RuntimeCondition| !fusion.conditions.contains(c);
+            let more = conditions.iter().filter(known).cloned().collect();
+            fusion.tell(pair(Outcome::Fused { steps: steps.clone(), conditions: more, gain }));
+            fusion.recipe.0.extend(steps.0);
+            fusion.root = tree;
+            fusion.conditions = conditions;
+            fusion.cycles[1] = cycles;
+            return true;
         }
         false
     }
@@ -247,32 +279,114 @@ impl Pass<'_> {
     /// The plainest legal way of fusing a pair that is not predicted to be slower; else the legal way that takes least.
     fn try_pair(&self, cx: &Context<'_>, first: &Path, second: &Path, now: f64) -> Result<Best, Outcome> {
         let enough = now / (1.0 - TIE);
-        let ways = Fuse::ways(cx, first, second, self.moves).map_err(Outcome::Refused)?;
+        let pair = [first.clone(), second.clone()];
+        let plain = Start { steps: Recipe::default(), root: cx.root.clone(), pair };
+        let starts: [&dyn Fn() -> Option<Start>; 4] =
+            [&|| Some(plain.clone()), &|| self.between_first(&plain), &|| self.first_split(&plain), &|| {
+                self.second_reversed(&plain)
+            }];
         let (mut best, mut forbidden, mut refused): (Option<Best>, _, _) = (None, None, None);
-        for way in ways {
-            let step = Step::from(way);
-            let tree = match step.apply(cx) {
-                Ok(rewrite) => rewrite.root,
+        for start in starts {
+            if best.as_ref().is_some_and(|b| b.cycles <= enough) {
+                break;
+            }
+            let Some(Start { steps, root, pair: [first, second] }) = start() else { continue };
+            let cx = Context { kernel: self.kernel, root: &root };
+            let ways = match Fuse::ways(&cx, &first, &second, self.moves) {
+                Ok(ways) => ways,
                 Err(refusal) => {
                     refused.get_or_insert(refusal);
                     continue;
                 }
             };
-            let cycles = self.cost.cost(&tree).cycles;
-            // Judging takes far longer than pricing: what could not be chosen is not judged.
-            if best.as_ref().is_some_and(|b| b.cycles <= cycles || b.cycles <= enough) {
-                continue;
-            }
-            match self.oracle.judge(&tree) {
-                Verdict::Always => best = Some(Best { step, tree, conditions: Vec::new(), cycles }),
-                Verdict::Under(conditions) => best = Some(Best { step, tree, conditions, cycles }),
-                Verdict::Never(witness) => {
-                    forbidden.get_or_insert(Outcome::Illegal { step, witness: Box::new(witness) });
+            for way in ways {
+                let step = Step::from(way);
+                let tree = match step.apply(&cx) {
+                    Ok(rewrite) => rewrite.root,
+                    Err(refusal) => {
+                        refused.get_or_insert(refusal);
+                        continue;
+                    }
+                };
+                let cycles = self.cost.cost(&tree).cycles;
+                // Judging takes far longer than pricing: what could not be chosen is not judged.
+                if best.as_ref().is_some_and(|b| b.cycles <= cycles || b.cycles <= enough) {
+                    continue;
+                }
+                let steps = steps.with(step);
+                match self.oracle.judge(&tree) {
+                    Verdict::Always => best = Some(Best { steps, tree, conditions: Vec::new(), cycles }),
+                    Verdict::Under(conditions) => best = Some(Best { steps, tree, conditions, cycles }),
+                    Verdict::Never(witness) => {
+                        forbidden.get_or_insert(Outcome::Illegal { steps, witness: Box::new(witness) });
+                    }
                 }
             }
         }
         let none = || Refusal::new("ranges", first, "no way of fusing them is known").and(second);
         best.ok_or_else(|| forbidden.unwrap_or_else(|| Outcome::Refused(refused.unwrap_or_else(none))))
+    }
+
+    /// What stands between two loops in front of both. `fuse` itself leaves behind them what touches an array of the first, whichever
+    /// element.
+    fn between_first(&self, start: &Start) -> Option<Start> {
+        let [first, second] = &start.pair;
+        let sequence = first.shared(second);
+        let depth = sequence.0.len();
+        let (from, to) = (*first.0.get(depth)? as usize, *second.0.get(depth)? as usize);
+        if to <= from + 1 {
+            return None;
+        }
+        let parts = start.root.at(&sequence)?.child_count();
+        let order = (0..from).chain(from + 1..to).chain([from]).chain(to..parts).collect();
+        let (root, steps) = self.after(start, Reorder { sequence: sequence.into(), order })?;
+        let mut moved = first.clone();
+        moved.0[depth] = to as u32 - 1;
+        root.at(&moved)?.as_loop()?;
+        Some(Start { steps, root, pair: [moved, second.clone()] })
+    }
+
+    /// What the first loop runs before the second begins as a loop of its own, so that what stands between has its place behind that.
+    fn first_split(&self, start: &Start) -> Option<Start> {
+        let [first, second] = &start.pair;
+        let sequence = first.shared(second);
+        let depth = sequence.0.len();
+        let lower = |path: &Path| {
+            let (header, _) = start.root.at(path).filter(|_| path.0.len() == depth + 1)?.as_loop()?;
+            header.single_bounds().map(|(lower, _)| lower.clone())
+        };
+        let (own, point) = (lower(first)?, lower(second)?);
+        (&point - &own).as_constant().filter(|d| *d > 0)?;
+        let target = LoopRef::Path(first.clone());
+        let split = IndexSetSplit { target, point: Expression::of(self.kernel, &point) };
+        let before = start.root.at(&sequence)?.child_count();
+        let (root, steps) = self.after(start, split)?;
+        if root.at(&sequence)?.child_count() != before + 1 {
+            return None;
+        }
+        let next = |path: &Path| {
+            let mut path = path.clone();
+            path.0[depth] += 1;
+            path
+        };
+        let start = Start { steps, root, pair: [next(first), next(second)] };
+        start.root.at(&start.pair[0])?.as_loop()?;
+        self.between_first(&start)
+    }
+
+    /// The second loop the other way round.
+    fn second_reversed(&self, start: &Start) -> Option<Start> {
+        let [first, second] = &start.pair;
+        let (root, steps) = self.after(start, Reverse { target: second.clone().into() })?;
+        root.at(second)?.as_loop()?;
+        Some(Start { steps, root, pair: [first.clone(), second.clone()] })
+    }
+
+    /// The tree and the steps with one more.
+    fn after(&self, start: &Start, step: impl Into<Step>) -> Option<(Green, Recipe)> {
+        let step = step.into();
+        let root = step.apply(&Context { kernel: self.kernel, root: &start.root }).ok()?.root;
+        Some((root, start.steps.with(step)))
     }
 
     /// The name of the loop at a path.
@@ -310,9 +424,17 @@ impl Pass<'_> {
     }
 }
 
+/// A tree in which a pair is fused.
+#[derive(Clone)]
+struct Start {
+    steps: Recipe,
+    root: Green,
+    pair: [Path; 2],
+}
+
 /// A way of fusing a pair.
 struct Best {
-    step: Step,
+    steps: Recipe,
     tree: Green,
     conditions: Vec<RuntimeCondition>,
     cycles: f64,

@@ -10,6 +10,7 @@ mod fidelity;
 mod figures;
 mod memory_graphs;
 mod programs;
+mod sac;
 mod statistics;
 mod suite;
 mod timing;
@@ -37,6 +38,8 @@ enum Command {
     Figures(figures::Arguments),
     /// Fusion for memory space on random graphs, beside what its paper reports.
     MemoryGraphs(memory_graphs::Arguments),
+    /// Programs fused and not, over their size, beside what the paper on With-loop fusion reports.
+    Sac(sac::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Fidelity(arguments) => fidelity::run(&arguments),
         Command::Figures(arguments) => figures::run(&arguments),
         Command::MemoryGraphs(arguments) => memory_graphs::run(&arguments),
+        Command::Sac(arguments) => sac::run(&arguments),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -138,12 +138,12 @@ impl Told {
     fn pair(&mut self, function: &str, kernel: &Kernel, pair: &Pair) {
         let Pair { first, second, outcome } = pair;
         let (kind, pieces): (Kind, Vec<(&str, String)>) = match outcome {
-            Outcome::Fused { step, conditions, gain } => {
+            Outcome::Fused { steps, conditions, gain } => {
                 let list: Vec<String> =
                     conditions.iter().map(|c| text::print_runtime_condition(kernel, c)).collect();
                 let under =
                     if list.is_empty() { String::new() } else { format!(", under {}", list.join(", ")) };
-                let how = ("Recipe", step.to_string());
+                let how = ("Recipe", steps.to_string());
                 (
                     Kind::Passed,
                     vec![
@@ -153,8 +153,8 @@ impl Told {
                     ],
                 )
             }
-            Outcome::Slower { step, gain } => {
-                let how = ("Recipe", step.to_string());
+            Outcome::Slower { steps, gain } => {
+                let how = ("Recipe", steps.to_string());
                 (
                     Kind::Missed,
                     vec![
@@ -164,8 +164,8 @@ impl Told {
                     ],
                 )
             }
-            Outcome::Illegal { step, witness } => {
-                let how = ("Recipe", step.to_string());
+            Outcome::Illegal { steps, witness } => {
+                let how = ("Recipe", steps.to_string());
                 (Kind::Missed, vec![("String", "not fused: ".into()), how, ("String", format!(" {witness}"))])
             }
             Outcome::Refused(refusal) => (Kind::Missed, vec![("String", format!("not fused: {refusal}"))]),
