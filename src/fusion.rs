@@ -22,6 +22,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod start;
+
+pub(crate) use start::Start;
+
 use crate::driver::{DriverError, Likely, Models, Optimizer};
 use analyses::{Oracle, Verdict, Witness};
 use cost_model::Prepared;
@@ -29,9 +33,7 @@ use loop_tree::{Green, Kernel, Path, RuntimeCondition, SourceLocation, canonical
 use rustc_hash::FxHashSet;
 use std::fmt;
 use std::sync::Arc;
-use transforms::{
-    Context, Expression, Fuse, IndexSetSplit, LoopRef, MoveOptions, Recipe, Refusal, Reorder, Reverse, Step,
-};
+use transforms::{Context, Fuse, MoveOptions, Recipe, Refusal, Step};
 
 /// Relative difference of predictions below which they say nothing.
 const TIE: f64 = 0.02;
@@ -279,18 +281,11 @@ impl Pass<'_> {
     /// The plainest legal way of fusing a pair that is not predicted to be slower; else the legal way that takes least.
     fn try_pair(&self, cx: &Context<'_>, first: &Path, second: &Path, now: f64) -> Result<Best, Outcome> {
         let enough = now / (1.0 - TIE);
-        let pair = [first.clone(), second.clone()];
-        let plain = Start { steps: Recipe::default(), root: cx.root.clone(), pair };
-        let starts: [&dyn Fn() -> Option<Start>; 4] =
-            [&|| Some(plain.clone()), &|| self.between_first(&plain), &|| self.first_split(&plain), &|| {
-                self.second_reversed(&plain)
-            }];
         let (mut best, mut forbidden, mut refused): (Option<Best>, _, _) = (None, None, None);
-        for start in starts {
+        for Start { steps, root, pair: [first, second] } in Start::all(cx, first, second) {
             if best.as_ref().is_some_and(|b| b.cycles <= enough) {
                 break;
             }
-            let Some(Start { steps, root, pair: [first, second] }) = start() else { continue };
             let cx = Context { kernel: self.kernel, root: &root };
             let ways = match Fuse::ways(&cx, &first, &second, self.moves) {
                 Ok(ways) => ways,
@@ -327,68 +322,6 @@ impl Pass<'_> {
         best.ok_or_else(|| forbidden.unwrap_or_else(|| Outcome::Refused(refused.unwrap_or_else(none))))
     }
 
-    /// What stands between two loops in front of both. `fuse` itself leaves behind them what touches an array of the first, whichever
-    /// element.
-    fn between_first(&self, start: &Start) -> Option<Start> {
-        let [first, second] = &start.pair;
-        let sequence = first.shared(second);
-        let depth = sequence.0.len();
-        let (from, to) = (*first.0.get(depth)? as usize, *second.0.get(depth)? as usize);
-        if to <= from + 1 {
-            return None;
-        }
-        let parts = start.root.at(&sequence)?.child_count();
-        let order = (0..from).chain(from + 1..to).chain([from]).chain(to..parts).collect();
-        let (root, steps) = self.after(start, Reorder { sequence: sequence.into(), order })?;
-        let mut moved = first.clone();
-        moved.0[depth] = to as u32 - 1;
-        root.at(&moved)?.as_loop()?;
-        Some(Start { steps, root, pair: [moved, second.clone()] })
-    }
-
-    /// What the first loop runs before the second begins as a loop of its own, so that what stands between has its place behind that.
-    fn first_split(&self, start: &Start) -> Option<Start> {
-        let [first, second] = &start.pair;
-        let sequence = first.shared(second);
-        let depth = sequence.0.len();
-        let lower = |path: &Path| {
-            let (header, _) = start.root.at(path).filter(|_| path.0.len() == depth + 1)?.as_loop()?;
-            header.single_bounds().map(|(lower, _)| lower.clone())
-        };
-        let (own, point) = (lower(first)?, lower(second)?);
-        (&point - &own).as_constant().filter(|d| *d > 0)?;
-        let target = LoopRef::Path(first.clone());
-        let split = IndexSetSplit { target, point: Expression::of(self.kernel, &point) };
-        let before = start.root.at(&sequence)?.child_count();
-        let (root, steps) = self.after(start, split)?;
-        if root.at(&sequence)?.child_count() != before + 1 {
-            return None;
-        }
-        let next = |path: &Path| {
-            let mut path = path.clone();
-            path.0[depth] += 1;
-            path
-        };
-        let start = Start { steps, root, pair: [next(first), next(second)] };
-        start.root.at(&start.pair[0])?.as_loop()?;
-        self.between_first(&start)
-    }
-
-    /// The second loop the other way round.
-    fn second_reversed(&self, start: &Start) -> Option<Start> {
-        let [first, second] = &start.pair;
-        let (root, steps) = self.after(start, Reverse { target: second.clone().into() })?;
-        root.at(second)?.as_loop()?;
-        Some(Start { steps, root, pair: [first.clone(), second.clone()] })
-    }
-
-    /// The tree and the steps with one more.
-    fn after(&self, start: &Start, step: impl Into<Step>) -> Option<(Green, Recipe)> {
-        let step = step.into();
-        let root = step.apply(&Context { kernel: self.kernel, root: &start.root }).ok()?.root;
-        Some((root, start.steps.with(step)))
-    }
-
     /// The name of the loop at a path.
     fn name(&self, root: &Green, path: &Path) -> LoopName {
         let mut variables = Vec::new();
@@ -422,14 +355,6 @@ impl Pass<'_> {
             statements.filter_map(|id| self.kernel.statement(id).location.clone()).min_by_key(|l| l.line);
         LoopName { variables: variables.join(" + "), depth: around.count(), location }
     }
-}
-
-/// A tree in which a pair is fused.
-#[derive(Clone)]
-struct Start {
-    steps: Recipe,
-    root: Green,
-    pair: [Path; 2],
 }
 
 /// A way of fusing a pair.

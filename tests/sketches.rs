@@ -105,6 +105,22 @@ fn passes() {
     );
 }
 
+/// The last element is set between the loops, behind which the fold would have to go.
+#[test]
+fn passes_put_code_between_in_front() {
+    draws(
+        "passes",
+        "nest @periodic[N] {
+          array A: f64[N + 2]
+          array B: f64[N + 2]
+          scalar most: f64 out
+          for i in 1..N { S: A[i] = B[i - 1] + B[i + 1] }
+          L: A[N] = B[N - 1] + B[0]
+          for j in 1..N + 1 { T: most = fmax(most, A[j]) }
+        }",
+    );
+}
+
 #[test]
 fn time_tile() {
     draws(

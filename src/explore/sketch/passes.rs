@@ -4,8 +4,9 @@
 use super::{Desk, Draft, Sketch, Stage};
 use crate::explore::region::{Region, loops_below};
 use crate::explore::variant::Variant;
+use crate::fusion::Start;
 use loop_tree::{Green, Kernel, Path, occurrences};
-use transforms::{Context, Fuse, Interchange, MoveOptions, Registry, Remainder};
+use transforms::{Context, Fuse, Interchange, MoveOptions, Recipe, Registry, Remainder};
 
 /// Interchanges where columns are walked, then fuses neighbours as far as dependences allow.
 pub struct Passes;
@@ -102,14 +103,26 @@ fn fuse_neighbours(desk: &mut Desk<'_, '_, '_>, mut current: Variant, siblings: 
     current
 }
 
-/// The loop at a path fused with its next sibling, with the least shift that is legal.
+/// The loop at a path fused with its next sibling, with the least shift that is legal; else after what makes a way for it.
 fn fuse(desk: &mut Desk<'_, '_, '_>, from: &Variant, first: &Path) -> Option<Variant> {
     from.root.at(first)?.as_loop()?;
-    SHIFTS.into_iter().find_map(|shift| {
+    let shifted = SHIFTS.into_iter().find_map(|shift| {
         let remainder = if shift == 0 { Remainder::Split } else { Remainder::Guard };
         let step = Fuse { first: first.clone().into(), second: None, shift, remainder };
         let draft = desk.apply(&Draft::from(from), step).ok()?;
         desk.judge_one(draft)
+    });
+    shifted.or_else(|| {
+        let kernel = desk.kernel();
+        let cx = Context { kernel: &kernel, root: &from.root };
+        let (_, second) = Fuse::pairs(&cx, 1).into_iter().find(|(one, _)| one == first)?;
+        Start::all(&cx, first, &second).skip(1).find_map(|Start { steps, root, pair: [first, second] }| {
+            let recipe = Recipe(from.recipe.0.iter().chain(&steps.0).cloned().collect());
+            let (first, second) = (first.into(), Some(second.into()));
+            let step = Fuse { first, second, shift: 0, remainder: Remainder::Split };
+            let draft = desk.apply(&Draft { root, recipe }, step).ok()?;
+            desk.judge_one(draft)
+        })
     })
 }
 
