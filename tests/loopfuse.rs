@@ -29,7 +29,7 @@ impl Case {
     fn new(name: &str, text: String) -> Case {
         let lines = text.lines().take_while(|l| l.starts_with(';'));
         let pairs = lines.filter_map(|l| l.trim_start_matches([';', ' ']).split_once(": "));
-        let known = ["expect", "loops", "distance", "shift", "difference", "depth", "run"];
+        let known = ["expect", "loops", "distance", "shift", "reverse", "difference", "depth", "run"];
         let fields: BTreeMap<String, String> = pairs
             .filter(|(key, _)| known.contains(key))
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
@@ -263,7 +263,8 @@ fn check_pass(case: &Case) -> Result<(), String> {
     let of_chain = |p: &&Pair| p.first.depth == 0;
     let fused = |p: &&Pair| matches!(p.outcome, Outcome::Fused { .. });
     let found = fusion.pairs.iter().filter(of_chain).filter(fused).count();
-    let is_to_be = case.expects("refuse").is_none() || case.number("shift").is_some();
+    let is_to_be = case.expects("refuse").is_none()
+        || ["shift", "reverse"].iter().any(|cure| case.fields.contains_key(*cure));
     let expected = if is_to_be { case.loops() - 1 } else { 0 };
     if found != expected {
         return Err(format!("{found} pairs are fused, not {expected}: {:#?}", fusion.pairs));

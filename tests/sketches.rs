@@ -116,7 +116,7 @@ fn passes_put_code_between_in_front() {
           scalar most: f64 out
           for i in 1..N { S: A[i] = B[i - 1] + B[i + 1] }
           L: A[N] = B[N - 1] + B[0]
-          for j in 1..N + 1 { T: most = fmax(most, A[j]) }
+          for j in 1..N + 1 { T: most = most * 0.5 + A[j] }
         }",
     );
 }

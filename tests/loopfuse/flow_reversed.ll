@@ -1,5 +1,6 @@
 ; First writes b[i], second reads b[99-j]: the distance varies, no shift below the trip count helps.
 ; expect: refuse dependence
+; reverse: second
 ; run: n=100 elements=128 type=i32
 
 define void @test(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n) {
