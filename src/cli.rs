@@ -13,6 +13,7 @@ mod error;
 mod explore;
 mod fuse;
 mod input;
+mod measure;
 mod measured;
 mod memory;
 mod opt;
@@ -26,6 +27,8 @@ mod run;
 mod show;
 mod terminal;
 mod timings;
+mod tune;
+mod tuned;
 mod why;
 
 use args::{Arguments, Command};
@@ -64,6 +67,8 @@ pub fn main() -> ExitCode {
         Command::Recipes(a) => recipes::run(&a),
         Command::Completions(a) => documents::completions(&a),
         Command::Man(a) => documents::manual_pages(&a),
+        Command::Tune(a) => tune::run(&a),
+        Command::Measure(a) => measure::run(&a),
         Command::Calibrate(a) => calibrate::run(&a),
         Command::Cc(a) => Err(cc::run("cc".as_ref(), &a.arguments)),
         Command::Cxx(a) => Err(cc::run("c++".as_ref(), &a.arguments)),

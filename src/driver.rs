@@ -121,7 +121,7 @@ pub enum Purpose {
 }
 
 /// Regions with what the search found; plain data.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Explored {
     /// The regions of all functions asked for, in the order of the module.
     pub regions: Vec<ExploredRegion>,
@@ -457,19 +457,18 @@ impl Session<'_> {
         }
     }
 
-    /// Arguments with which the function of a region can be called so that its regions run at their parameters; the other
-    /// regions of the function take the default values.
+    /// Arguments with which a function can be called so that its regions run at the values of their parameters.
     pub fn argument_specs(
         &self,
-        region: &ExploredRegion,
+        function: &str,
     ) -> Result<Result<Vec<ArgumentSpec>, NotCallable>, DriverError> {
         let context = Context::new();
         let mut module = context.parse(self.input, self.name)?;
         let options = &self.lifting(&module);
         lift::canonicalise(&mut module)?;
-        let Some(function) = module.function(&region.function) else {
+        let Some(function) = module.function(function) else {
             return Err(DriverError::NoFunction {
-                name: region.function.to_string(),
+                name: function.to_string(),
                 module: self.name.to_string(),
                 available: String::new(),
             });

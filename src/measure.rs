@@ -14,6 +14,8 @@ mod timing;
 
 pub use arguments::{NotCallable, argument_specs};
 pub use inputs::{ArgumentSpec, CallSetup, Part};
+#[cfg(feature = "tune")]
+pub(crate) use timing::spread;
 
 use inputs::Memory;
 use irgen::emit::{EmitError, FunctionParameter, emit_function, function_parameters, touched};
@@ -172,8 +174,10 @@ pub struct Measurement {
     pub seconds: Spread,
     /// Time of the original over that of the variant, in samples taken next to each other: above 1 is faster.
     pub ratio: Spread,
-    /// How many samples.
-    pub samples: usize,
+    /// Calls in a sample.
+    pub calls: u32,
+    /// The samples, each taken next to the one of the other modules with the same number.
+    pub samples: Vec<Duration>,
 }
 
 /// Label of the original in measurements and errors.

@@ -282,7 +282,7 @@ fn run(
     let lists: Vec<Vec<&Variant>> = regions.iter().map(|r| selected(r, extent)).collect();
     let modules = lists.iter().map(Vec::len).max().unwrap_or(0);
     let arguments = match regions.first() {
-        Some(region) => session.argument_specs(region)?.expect("it can be called"),
+        Some(region) => session.argument_specs(&region.function)?.expect("it can be called"),
         None => return Ok(()),
     };
     let arguments = arguments.into_iter().map(with_room).collect();

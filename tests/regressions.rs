@@ -26,7 +26,8 @@ fn same_bits(file: &str, machine: &str, function: &str, params: &[(&str, i64)], 
     let chosen = optimizer.apply(&region.label(), &region.kernel, &recipe).expect("it is legal");
     let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
     let emitted = session.emit(&choices, |m| m.to_bitcode()).expect("it is emitted");
-    let arguments = session.argument_specs(region).expect("it is lifted").expect("it can be called");
+    let arguments =
+        session.argument_specs(&region.function).expect("it is lifted").expect("it can be called");
     let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
     measure_ir(
         &bitcode,

@@ -57,6 +57,11 @@ pub enum Command {
     Man(ManArguments),
     /// Measure this machine's numbers, for predictions that fit it; `--target native` then uses them.
     Calibrate(CalibrateArguments),
+    /// Search by measuring, over many files, sizes and machines; keep all samples in a database, which `opt --tuned` uses.
+    #[command(after_long_help = TUNE_EXAMPLES)]
+    Tune(TuneArguments),
+    /// Measure one work item of `tune --emit-work` and print the report as a line of JSON.
+    Measure(MeasureArguments),
     /// Compile C as clang-22 does, with the plugin: `CC='looptree cc' make`. All flags are clang's.
     Cc(CompilerArguments),
     /// Compile C++ likewise.
@@ -202,6 +207,10 @@ pub struct OptArguments {
     /// finds.
     #[arg(long, default_value = "best")]
     pub recipe: String,
+    /// Take what `looptree tune` found fastest for the same nest, on this processor and code for the same vectors; where it found
+    /// nothing, the prediction counts. What is taken is proved as ever.
+    #[arg(long, value_name = "DB", conflicts_with_all = ["measure", "recipe"])]
+    pub tuned: Option<PathBuf>,
     /// Of the variants ranked first, take the one that measures fastest; the original where none is faster. Functions are
     /// called on generated inputs, as by `explore --measure`; where that cannot be, the prediction counts.
     #[arg(long, short = 'm')]
@@ -367,6 +376,103 @@ pub struct CalibrateArguments {
     /// LOOPTREE_TARGET names; `-` is standard output.
     #[arg(long, short = 'o', value_name = "FILE.json")]
     pub output: Option<PathBuf>,
+}
+
+const TUNE_EXAMPLES: &str = "\
+Examples:
+  looptree tune gemm.c syrk.c --size n=500 --size n=2000 -- -march=native
+      measure here; the same again goes on where it was interrupted
+  looptree tune --db other.db                           what a database holds
+  looptree tune --merge node1.db node2.db               take in what others have found
+  looptree opt gemm.ll --tuned looptree.db -o out.ll    use it
+
+On other machines, which need the same files under the same names:
+  looptree tune gemm.c --emit-work work.jsonl -- -march=native
+  parallel -j 1 looptree measure --item {} < work.jsonl > reports.jsonl
+  sbatch --array 1-$(wc -l < work.jsonl) --wrap \\
+      'sed -n ${SLURM_ARRAY_TASK_ID}p work.jsonl | looptree measure --item - -o report.$SLURM_ARRAY_TASK_ID'
+  looptree tune --collect reports.jsonl report.*
+
+With a HyperQueue server and workers running:
+  looptree tune gemm.c --engine hq -- -march=native";
+
+/// `looptree tune`
+#[derive(Args, Debug)]
+pub struct TuneArguments {
+    /// Files, as for the other commands; without any, what the database holds is printed.
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The database; it is made where it is not there.
+    #[arg(long, value_name = "DB", default_value = "looptree.db")]
+    pub db: PathBuf,
+    /// Only this function.
+    #[arg(long, short = 'f', value_name = "NAME")]
+    pub function: Option<String>,
+    /// Values of parameters to measure at: `--size n=500,m=20`; may be repeated, and each is measured.
+    #[arg(long, short = 's', value_name = "NAME=VALUE,...")]
+    pub size: Vec<String>,
+    /// Value of parameters that no size gives and no caller shows.
+    #[arg(long, value_name = "VALUE", default_value_t = 1000)]
+    pub default_param: i64,
+    /// The machine that variants are ranked for before they are measured, as for `explore`.
+    #[arg(long, default_value = "native")]
+    pub target: String,
+    /// Search for what is worth being measured.
+    #[command(flatten)]
+    pub search: SearchArguments,
+    /// Variants measured of each nest, those ranked first.
+    #[arg(long, short = 'k', value_name = "COUNT", default_value_t = 10)]
+    pub top: usize,
+    /// Other files of the program, where functions need them: C, LLVM IR or objects (`.o`).
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub with: Vec<PathBuf>,
+    /// What runs the measurements.
+    #[arg(long, value_enum, default_value_t = Engine::Local)]
+    pub engine: Engine,
+    /// Measurements at once here. They disturb one another.
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    pub jobs: usize,
+    /// Seconds after which a measurement is given up.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    pub limit: u64,
+    /// Measure again what was measured: samples add up.
+    #[arg(long)]
+    pub again: bool,
+    /// Write what is to be measured, and was not on any machine, as lines of JSON, instead of measuring; `-` is standard output.
+    #[arg(long, value_name = "FILE", conflicts_with = "engine")]
+    pub emit_work: Option<PathBuf>,
+    /// Take in reports of `looptree measure`, lines of JSON; `-` is standard input.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub collect: Vec<PathBuf>,
+    /// Take in all of other databases.
+    #[arg(long, value_name = "DB", num_args = 1..)]
+    pub merge: Vec<PathBuf>,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Flags for clang-22 where the input is C or C++: `-- -march=native`.
+    #[arg(last = true, value_name = "CLANG FLAGS")]
+    pub clang_flags: Vec<String>,
+}
+
+/// What runs measurements.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// This machine, in processes of their own.
+    Local,
+    /// HyperQueue: a task for each, which `hq` submits to the server that it finds.
+    Hq,
+}
+
+/// `looptree measure`
+#[derive(Args, Debug)]
+pub struct MeasureArguments {
+    /// The item, a line of JSON; `-` reads items from standard input, one a line.
+    #[arg(long, value_name = "ITEM")]
+    pub item: String,
+    /// Where the report goes; `-` is standard output.
+    #[arg(long, short = 'o', value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
 }
 
 /// What `show` prints.

@@ -7,7 +7,7 @@ use looptree::driver::{self, DriverError, ModelError, Optimizer, Settings};
 use looptree::explore::Strategy;
 use looptree::measure::Part;
 use looptree::transforms::{Recipe, Registry};
-use looptree::tree::text::{self, Program};
+use looptree::tree::text::{Program, parse as parse_program};
 use miette::NamedSource;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -48,7 +48,7 @@ pub fn read(arguments: &InputArguments) -> Result<Input, CliError> {
         _ if driver::is_source(file) => driver::compile_source(file, &arguments.clang_flags)
             .map(Input::Ir)
             .map_err(|e| from_driver(e, file)),
-        "lt" => Ok(Input::Text(Box::new(parse(file, read_text(file)?)?))),
+        "lt" => Ok(Input::Text(Box::new(parse(file, text(file)?)?))),
         _ => {
             let bytes = read_bytes(file)?;
             require_ir(file, &bytes)?;
@@ -92,11 +92,11 @@ pub fn parts(files: &[PathBuf], input: &InputArguments) -> Result<Vec<Part>, Cli
 
 /// Reads and parses a `.lt` file; `-` is standard input.
 pub fn read_program(file: &Path) -> Result<Program, CliError> {
-    parse(file, read_text(file)?)
+    parse(file, text(file)?)
 }
 
 fn parse(file: &Path, source: String) -> Result<Program, CliError> {
-    text::parse(&source).map_err(|error| syntax(file, source, error.message, error.help, error.span))
+    parse_program(&source).map_err(|error| syntax(file, source, error.message, error.help, error.span))
 }
 
 /// Bytes of the source that are shown with an error.
@@ -128,7 +128,8 @@ pub fn syntax(
     }
 }
 
-fn read_text(file: &Path) -> Result<String, CliError> {
+/// Reads a file of text; `-` is standard input.
+pub fn text(file: &Path) -> Result<String, CliError> {
     let bytes = read_bytes(file)?;
     String::from_utf8(bytes).map_err(|e| CliError::Read {
         file: file.to_owned(),
@@ -192,7 +193,7 @@ pub fn settings(
         control_flow: model.control_flow.clone(),
         function: input.function.clone(),
         region: input.region,
-        ..Settings::default()
+        ..search.map_or_else(|| Ok(Settings::default()), self::search)?
     };
     if input.region.is_some() && input.function.is_none() {
         return Err(CliError::Usage {
@@ -203,19 +204,23 @@ pub fn settings(
     if let Some(quota) = model.quota {
         settings.oracle.quota = quota;
     }
-    if let Some(search) = search {
-        let limits = &mut settings.limits;
-        limits.depth = search.depth.unwrap_or(limits.depth);
-        limits.beam = search.beam.unwrap_or(limits.beam).max(1);
-        limits.variants = search.max_variants.unwrap_or(limits.variants);
-        limits.threads = search.threads.unwrap_or(0);
-        settings.strategy = match search.strategy {
-            StrategyChoice::Exhaustive => Strategy::Exhaustive,
-            StrategyChoice::Beam => Strategy::Beam,
-            StrategyChoice::Guided => Strategy::Guided,
-        };
-    }
-    for name in search.map_or(&[][..], |s| &s.without_sketch) {
+    Ok(settings)
+}
+
+/// Options of the search as settings.
+pub fn search(search: &SearchArguments) -> Result<Settings, CliError> {
+    let mut settings = Settings::default();
+    let limits = &mut settings.limits;
+    limits.depth = search.depth.unwrap_or(limits.depth);
+    limits.beam = search.beam.unwrap_or(limits.beam).max(1);
+    limits.variants = search.max_variants.unwrap_or(limits.variants);
+    limits.threads = search.threads.unwrap_or(0);
+    settings.strategy = match search.strategy {
+        StrategyChoice::Exhaustive => Strategy::Exhaustive,
+        StrategyChoice::Beam => Strategy::Beam,
+        StrategyChoice::Guided => Strategy::Guided,
+    };
+    for name in &search.without_sketch {
         if !settings.sketches.remove(name) {
             return Err(CliError::Usage {
                 message: format!("there is no sketch called `{name}`"),
@@ -238,11 +243,16 @@ pub fn optimizer(settings: Settings) -> Result<Optimizer, CliError> {
     })
 }
 
-/// `name=value` pairs.
+/// Values of `--param`.
 pub fn parameters(pairs: &[String]) -> Result<BTreeMap<String, i64>, CliError> {
+    values("--param", pairs)
+}
+
+/// `name=value` pairs of an option.
+pub fn values(option: &str, pairs: &[String]) -> Result<BTreeMap<String, i64>, CliError> {
     let wrong = |pair: &str, why: &str| CliError::Usage {
-        message: format!("--param {pair}: {why}"),
-        help: "write --param NAME=INTEGER, once for each parameter".to_string(),
+        message: format!("{option} {pair}: {why}"),
+        help: format!("write {option} NAME=INTEGER, once for each parameter"),
     };
     let mut result = BTreeMap::new();
     for pair in pairs {

@@ -138,5 +138,5 @@ fn arguments(
     session: &Session<'_>,
     region: &ExploredRegion,
 ) -> Result<Vec<ArgumentSpec>, Result<NotCallable, DriverError>> {
-    session.argument_specs(region).map_err(Err)?.map_err(Ok)
+    session.argument_specs(&region.function).map_err(Err)?.map_err(Ok)
 }

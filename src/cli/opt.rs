@@ -7,8 +7,11 @@ use super::measured;
 use super::output;
 use super::progress::Progress;
 use super::regions::{self, Picked};
+use super::tuned::{self, Tuned, TunedRegion};
 use irgen::llvm::is_bitcode;
-use looptree::driver::{Choices, Explored, Note, Piece, Purpose, Session, Subject, notes};
+use looptree::driver::{
+    Choices, Explored, ExploredRegion, Note, Piece, Purpose, Session, SkippedRegion, Subject, notes,
+};
 use looptree::explore::Statistics;
 use looptree::measure::Part;
 use looptree::tree::SourceLocation;
@@ -44,12 +47,35 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     let failed = |e| input::from_driver(e, file);
     let mut told = None;
     let choices = if arguments.recipe == "best" {
-        let explored = session.explore().map_err(failed)?;
-        let (choices, measured) = if arguments.measure {
+        let tuned = match &arguments.tuned {
+            Some(database) => tuned::look_up(&session, database, file)?,
+            None => Tuned::default(),
+        };
+        // Where nothing is left to be searched, all that a search would add are remarks.
+        let explored = match tuned.all && !arguments.remarks {
+            true => Explored::default(),
+            false => session.explore().map_err(failed)?,
+        };
+        let (mut choices, mut measured) = if arguments.measure {
             fastest(&session, &read, &explored, arguments, &others, &progress)?
         } else {
             (session.best(&explored, arguments.min_gain).map_err(failed)?, BTreeSet::new())
         };
+        let regions = explored.regions.iter().map(ExploredRegion::label);
+        let regions = regions.chain(explored.skipped.iter().map(SkippedRegion::label));
+        let regions: BTreeSet<String> = regions.chain(tuned.regions.iter().map(TunedRegion::label)).collect();
+        for region in tuned.regions {
+            let label = region.label();
+            if arguments.remarks {
+                say("remark", region.location.as_ref(), format_args!("{label}: {}", region.told));
+            }
+            let key = (region.function, region.number);
+            match region.chosen {
+                Some(chosen) => choices.insert(key, chosen),
+                None => choices.remove(&key),
+            };
+            measured.insert(label);
+        }
         for note in notes(&explored, arguments.min_gain) {
             match note.subject {
                 Subject::Denied => say("warning", note.location.as_ref(), &note),
@@ -60,7 +86,7 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
             }
         }
         if !arguments.remarks && std::io::stderr().is_terminal() {
-            told = Some(summary(&explored, choices.len()));
+            told = Some(summary(regions.len(), choices.len()));
         }
         choices
     } else {
@@ -136,15 +162,15 @@ fn fastest(
 }
 
 /// What happened, in a line.
-fn summary(explored: &Explored, changed: usize) -> String {
-    let alone = explored.regions.len() + explored.skipped.len() - changed;
+fn summary(regions: usize, changed: usize) -> String {
+    let alone = regions.saturating_sub(changed);
     format!(
         "loop nests improved: {changed}, left alone: {alone}; --remarks tells which, why, and what was not understood"
     )
 }
 
 /// A line on standard error.
-fn say(kind: &str, location: Option<&SourceLocation>, told: impl Display) {
+pub fn say(kind: &str, location: Option<&SourceLocation>, told: impl Display) {
     let place = location.map_or_else(String::new, |l| format!("{l}: "));
     eprintln!("{place}{kind}: {told}");
 }

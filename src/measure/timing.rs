@@ -54,7 +54,8 @@ pub(super) fn measure(
                 label: module.label.clone(),
                 seconds: spread(own.iter().map(seconds).collect()),
                 ratio: spread(ratios),
-                samples: own.len(),
+                calls,
+                samples: own.clone(),
             }
         })
         .collect()
@@ -76,7 +77,7 @@ fn sample(module: &Native, memory: &mut Memory, globals: &Globals, calls: u32) -
     processor_time().saturating_sub(start)
 }
 
-fn spread(mut values: Vec<f64>) -> Spread {
+pub(crate) fn spread(mut values: Vec<f64>) -> Spread {
     values.sort_by(f64::total_cmp);
     let at = |numerator: usize, denominator: usize| {
         // Between two values where the place is between them.
