@@ -354,7 +354,7 @@ impl Store {
                 Outcome::Wrong { message } => known.wrong = Some(message),
                 Outcome::Failed { message } if here => known.failed = Some(message),
                 Outcome::Measured { calls, original, variant } if here => {
-                    let seconds = |ns: &u64| *ns as f64 * 1e-9 / f64::from(calls);
+                    let seconds = |ns: &u64| *ns as f64 / f64::from(calls) / 1e9;
                     ratios.extend(original.iter().zip(&variant).map(|(a, b)| *a as f64 / *b as f64));
                     originals.extend(original.iter().map(seconds));
                     variants.extend(variant.iter().map(seconds));
