@@ -183,6 +183,12 @@ fn a_report_is_drawn_sorted_and_filtered() {
         document.querySelector('.chosen-recipe button').click(); return text })()";
     assert_eq!(browser.run(copied), json!(recipe));
 
+    // What is refused is shown, too.
+    let open =
+        "const d = [...document.querySelectorAll('.picture details')]; d[0].open = true; return d.length";
+    assert_eq!(browser.run(open), 1);
+    assert_eq!(browser.count(".picture .trees section"), 2);
+
     // Saved as it is seen.
     let saved = "return (async () => {
         const names = [];

@@ -107,6 +107,8 @@ pub struct RefusedSummary {
     pub predicted_ratio: Option<f64>,
     /// Instances of statements that show it.
     pub example: Option<Example>,
+    /// The tree, where there is one, in `.lt` text.
+    pub tree: Option<String>,
 }
 
 /// A region that was not searched.
@@ -218,11 +220,16 @@ pub fn summary(
             Reason::Refusal(refusal) => (refusal.code.to_string(), refusal.to_string(), None),
             Reason::Illegal(w) => (w.category().to_string(), w.to_string(), Example::of(w)),
         };
-        let tree = || r.recipe.replay(kernel, &original).ok();
+        let root = extent.details.then(|| r.recipe.replay(kernel, &original).ok()).flatten();
         let ratio = |cycles: f64| exploration.original.cycles.max(1.0) / cycles.max(1.0);
-        let predicted_ratio =
-            extent.details.then(tree).flatten().map(|root| ratio(prepared.cost(&root).cycles));
-        RefusedSummary { recipe: r.recipe.to_string(), code, reason, predicted_ratio, example }
+        RefusedSummary {
+            recipe: r.recipe.to_string(),
+            code,
+            reason,
+            predicted_ratio: root.as_ref().map(|root| ratio(prepared.cost(root).cycles)),
+            example,
+            tree: root.map(|root| text::print_tree(kernel, &root)),
+        }
     };
     RegionSummary {
         region: region.label(),

@@ -189,16 +189,17 @@ const witness = (region, r) => {
   } else if (e && e.instances.length === 1) own = single(region, e.instances[0][0], e.instances[0][1], r.reason);
   const at = e && e.params.length ? ` Example for ${e.params.map(([name, value]) => `${name} = ${value}`).join(", ")}.` : "";
   const words = !e ? "" : e.instances.length === 2 ? "The arrow points from what must come first; at each point: when the variant would execute it." : "The instance.";
-  return figure(r.code, own, `${words}${at}`, el("p", {}, recipeText(r.recipe), r.recipe && copy(r.recipe)), el("p", { class: "reason" }, r.reason));
+  const drawn = figure(r.code, own, `${words}${at}`, el("p", {}, recipeText(r.recipe), r.recipe && copy(r.recipe)), el("p", { class: "reason" }, r.reason));
+  return [drawn, r.tree && el("details", {}, el("summary", {}, "What it would be"), sideBySide(region.tree, r.tree))].filter(Boolean);
 };
 
 const refusedSection = (region, number) => {
-  if (!region.refused.length) return section("Refused", el("p", {}, "Nothing that was judged is refused."));
+  if (!region.refused.length) return section("Refused", el("p", {}, "Nothing is refused."));
   const picture = el("div", { class: "picture" });
   const box = el("div");
   const show = (r) => {
     highlight(box, r.rank, "row");
-    picture.replaceChildren(witness(region, r));
+    picture.replaceChildren(...witness(region, r));
   };
   const columns = [
     { name: "Reason", value: (r) => r.code, cell: (r) => el("button", { type: "button", class: "small", click: () => show(r) }, r.code) },
