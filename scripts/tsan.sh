@@ -23,7 +23,7 @@ failed=0
 explore() { # explore FILE ARGUMENT...
     for threads in 1 2 8; do
         # The quota is such that some questions exceed it.
-        if ! "$looptree" explore "$@" --target x86_64_avx2 --quota 300 --top 100000 --why-not --format json --threads $threads \
+        if ! "$looptree" explore "$@" --target x86_64_avx2 --quota 300 --top 100000 --why-not --format json --jobs $threads \
             >"$results/$threads" 2>"$results/report"; then
             echo "FAILED: $* with $threads threads" >&2
             head -n 60 "$results/report" >&2

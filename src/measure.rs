@@ -238,6 +238,8 @@ pub struct KernelVariant<'a> {
     pub conditions: &'a [RuntimeCondition],
     /// Loops that carry no dependence under these conditions.
     pub parallel: &'a BTreeSet<Path>,
+    /// Threads that share the iterations of loops marked parallel, at most.
+    pub threads: u32,
 }
 
 /// Measures variants of a kernel against its original order.
@@ -253,10 +255,12 @@ pub fn measure_kernel(
     let setup = CallSetup { arguments: kernel_arguments(kernel, params)?, seed: 1, others: Vec::new() };
     let name = "kernel";
     let none = BTreeSet::new();
-    let original = kernel_module(name, kernel, &kernel.original, &[], &none, ORIGINAL)?;
+    let (label, root) = (ORIGINAL, &kernel.original);
+    let original = KernelVariant { label, root, conditions: &[], parallel: &none, threads: 1 };
+    let original = kernel_module(name, kernel, &original)?;
     let mut modules = Vec::with_capacity(variants.len());
-    for v in variants {
-        modules.push(kernel_module(name, kernel, v.root, v.conditions, v.parallel, v.label)?);
+    for variant in variants {
+        modules.push(kernel_module(name, kernel, variant)?);
     }
     let labelled: Vec<(&str, &[u8])> =
         variants.iter().map(|v| v.label).zip(modules.iter().map(|m| &m[..])).collect();
@@ -297,20 +301,14 @@ fn kernel_arguments(kernel: &Kernel, params: &[i64]) -> Result<Vec<ArgumentSpec>
     function_parameters(kernel).into_iter().map(argument).collect()
 }
 
-fn kernel_module(
-    name: &str,
-    kernel: &Kernel,
-    root: &Green,
-    conditions: &[RuntimeCondition],
-    parallel: &BTreeSet<Path>,
-    label: &str,
-) -> Result<Vec<u8>, MeasureError> {
+fn kernel_module(name: &str, kernel: &Kernel, variant: &KernelVariant<'_>) -> Result<Vec<u8>, MeasureError> {
     let context = Context::new();
-    let module = emit_function(&context, name, kernel, root, conditions, parallel)
+    let KernelVariant { label, root, conditions, parallel, threads } = *variant;
+    let module = emit_function(&context, name, kernel, root, conditions, parallel, threads)
         .map_err(|e| MeasureError::emit(label, e))?;
     let target = TargetMachine::host(OptLevel::Aggressive, CodeModel::Jit)
         .map_err(|e| MeasureError::llvm(label, e))?;
-    if let Some(function) = module.function(name) {
+    for function in module.functions().into_iter().filter(|f| !f.is_declaration()) {
         function.set_string_attribute("target-cpu", &target.cpu());
         function.set_string_attribute("target-features", &target.features());
     }

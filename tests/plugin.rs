@@ -223,7 +223,7 @@ fn options_come_from_the_environment_and_the_command_line() {
     assert!(code == Some(0) && !text.contains("product#0") && text.contains("columns#0"), "{text}");
     let (code, text) = compile(&[], "function=elsewhere");
     assert!(code == Some(0) && !text.contains("remark"), "{text}");
-    let (code, text) = compile(&[], "remarks, size=64, threads=2");
+    let (code, text) = compile(&[], "remarks, size=64, jobs=2");
     assert!(code == Some(0) && text.contains("main#0: left alone"), "{text}");
     let (_, text) = compile(&["-mllvm", "-looptree=min-gain=1000"], "min-gain=1");
     assert!(!text.contains("remark"), "{text}");

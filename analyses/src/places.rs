@@ -40,6 +40,14 @@ pub enum Unsupported {
         /// What it does.
         why: &'static str,
     },
+    /// A loop that threads cannot share.
+    #[error("{path}: marked parallel, around {why}")]
+    Threads {
+        /// The loop.
+        path: Path,
+        /// What each thread does for itself.
+        why: &'static str,
+    },
     /// Alternatives inside of the tree.
     #[error("{path}: versions inside of the tree")]
     Version {

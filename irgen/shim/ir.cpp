@@ -198,6 +198,52 @@ extern "C" void lt_may_allocate(Function *F) {
     F->setMemoryEffects(Now);
   F->removeFnAttr(Attribute::NoSync);
 }
+// The same, where it starts threads.
+extern "C" void lt_may_start_threads(Function *F) {
+  F->removeFnAttr(Attribute::Memory);
+  F->removeFnAttr(Attribute::NoSync);
+  F->removeFnAttr(Attribute::NoFree);
+}
+extern "C" void lt_set_nounwind(Function *F) { F->setDoesNotThrow(); }
+// A new function `void (ptr)` for a part of F, compiled as F is: what says how code is made is taken over, what says what F does
+// is not.
+extern "C" Function *lt_outlined(Function *F, const char *Name, size_t Len) {
+  LLVMContext &C = F->getContext();
+  auto *T = FunctionType::get(Type::getVoidTy(C), {PointerType::getUnqual(C)}, false);
+  auto *New = Function::Create(T, GlobalValue::InternalLinkage, F->getAddressSpace(), StringRef(Name, Len), F->getParent());
+  constexpr Attribute::AttrKind Kept[] = {
+      Attribute::MinSize,         Attribute::NoCfCheck,       Attribute::NoImplicitFloat,
+      Attribute::NoRedZone,       Attribute::NullPointerIsValid, Attribute::OptimizeForSize,
+      Attribute::SafeStack,       Attribute::SanitizeAddress, Attribute::SanitizeHWAddress,
+      Attribute::SanitizeMemTag,  Attribute::SanitizeMemory,  Attribute::SanitizeThread,
+      Attribute::SanitizeType,    Attribute::ShadowCallStack, Attribute::SpeculativeLoadHardening,
+      Attribute::StackProtect,    Attribute::StackProtectReq, Attribute::StackProtectStrong,
+      Attribute::UWTable};
+  AttrBuilder B(C);
+  for (Attribute A : F->getAttributes().getFnAttrs())
+    if (A.isStringAttribute() || is_contained(Kept, A.getKindAsEnum()))
+      B.addAttribute(A);
+  B.addAttribute(Attribute::NoUnwind);
+  New->addFnAttrs(B);
+  if (DISubprogram *S = F->getSubprogram()) {
+    auto Flags = DISubprogram::SPFlagDefinition | DISubprogram::SPFlagLocalToUnit | DISubprogram::SPFlagOptimized;
+    New->setSubprogram(DISubprogram::getDistinct(C, S->getFile(), New->getName(), StringRef(), S->getFile(), S->getLine(),
+                                                 S->getType(), S->getScopeLine(), nullptr, 0, 0, DINode::FlagArtificial, Flags,
+                                                 S->getUnit()));
+  }
+  return New;
+}
+// The place of L as one of a function into which a part of the function around L was moved; null where that has no debug
+// information.
+extern "C" DILocation *lt_location_within(DILocation *L, Function *F) {
+  DISubprogram *S = F->getSubprogram();
+  if (!S)
+    return nullptr;
+  DILocation *At = L->getInlinedAt();
+  if (!At)
+    return DILocation::get(L->getContext(), L->getLine(), L->getColumn(), S);
+  return DILocation::get(L->getContext(), L->getLine(), L->getColumn(), L->getScope(), lt_location_within(At, F));
+}
 // Whether a call or function has an attribute of the function (`Param` < 0) or of a parameter, also by its callee.
 extern "C" bool lt_has_attribute(const Value *V, const char *Name, size_t Len, int64_t Param) {
   Attribute::AttrKind K = Attribute::getAttrKindFromName(StringRef(Name, Len));

@@ -26,6 +26,7 @@ mod scope;
 mod scopes;
 mod slots;
 mod statement;
+mod threads;
 
 pub use call::add_trampoline;
 pub use check::conditions as checked_conditions;
@@ -37,12 +38,13 @@ use crate::llvm::{Builder, Inst, LlvmError, Metadata, Module, Value};
 use arith::Known;
 use buffers::{Memory, Store};
 use lanes::Lanes;
-use loop_tree::{Kernel, Path};
+use loop_tree::{Green, Kernel, Path};
 use ranges::Limits;
 use scope::Scope;
 use scopes::Scopes;
 use slots::Slots;
 use std::collections::BTreeSet;
+use threads::Thread;
 
 /// Why a tree was not emitted. The module may hold unfinished blocks then: drop it.
 #[derive(Debug, thiserror::Error)]
@@ -98,6 +100,11 @@ struct Emitter<'m, 'k> {
     module: &'m Module<'m>,
     builder: Builder<'m>,
     kernel: &'k Kernel,
+    root: &'k Green,
+    /// Threads that share the iterations of loops marked parallel, at most.
+    threads: u32,
+    /// The one that runs what is emitted now, where it is in a function for threads.
+    thread: Option<Thread<'m>>,
     /// Parameters as `i64`, never poison.
     params: Vec<Value<'m>>,
     limits: Limits,

@@ -34,8 +34,7 @@ pub enum OptionError {
     Model(#[from] ModelError),
 }
 
-const NAMES: &str =
-    "off, remarks, min-gain=FACTOR, threads=COUNT, target=NAME, size=NUMBER, function=NAME, variants=COUNT";
+const NAMES: &str = "off, remarks, min-gain=FACTOR, threads=COUNT, jobs=COUNT, target=NAME, size=NUMBER, function=NAME, variants=COUNT";
 
 impl Options {
     /// Reads texts, of which later ones overrule earlier ones.
@@ -69,8 +68,14 @@ impl Options {
                 self.min_gain = gain.ok_or_else(|| wrong("a factor is wanted, such as min-gain=1.6"))?;
             }
             "threads" => {
-                let threads = count().ok_or_else(|| wrong("a count is wanted, such as threads=4"))?;
-                self.settings.limits.threads = threads;
+                let threads = count().and_then(|c| u32::try_from(c).ok()).filter(|c| *c <= 1024);
+                let threads =
+                    threads.ok_or_else(|| wrong("a count up to 1024 is wanted, such as threads=4"))?;
+                self.settings.threads = threads;
+            }
+            "jobs" => {
+                let jobs = count().ok_or_else(|| wrong("a count is wanted, such as jobs=4"))?;
+                self.settings.limits.threads = jobs;
             }
             "variants" => {
                 let variants = count().ok_or_else(|| wrong("a count is wanted, such as variants=400"))?;
@@ -98,8 +103,10 @@ mod tests {
 
     #[test]
     fn later_options_overrule_earlier_ones() {
-        let options = Options::parse(["min-gain=2, threads=3", "min-gain=1.1,size=50,remarks"]).unwrap();
-        assert_eq!((options.min_gain, options.settings.limits.threads), (1.1, 3));
+        let options =
+            Options::parse(["min-gain=2, jobs=3", "min-gain=1.1,size=50,remarks,threads=2"]).unwrap();
+        let settings = &options.settings;
+        assert_eq!((options.min_gain, settings.limits.threads, settings.threads), (1.1, 3, 2));
         assert_eq!((options.settings.default_param, options.remarks, options.on), (50, true, true));
     }
 

@@ -287,7 +287,7 @@ fn emitted<'m>(
     conditions: &[loop_tree::RuntimeCondition],
     parallel: &BTreeSet<Path>,
 ) -> Result<(), irgen::emit::EmitError> {
-    emit_region(module, region, root, conditions, parallel).map(|_| ())
+    emit_region(module, region, root, conditions, parallel, 1).map(|_| ())
 }
 
 /// Calls `entry`, if there is one, in a child process: a hash of its result and of the memory.

@@ -110,6 +110,10 @@ pub struct ModelArguments {
     /// TargetTransformInfo, or `llvm:CPU` for a processor such as `llvm:znver4`.
     #[arg(long, default_value = "native")]
     pub target: String,
+    /// Threads that may share the iterations of a loop, in the code that is made: with more than one it is linked with an OpenMP
+    /// runtime, `-fopenmp` or `-lomp`, and as many threads run as that is told, this number at most.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: u32,
     /// How costs are predicted.
     #[arg(long, value_enum, default_value_t = CostModelChoice::Analytic)]
     pub cost_model: CostModelChoice,
@@ -149,9 +153,9 @@ pub struct SearchArguments {
     /// Leave this sketch out; may be repeated.
     #[arg(long, value_name = "NAME")]
     pub without_sketch: Vec<String>,
-    /// Threads; results do not depend on it. Default: one per core.
-    #[arg(long, short = 'j')]
-    pub threads: Option<usize>,
+    /// Threads that search; results do not depend on it. Default: one per core.
+    #[arg(long, short = 'j', value_name = "COUNT")]
+    pub jobs: Option<usize>,
 }
 
 /// `looptree explore`

@@ -35,8 +35,40 @@ pub fn run(command: &OsStr, arguments: &[OsString]) -> CliError {
         // Linking and preprocessing do not use it.
         process.arg("--start-no-unused-arguments").arg(load).arg("--end-no-unused-arguments");
     }
-    let source = process.args(arguments).exec();
+    process.args(arguments);
+    if shares_loops(arguments) && links(arguments) {
+        let runtime = runtime(&compiler);
+        process.args(["--start-no-unused-arguments", runtime, "--end-no-unused-arguments"]);
+    }
+    let source = process.exec();
     CliError::Run { program: compiler.display().to_string(), source }
+}
+
+/// Whether the plugin is told that threads may share loops.
+fn shares_loops(arguments: &[OsString]) -> bool {
+    let environment = std::env::var("LOOPTREE").unwrap_or_default();
+    let arguments: Vec<_> = arguments.iter().map(|a| a.to_string_lossy()).collect();
+    let given = arguments.iter().filter_map(|a| a.strip_prefix("-looptree="));
+    let options = std::iter::once(environment.as_str()).chain(given).flat_map(|list| list.split(','));
+    let counts = options.filter_map(|o| o.trim().strip_prefix("threads="));
+    counts.filter_map(|c| c.trim().parse::<u32>().ok()).next_back().is_some_and(|count| count > 1)
+}
+
+/// Whether it may come to linking: there is an input, and nothing ends compilation before.
+fn links(arguments: &[OsString]) -> bool {
+    let is = |a: &OsString, names: &[&str]| names.iter().any(|n| a == n);
+    let ends = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-nostdlib", "-nodefaultlibs"];
+    arguments.iter().any(|a| !a.as_encoded_bytes().starts_with(b"-"))
+        && !arguments.iter().any(|a| is(a, &ends))
+}
+
+/// The OpenMP runtime that the compiler finds: LLVM's, else GCC's.
+fn runtime(compiler: &OsStr) -> &'static str {
+    let found = Command::new(compiler).arg("-print-file-name=libomp.so").output();
+    match found.is_ok_and(|o| o.stdout.starts_with(b"/")) {
+        true => "-lomp",
+        false => "-lgomp",
+    }
 }
 
 /// Whether these are the arguments of a compiler command; returns its name and its own arguments.

@@ -191,6 +191,7 @@ pub fn settings(
         closed_forms: model.closed_forms.clone(),
         accesses: model.accesses.clone(),
         control_flow: model.control_flow.clone(),
+        threads: model.threads,
         function: input.function.clone(),
         region: input.region,
         ..search.map_or_else(|| Ok(Settings::default()), self::search)?
@@ -214,7 +215,7 @@ pub fn search(search: &SearchArguments) -> Result<Settings, CliError> {
     limits.depth = search.depth.unwrap_or(limits.depth);
     limits.beam = search.beam.unwrap_or(limits.beam).max(1);
     limits.variants = search.max_variants.unwrap_or(limits.variants);
-    limits.threads = search.threads.unwrap_or(0);
+    limits.threads = search.jobs.unwrap_or(0);
     settings.strategy = match search.strategy {
         StrategyChoice::Exhaustive => Strategy::Exhaustive,
         StrategyChoice::Beam => Strategy::Beam,

@@ -89,6 +89,7 @@ pub fn measure(
                     root: &c.root,
                     conditions: &c.conditions,
                     parallel: &c.parallel,
+                    threads: c.threads,
                 })
                 .collect();
             measure_kernel(&region.kernel, &list, &region.params, &options)

@@ -46,6 +46,8 @@ pub struct Chosen {
     pub conditions: Vec<RuntimeCondition>,
     /// Loops that carry no dependence under these conditions.
     pub parallel: BTreeSet<Path>,
+    /// Threads that share the iterations of loops marked parallel, at most.
+    pub threads: u32,
 }
 
 /// Told which region is searched, and how far the search is.
@@ -151,8 +153,8 @@ impl Optimizer {
         let problem = self.problem(label, kernel, &[])?;
         let oracle = self.patient(label, problem)?;
         match oracle.judge(&root) {
-            Verdict::Always => Ok(Chosen::new(root, Vec::new(), &oracle)),
-            Verdict::Under(conditions) => Ok(Chosen::new(root, conditions, &oracle)),
+            Verdict::Always => Ok(self.chosen(root, Vec::new(), &oracle)),
+            Verdict::Under(conditions) => Ok(self.chosen(root, conditions, &oracle)),
             Verdict::Never(witness) => Err(DriverError::Illegal { region, witness: Box::new(witness) }),
         }
     }
@@ -166,7 +168,7 @@ impl Optimizer {
             oracle: self.settings.oracle,
         };
         let oracle = self.patient(&region.label(), problem)?;
-        Ok(Chosen::new(variant.root.clone(), variant.conditions.clone(), &oracle))
+        Ok(self.chosen(variant.root.clone(), variant.conditions.clone(), &oracle))
     }
 
     /// One tree that is asked for or chosen deserves more patience than one of a search.
@@ -181,16 +183,21 @@ impl Optimizer {
     pub fn emit(&self, kernel: &Kernel, chosen: &Chosen) -> Result<String, DriverError> {
         let context = Context::new();
         let name = kernel.name.to_string();
-        let module =
-            emit_function(&context, &name, kernel, &chosen.root, &chosen.conditions, &chosen.parallel)
-                .map_err(|source| DriverError::Emit { region: name.clone(), source })?;
+        let module = emit_function(
+            &context,
+            &name,
+            kernel,
+            &chosen.root,
+            &chosen.conditions,
+            &chosen.parallel,
+            chosen.threads,
+        )
+        .map_err(|source| DriverError::Emit { region: name.clone(), source })?;
         module.verify()?;
         Ok(module.to_string())
     }
-}
 
-impl Chosen {
-    fn new(root: Green, conditions: Vec<RuntimeCondition>, oracle: &Oracle) -> Self {
+    fn chosen(&self, root: Green, conditions: Vec<RuntimeCondition>, oracle: &Oracle) -> Chosen {
         // What the check tests anyway may be relied on.
         let conditions = checked_conditions(oracle.kernel(), &conditions);
         let holds = |needed: &Vec<RuntimeCondition>| needed.iter().all(|c| conditions.contains(c));
@@ -200,6 +207,7 @@ impl Chosen {
             .filter(|(_, f)| f.parallel || f.parallel_if.as_ref().is_some_and(holds))
             .map(|(p, _)| p)
             .collect();
-        Chosen { kernel: oracle.kernel().clone(), root, conditions, parallel }
+        let threads = self.settings.threads;
+        Chosen { kernel: oracle.kernel().clone(), root, conditions, parallel, threads }
     }
 }

@@ -48,6 +48,8 @@ pub struct Settings {
     pub moves: MoveOptions,
     /// Which sketches are drawn.
     pub sketches: Sketches,
+    /// Threads that may share the iterations of a loop in the code that is made, which then needs an OpenMP runtime; 1: none do.
+    pub threads: u32,
     /// Only this function.
     pub function: Option<String>,
     /// Only this region of the function.
@@ -71,6 +73,7 @@ impl Default for Settings {
             strategy: Strategy::default(),
             moves: MoveOptions { tile_sizes: vec![32, 64, 128], ..MoveOptions::default() },
             sketches: Sketches::standard(),
+            threads: 1,
             function: None,
             region: None,
         }
@@ -133,7 +136,9 @@ impl Settings {
     pub(super) fn models(&self) -> Result<Models, ModelError> {
         let target = self.machine()?;
         let cost: Arc<dyn CostModel> = match self.cost_model.as_str() {
-            "analytic" => Arc::new(cost_model::AnalyticModel::shared(target.clone())),
+            "analytic" => {
+                Arc::new(cost_model::AnalyticModel::shared(target.clone()).with_threads(self.threads))
+            }
             "instructions" => Arc::new(cost_model::InstructionCount),
             name => {
                 return Err(ModelError::Unknown {

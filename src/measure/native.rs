@@ -81,6 +81,9 @@ impl Native {
         module.run_passes("globaldce,default<O3>", Some(&target)).map_err(llvm)?;
         let symbol = add_trampoline(&module, function).map_err(|e| MeasureError::emit(label, e))?;
         let jit = Jit::new(OptLevel::Aggressive).map_err(llvm)?;
+        if module.function("GOMP_parallel").is_some() {
+            jit.load_openmp().map_err(llvm)?;
+        }
         jit.add(&module).map_err(llvm)?;
         for part in &setup.others {
             if let Part::Object(bytes) = part {

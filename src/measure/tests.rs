@@ -123,6 +123,7 @@ fn kernels_with_variants_and_conditions() {
     let kernel = &program.kernel;
     let parallel = BTreeSet::new();
     let variant = |conditions| KernelVariant {
+        threads: 1,
         label: "swapped",
         root: program.tree(),
         conditions,

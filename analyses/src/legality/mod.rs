@@ -20,6 +20,7 @@ mod inverse;
 mod lanes;
 mod order;
 mod storage;
+mod threads;
 mod witness;
 
 pub use witness::{
@@ -262,6 +263,7 @@ impl Oracle {
     ) -> Result<(Judged, BTreeMap<Path, LoopFacts>), Witness> {
         let (rolled, rolled_places) = rolled_places(&self.kernel, root)?;
         lanes::check(self, &rolled, &rolled_places)?;
+        threads::check(self, &rolled, &rolled_places)?;
         self.solver.set_budget(self.work.get());
         let (mut judged, carried) = self.judge_places(&rolled, &rolled_places, with_facts)?;
         // Copies have slots and buffers of their own.

@@ -20,24 +20,34 @@ use std::sync::Arc;
 pub(super) struct Found {
     pub(super) path: Path,
     pub(super) buffer: Arc<Buffer>,
-    in_parallel: bool,
+    /// The outermost loop marked parallel around it, whose iterations have one each.
+    in_parallel: Option<Path>,
     /// Lanes of the vector loop around it, each of which has one of its own: as many elements stand in the place of one.
     lanes: u32,
 }
 
 /// All buffers of a tree, in order.
 pub(super) fn find(root: &Green) -> Vec<Found> {
-    fn walk(node: &Green, path: &mut Path, in_parallel: bool, lanes: u32, found: &mut Vec<Found>) {
+    fn walk(node: &Green, path: &mut Path, in_parallel: Option<&Path>, lanes: u32, found: &mut Vec<Found>) {
         if !node.summary().has_storage_or_versions {
             return;
         }
-        let (mut inside, mut lanes_inside) = (in_parallel, lanes);
+        let (here, mut lanes_inside) = (path.clone(), lanes);
+        let mut inside = in_parallel;
         match node.node() {
             Node::Alloc(buffer, _) => {
-                found.push(Found { path: path.clone(), buffer: buffer.clone(), in_parallel, lanes });
+                found.push(Found {
+                    path: path.clone(),
+                    buffer: buffer.clone(),
+                    in_parallel: in_parallel.cloned(),
+                    lanes,
+                });
             }
             Node::Loop(header, _) => {
-                inside |= header.kind == LoopKind::Parallel;
+                // Lanes share nothing between threads.
+                if header.kind == LoopKind::Parallel && lanes == 1 {
+                    inside = inside.or(Some(&here));
+                }
                 if header.kind == LoopKind::Vector {
                     // What cannot be emitted is refused where it would be.
                     lanes_inside = lanes_of(header).unwrap_or(1).max(1);
@@ -52,7 +62,7 @@ pub(super) fn find(root: &Green) -> Vec<Found> {
         }
     }
     let mut found = Vec::new();
-    walk(root, &mut Path::root(), false, 1, &mut found);
+    walk(root, &mut Path::root(), None, 1, &mut found);
     found
 }
 
@@ -71,7 +81,9 @@ pub(super) struct Store<'m> {
 /// Memory of the buffers, by path.
 #[derive(Default)]
 pub(super) struct Memory<'m> {
-    pointers: BTreeMap<Path, (Value<'m>, u32)>,
+    pub(super) pointers: BTreeMap<Path, (Value<'m>, u32)>,
+    /// Bytes of the part that each thread has of a buffer on the heap, where it has one.
+    pub(super) parts: BTreeMap<Path, Value<'m>>,
     /// What is to be freed.
     blocks: Vec<Value<'m>>,
     free: Option<Function<'m>>,
@@ -80,14 +92,21 @@ pub(super) struct Memory<'m> {
 /// Bytes on the stack for one region: a small share of the stacks that threads have.
 const MOST_ON_STACK: i64 = 1 << 18;
 
+/// Bytes of a line of cache, or more.
+const LINE: u32 = 64;
+
 /// What every allocation is aligned to, in bytes.
 const ALLOCATED: u32 = 8;
 
 impl<'m> Emitter<'m, '_> {
-    /// Makes room on the stack, at the builder's place in the entry block.
-    pub(super) fn make_buffers(&mut self, buffers: &[Found]) -> Result<(), EmitError> {
+    /// Makes room on the stack, at the builder's place in the entry block: of the function itself, or of each thread that runs the
+    /// loop at a path.
+    pub(super) fn make_buffers(&mut self, buffers: &[Found], within: Option<&Path>) -> Result<(), EmitError> {
         let mut sum = 0_i64;
-        for Found { path, buffer, lanes, .. } in buffers.iter().filter(|f| f.buffer.home != Home::Heap) {
+        let here = |f: &&Found| self.threads <= 1 || f.in_parallel.as_ref() == within;
+        let on_stack: Vec<&Found> =
+            buffers.iter().filter(|f| f.buffer.home != Home::Heap).filter(here).collect();
+        for Found { path, buffer, lanes, .. } in on_stack {
             let array = self.kernel.array(buffer.array);
             let size = i64::from(array.element.size());
             let len = buffer.constant_len().and_then(|len| len.checked_mul((*lanes).into()));
@@ -123,9 +142,6 @@ impl<'m> Emitter<'m, '_> {
             self.builder.cond_br(holds, start, otherwise)?;
             return Ok(());
         }
-        if heap.iter().any(|f| f.in_parallel) {
-            return Err(EmitError::Unsupported { what: "a buffer on the heap inside of a parallel loop" });
-        }
         let allocator = function.allocator();
         let what = "a buffer on the heap, where the function may call no allocator,";
         let (malloc, free) = allocator.ok_or(EmitError::Unsupported { what })?;
@@ -138,7 +154,7 @@ impl<'m> Emitter<'m, '_> {
         // No object is larger than half of the address space. What no parameters within the limits reach may wrap here.
         let most = wide.const_int((1 << (width - 1)) - 1)?;
         let mut sizes = Vec::with_capacity(heap.len());
-        for Found { buffer, lanes, .. } in &heap {
+        for Found { path, buffer, lanes, in_parallel } in &heap {
             let b = &self.builder;
             let size = self.kernel.array(buffer.array).element.size();
             let mut bytes = wide.const_int(i128::from(size) * i128::from(*lanes))?;
@@ -146,6 +162,16 @@ impl<'m> Emitter<'m, '_> {
                 let extent =
                     b.intrinsic("llvm.smax", wide, &[self.wide(&dim.extent)?, wide.const_int(0)?], "")?;
                 bytes = b.binary(Opcode::Mul, bytes, extent.value(), none, "")?;
+            }
+            if in_parallel.is_some() && self.threads > 1 {
+                // No two threads write to one line.
+                let unit = buffer.alignment.max(LINE);
+                let up = b.binary(Opcode::Add, bytes, wide.const_int((unit - 1).into())?, none, "")?;
+                bytes = b.binary(Opcode::And, up, wide.const_int(-i128::from(unit))?, none, "")?;
+                self.memory
+                    .parts
+                    .insert(path.clone(), b.cast(Opcode::Trunc, bytes, context.i64(), none, "")?);
+                bytes = b.binary(Opcode::Mul, bytes, wide.const_int(self.threads.into())?, none, "")?;
             }
             // An allocation of nothing may look like one that failed.
             let bytes = b.intrinsic("llvm.umax", wide, &[bytes, wide.const_int(1)?], "")?.value();

@@ -27,7 +27,8 @@ pub fn function_parameters(kernel: &Kernel) -> Vec<FunctionParameter> {
 }
 
 /// A module with one function `name(i64 params..., ptr arrays...) -> i1` that executes the tree and returns true, or does
-/// nothing and returns false where the kernel's assumptions or the conditions do not hold.
+/// nothing and returns false where the kernel's assumptions or the conditions do not hold. `threads` as for
+/// [`emit_region`](super::emit_region).
 ///
 /// # Errors
 /// Where the tree cannot be emitted.
@@ -38,6 +39,7 @@ pub fn emit_function<'c>(
     root: &Green,
     conditions: &[RuntimeCondition],
     parallel: &BTreeSet<Path>,
+    threads: u32,
 ) -> Result<Module<'c>, EmitError> {
     let module = context.module(name);
     {
@@ -64,6 +66,9 @@ pub fn emit_function<'c>(
             module: &module,
             builder,
             kernel,
+            root,
+            threads,
+            thread: None,
             params: params.to_vec(),
             limits: Limits::of(kernel, root, &conditions)?,
             own_function: true,
@@ -93,8 +98,8 @@ pub fn emit_function<'c>(
                 }
             });
         }
-        emitter.make_slots(root)?;
-        emitter.make_buffers(&buffers)?;
+        emitter.make_slots(None)?;
+        emitter.make_buffers(&buffers, None)?;
         let holds = emitter.check(&conditions, &vec![64; kernel.params.len()], &[])?;
         emitter.enter_if(function, holds, &buffers, [start, no])?;
         emitter.builder.position_at_end(start)?;

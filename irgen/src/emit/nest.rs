@@ -21,6 +21,7 @@ impl<'m> Emitter<'m, '_> {
                 Ok(())
             }
             Node::Loop(header, body) if header.kind == LoopKind::Vector => self.vector_loop(header, body),
+            Node::Loop(header, body) if self.is_shared(header) => self.shared_loop(header, body),
             Node::Loop(header, body) => self.emit_loop(header, body),
             Node::Let(var, value, body) => {
                 let known = self.known(value)?;
@@ -98,27 +99,35 @@ impl<'m> Emitter<'m, '_> {
         let Bounds::Affine { lower, upper } = &header.bounds else {
             return Err(EmitError::Unsupported { what: "an unbounded loop" });
         };
-        self.count(header.var, [lower, upper], header.step, |e, place| {
-            let marked = header.kind != LoopKind::Sequential
-                || e.parallel.contains(&e.path)
-                || mutation::off(Rule::AllParallel);
-            let parallel = marked
-                && (mutation::off(Rule::GroupOrder) || e.keeps_order_within_iterations(place, body)?);
-            let group = parallel.then(|| e.module.access_group());
-            e.groups.extend(group);
-            let result = e.below(0, |e| e.tree(body));
-            if parallel {
-                e.groups.pop();
-            }
-            result?;
-            let mut properties = Vec::new();
-            properties.extend(group.map(|group| e.module.parallel_accesses(&[group])));
-            if e.sets_a_scalar_again(body)? {
-                let name = "llvm.loop.vectorize.enable".into();
-                properties.push(e.module.loop_property(&LoopHint { name, value: HintValue::Bool(false) })?);
-            }
-            Ok(properties)
-        })
+        self.count(header.var, [lower, upper], header.step, |e, place| e.iteration(header, body, place))
+    }
+
+    /// One iteration of a loop at a place; properties of the loop.
+    pub(super) fn iteration(
+        &mut self,
+        header: &LoopHeader,
+        body: &Green,
+        place: VarId,
+    ) -> Result<Vec<Metadata<'m>>, EmitError> {
+        let marked = header.kind != LoopKind::Sequential
+            || self.parallel.contains(&self.path)
+            || mutation::off(Rule::AllParallel);
+        let parallel =
+            marked && (mutation::off(Rule::GroupOrder) || self.keeps_order_within_iterations(place, body)?);
+        let group = parallel.then(|| self.module.access_group());
+        self.groups.extend(group);
+        let result = self.below(0, |e| e.tree(body));
+        if parallel {
+            self.groups.pop();
+        }
+        result?;
+        let mut properties = Vec::new();
+        properties.extend(group.map(|group| self.module.parallel_accesses(&[group])));
+        if self.sets_a_scalar_again(body)? {
+            let name = "llvm.loop.vectorize.enable".into();
+            properties.push(self.module.loop_property(&LoopHint { name, value: HintValue::Bool(false) })?);
+        }
+        Ok(properties)
     }
 
     /// `for (v = lower; v < upper; v += step)`, the test first, as front ends emit loops. The body is told the variable's
@@ -135,7 +144,20 @@ impl<'m> Emitter<'m, '_> {
         }
         let (lower, least) = self.extreme(lower, true)?;
         let (upper, greatest) = self.extreme(upper, false)?;
+        let step = Known { value: self.int(step)?, range: Some(Range::point(step)) };
         let range = Self::counter_range(least, greatest);
+        self.count_between(var, [lower, upper], range, step, body)
+    }
+
+    /// The same with values in the place of expressions.
+    pub(super) fn count_between(
+        &mut self,
+        var: VarId,
+        [lower, upper]: [Value<'m>; 2],
+        range: Option<Range>,
+        step: Known<'m>,
+        body: impl FnOnce(&mut Self, VarId) -> Result<Vec<Metadata<'m>>, EmitError>,
+    ) -> Result<(), EmitError> {
         let before =
             self.builder.block().ok_or(EmitError::Unsupported { what: "a builder without a place" })?;
         let name = match Buffer::index_of(var) {
@@ -158,7 +180,6 @@ impl<'m> Emitter<'m, '_> {
         let properties = body(self, place);
         self.scope.leave();
 
-        let step = Known { value: self.int(step)?, range: Some(Range::point(step)) };
         let next = self.add(counted, step)?.value;
         let latch = self.builder.br(head)?;
         counter.add_incoming(next, latch.block())?;

@@ -23,7 +23,8 @@ pub struct Emitted {
 
 /// Emits `root`, a variant of the region's kernel that is valid under `conditions`, beside the original code.
 ///
-/// `parallel` names the loops of `root` that carry no dependence under these conditions. The region's IR must be as
+/// `parallel` names the loops of `root` that carry no dependence under these conditions. Loops that are marked parallel are shared
+/// between as many `threads` at most; with more than one the module needs an OpenMP runtime when it is linked. The region's IR must be as
 /// lifting left it; regions of one function may be emitted one after the other.
 ///
 /// # Errors
@@ -34,6 +35,7 @@ pub fn emit_region<'m>(
     root: &Green,
     conditions: &[RuntimeCondition],
     parallel: &BTreeSet<Path>,
+    threads: u32,
 ) -> Result<Emitted, EmitError> {
     let kernel = &*region.kernel;
     let conditions = check::conditions(kernel, conditions);
@@ -52,6 +54,9 @@ pub fn emit_region<'m>(
         module,
         builder,
         kernel,
+        root,
+        threads,
+        thread: None,
         params: Vec::new(),
         limits: Limits::of(kernel, root, &conditions)?,
         own_function: false,
@@ -80,8 +85,8 @@ pub fn emit_region<'m>(
         });
     }
 
-    emitter.make_slots(root)?;
-    emitter.make_buffers(&buffers)?;
+    emitter.make_slots(None)?;
+    emitter.make_buffers(&buffers, None)?;
 
     // before -> check -> (new code | entry) -> exit
     let check = function.append_block("looptree.check");

@@ -67,6 +67,16 @@ impl<V: Copy, B> Scope<V, B> {
         }
     }
 
+    /// What is known of all places, outermost first.
+    pub(super) fn values(&self) -> Vec<V> {
+        self.binders.iter().map(|b| b.value.get()).collect()
+    }
+
+    /// Changes what is known of all places.
+    pub(super) fn set_values(&self, values: &[V]) {
+        self.binders.iter().zip(values).for_each(|(binder, value)| binder.value.set(*value));
+    }
+
     /// The variable bound last is so no more.
     pub(super) fn leave(&mut self) {
         self.binders.pop();
@@ -101,6 +111,10 @@ impl<V: Copy, B> Scope<V, B> {
 
     pub(super) fn frames(&self) -> &[Frame<B>] {
         &self.frames
+    }
+
+    pub(super) fn frames_mut(&mut self) -> &mut [Frame<B>] {
+        &mut self.frames
     }
 
     /// The innermost buffer of the array, of the first so many.

@@ -4,25 +4,28 @@
 use super::lanes::lanes_of;
 use super::{EmitError, Emitter};
 use crate::llvm::Value;
-use loop_tree::{
-    Around, ArrayId, Green, LoopKind, Occurrence, Path, PrivateElement, Privates, VarId, occurrences,
-};
+use crate::mutation::{self, Rule};
+use loop_tree::{Around, ArrayId, LoopKind, Occurrence, Path, PrivateElement, Privates, VarId, occurrences};
 use std::collections::BTreeMap;
 
 /// By leaf, predicate's guard, or buffer that is copied from or to it, and scalar: the slot, and how many lanes have elements in it.
 pub(super) type Slots<'m> = BTreeMap<(Path, ArrayId), (Value<'m>, u32)>;
 
 impl<'m> Emitter<'m, '_> {
-    /// Makes the slots at the builder's place.
-    pub(super) fn make_slots(&mut self, root: &Green) -> Result<(), EmitError> {
+    /// Makes the slots at the builder's place: those of the function itself, or of each thread that runs the loop at a path.
+    pub(super) fn make_slots(&mut self, within: Option<&Path>) -> Result<(), EmitError> {
         let privates = Privates::of(self.kernel);
         if privates.is_empty() {
             return Ok(());
         }
         let mut known: BTreeMap<PrivateElement, (Value<'m>, u32)> = BTreeMap::new();
-        for occurrence in occurrences(root) {
+        for occurrence in occurrences(self.root) {
             let what = "a scalar that is read where it is not known which iteration it belongs to";
             let unknown = || EmitError::Unsupported { what };
+            let shared = self.shared_around(&occurrence)?;
+            if within.is_some() && shared.as_ref() != within {
+                continue;
+            }
             let mut touched = privates.touched(self.kernel, &occurrence).ok_or_else(unknown)?;
             for (at, around) in occurrence.around.iter().enumerate() {
                 let Around::Alloc(buffer) = around else { continue };
@@ -35,6 +38,15 @@ impl<'m> Emitter<'m, '_> {
                 let array = element.array;
                 let buffered = |a: &Around| matches!(a, Around::Alloc(b) if b.array == array);
                 if occurrence.around[..at].iter().any(buffered) {
+                    continue;
+                }
+                // What stays the same in a home inside of the loop is touched by one thread only.
+                let inside = shared.as_ref().filter(|path| {
+                    path.contains(&element.home)
+                        && **path != element.home
+                        && !mutation::off(Rule::ThreadSlots)
+                });
+                if inside != within {
                     continue;
                 }
                 let slot = match known.get(&element) {

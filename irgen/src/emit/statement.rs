@@ -118,7 +118,7 @@ impl<'m> Emitter<'m, '_> {
     ) -> Result<Option<Value<'m>>, EmitError> {
         let origin = op.origin.and_then(|o| self.origins.get(o as usize).copied());
         if let Some(location) = origin.and_then(|o| o.metadata("dbg")).or(self.location) {
-            self.builder.set_location(Some(location))?;
+            self.set_location(Some(location))?;
         }
         let ty = self.ty(op.ty)?;
         // A reduction whose instances are reordered has other intermediate results: they may wrap, or be infinite.
@@ -234,7 +234,7 @@ impl<'m> Emitter<'m, '_> {
         Ok(value)
     }
 
-    fn place(&self) -> Result<Block<'m>, EmitError> {
+    pub(super) fn place(&self) -> Result<Block<'m>, EmitError> {
         self.builder.block().ok_or(EmitError::Unsupported { what: "a builder without a place" })
     }
 

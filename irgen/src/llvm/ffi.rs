@@ -101,6 +101,10 @@ unsafe extern "C" {
     pub fn lt_malloc(caller: LLVMValueRef) -> LLVMValueRef;
     pub fn lt_free(caller: LLVMValueRef) -> LLVMValueRef;
     pub fn lt_may_allocate(function: LLVMValueRef);
+    pub fn lt_may_start_threads(function: LLVMValueRef);
+    pub fn lt_set_nounwind(function: LLVMValueRef);
+    pub fn lt_outlined(function: LLVMValueRef, name: *const c_char, len: usize) -> LLVMValueRef;
+    pub fn lt_location_within(location: LLVMMetadataRef, function: LLVMValueRef) -> LLVMMetadataRef;
     pub fn lt_memory_effects(value: LLVMValueRef) -> u32;
     pub fn lt_has_attribute(value: LLVMValueRef, name: *const c_char, len: usize, param: i64) -> bool;
     pub fn lt_dereferenceable(function: LLVMValueRef, param: u32) -> u64;

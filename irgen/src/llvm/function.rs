@@ -193,6 +193,36 @@ impl<'m> Function<'m> {
         }
     }
 
+    /// A new function of the module that returns nothing and takes a pointer, for a part of this one: compiled as this one is.
+    pub fn outlined(self, name: &str) -> Function<'m> {
+        // SAFETY: a function and a string; a new function of its module.
+        unsafe { Function::from_raw(ffi::lt_outlined(self.raw(), name.as_ptr().cast(), name.len())) }
+    }
+
+    /// Its attributes then allow calls that start threads.
+    pub fn may_start_threads(self) {
+        // SAFETY: a function.
+        unsafe { ffi::lt_may_start_threads(self.raw()) }
+    }
+
+    /// Its attributes then say that it does not throw.
+    pub fn set_nounwind(self) {
+        // SAFETY: a function.
+        unsafe { ffi::lt_set_nounwind(self.raw()) }
+    }
+
+    /// A place in code of this function, where a part of the function around the location is moved into it. `None` where it has no
+    /// debug information.
+    pub fn relocated(self, location: Metadata<'m>) -> Option<Metadata<'m>> {
+        // SAFETY: metadata and a function; the shim is asked about locations only.
+        unsafe {
+            if !ffi::lt_md_is_location(location.raw()) {
+                return None;
+            }
+            Metadata::from_nullable(ffi::lt_location_within(location.raw(), self.raw()))
+        }
+    }
+
     /// What its attributes say of memory.
     pub fn memory_effects(self) -> MemoryEffects {
         // SAFETY: a function.

@@ -1,7 +1,7 @@
 //! Running code in this process.
 
 use std::cell::RefCell;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr;
 
 use llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
@@ -15,6 +15,9 @@ use super::error::{LlvmError, Result};
 use super::module::Module;
 use super::strings::{c_string, take_error};
 use super::target::{CodeModel, OptLevel, TargetMachine};
+
+/// Where an OpenMP runtime is, by preference: LLVM's, GCC's.
+const RUNTIMES: [&CStr; 3] = [c"libomp.so.5", c"libomp.so", c"libgomp.so.1"];
 
 /// Compiled modules that run in this process, for this machine. Symbols of the process (libc, libm) are found.
 ///
@@ -81,6 +84,31 @@ impl Jit {
             let library = LLVMOrcLLJITGetMainJITDylib(self.raw);
             take_error(LLVMOrcLLJITAddObjectFile(self.raw, library, buffer)).map_err(LlvmError::Jit)
         }
+    }
+
+    /// Makes an OpenMP runtime known, which loops that threads share need.
+    pub fn load_openmp(&self) -> Result<()> {
+        for name in RUNTIMES {
+            let mut found = ptr::null_mut();
+            // SAFETY: the name of a library; the JIT takes the generator, which is valid where there is no error. Names have no
+            // prefix on this machine, and no filter is called.
+            let result = unsafe {
+                let error = LLVMOrcCreateDynamicLibrarySearchGeneratorForPath(
+                    &mut found,
+                    name.as_ptr(),
+                    0,
+                    None,
+                    ptr::null_mut(),
+                );
+                take_error(error).map(|()| {
+                    LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(self.raw), found);
+                })
+            };
+            if result.is_ok() {
+                return Ok(());
+            }
+        }
+        Err(LlvmError::Jit("no OpenMP runtime is installed, neither libomp nor libgomp".to_owned()))
     }
 
     /// The address of a symbol, whose code is generated now if it was not.

@@ -74,7 +74,7 @@ pub fn emit(text: &str, variant: bool, parallel_loops: &[&[u32]]) -> Result<Stri
     let program = text::parse(text).unwrap();
     let root = if variant { program.tree() } else { &program.kernel.original };
     let context = Context::new();
-    let module = emit_function(&context, "kernel", &program.kernel, root, &[], &parallel(parallel_loops))?;
+    let module = emit_function(&context, "kernel", &program.kernel, root, &[], &parallel(parallel_loops), 1)?;
     module.verify().unwrap();
     Ok(module.to_string())
 }
@@ -101,7 +101,7 @@ impl Compiled {
     ) -> Self {
         let program = text::parse(text).unwrap_or_else(|e| panic!("{e}: {:?}", &text[e.span.clone()]));
         let root = if variant { program.tree() } else { &program.kernel.original };
-        Self::of(&program.kernel, root, conditions, &parallel(parallel_loops), passes)
+        Self::of(&program.kernel, root, conditions, &parallel(parallel_loops), passes, 1)
     }
 
     pub fn of(
@@ -110,22 +110,35 @@ impl Compiled {
         conditions: &[RuntimeCondition],
         parallel: &BTreeSet<Path>,
         passes: Option<&str>,
+        threads: u32,
     ) -> Self {
         let context = Context::new();
-        let mut module = emit_function(&context, "kernel", kernel, root, conditions, parallel).unwrap();
+        let mut module =
+            emit_function(&context, "kernel", kernel, root, conditions, parallel, threads).unwrap();
         let level = if passes.is_some() { OptLevel::Aggressive } else { OptLevel::None };
         let target = TargetMachine::host(level, CodeModel::Jit).unwrap();
         module.set_target(&target);
         if let Some(passes) = passes {
-            let function = module.function("kernel").unwrap();
-            function.set_string_attribute("target-cpu", &target.cpu());
-            function.set_string_attribute("target-features", &target.features());
+            for function in module.functions().into_iter().filter(|f| !f.is_declaration()) {
+                function.set_string_attribute("target-cpu", &target.cpu());
+                function.set_string_attribute("target-features", &target.features());
+            }
             module.run_passes(passes, Some(&target)).unwrap();
         }
         let ir = module.to_string();
         let symbol = add_trampoline(&module, "kernel").unwrap();
         let jit = Jit::new(level).unwrap();
+        if threads > 1 {
+            jit.load_openmp().unwrap();
+        }
         jit.add(&module).unwrap();
+        if threads > 1 {
+            // SAFETY: a function of the runtime.
+            unsafe {
+                let set = jit.lookup::<unsafe extern "C" fn(i32)>("omp_set_num_threads").unwrap();
+                set(threads as i32);
+            }
+        }
         Compiled { ir, jit, symbol }
     }
 

@@ -5,6 +5,7 @@ mod harness;
 mod memory;
 mod optimised;
 mod random;
+mod threads;
 
 use harness::{Buffer, Compiled};
 

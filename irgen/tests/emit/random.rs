@@ -27,7 +27,7 @@ pub fn agree(
     root: &Green,
     params: &[i64],
     seed: u64,
-    passes: Option<&str>,
+    (passes, threads): (Option<&str>, u32),
 ) -> Result<bool, String> {
     let layout = Arc::new(Layout::disjoint(kernel, params, &|_| 8).map_err(|e| e.to_string())?);
     let mut memory = Memory::new(layout.clone());
@@ -39,7 +39,7 @@ pub fn agree(
     let places: Vec<_> = ids().map(place).collect();
     let mut buffers = [Buffer::new(&bytes)];
     run(kernel, interpreted, &mut memory, &RunOptions::default()).map_err(|e| e.to_string())?;
-    let compiled = Compiled::of(kernel, root, &[], &BTreeSet::new(), passes);
+    let compiled = Compiled::of(kernel, root, &[], &BTreeSet::new(), passes, threads);
     let starts: Vec<_> = places.iter().map(|p| (0, p.start)).collect();
     if !compiled.call_at(params, &mut buffers, &starts) {
         return Ok(false);
@@ -121,8 +121,11 @@ proptest! {
         let mut choices = Choices::new(tape);
         let kernel = determined(kernel(&mut choices));
         let other = rightly_marked(&kernel, &same_order(&kernel, &mut choices));
-        for (root, passes) in [(&kernel.original, None), (&kernel.original, Some("default<O3>")), (&other, Some("default<O3>"))] {
-            let result = agree(&kernel, root, root, &[n, m], seed, passes);
+        let usual = Some("default<O3>");
+        for (root, passes, threads) in [
+            (&kernel.original, None, 1), (&kernel.original, usual, 1), (&other, usual, 1), (&other, None, 2), (&other, usual, 4),
+        ] {
+            let result = agree(&kernel, root, root, &[n, m], seed, (passes, threads));
             prop_assert_eq!(result.map_err(TestCaseError::fail)?, true);
         }
     }
@@ -146,9 +149,12 @@ fn ranges_that_are_too_wide_do_not_keep_arrays_far_apart_from_the_new_code() {
     )
     .unwrap();
     let kernel = &program.kernel;
-    assert_eq!(agree(kernel, &kernel.original, &kernel.original, &[6, 6], 1, Some("default<O3>")), Ok(true));
+    assert_eq!(
+        agree(kernel, &kernel.original, &kernel.original, &[6, 6], 1, (Some("default<O3>"), 1)),
+        Ok(true)
+    );
     // The end of A is the beginning of B here.
-    let compiled = Compiled::of(kernel, &kernel.original, &[], &BTreeSet::new(), None);
+    let compiled = Compiled::of(kernel, &kernel.original, &[], &BTreeSet::new(), None, 1);
     assert!(!compiled.call_at(&[6, 6], &mut [Buffer::zeroed(APART)], &[(0, 0), (0, 14 * 4)]));
 }
 
@@ -173,7 +179,7 @@ fn marks_that_are_not_proved_go() {
         let parallel = &text::parse(&text("parallel", read)).unwrap().kernel.original;
         let root = rightly_marked(&original, parallel);
         assert_eq!(root, if holds { parallel.clone() } else { original.original.clone() });
-        assert_eq!(agree(&original, &root, &root, &[5, 6], 1, Some("default<O3>")), Ok(true));
+        assert_eq!(agree(&original, &root, &root, &[5, 6], 1, (Some("default<O3>"), 1)), Ok(true));
     }
 }
 
@@ -199,7 +205,7 @@ fn what_llvm_leaves_open_is_not_compared() {
         let kernel = determined((*text::parse(&text).unwrap().kernel).clone());
         for passes in [None, Some("default<O3>")] {
             assert_eq!(
-                agree(&kernel, &kernel.original, &kernel.original, &[6, 6], 1, passes),
+                agree(&kernel, &kernel.original, &kernel.original, &[6, 6], 1, (passes, 1)),
                 Ok(true),
                 "{text}"
             );
@@ -223,7 +229,14 @@ fn maxnum_of_what_is_not_two_zeros() {
     .unwrap();
     for passes in [None, Some("default<O3>")] {
         assert_eq!(
-            agree(&program.kernel, &program.kernel.original, &program.kernel.original, &[30, 1], 1, passes),
+            agree(
+                &program.kernel,
+                &program.kernel.original,
+                &program.kernel.original,
+                &[30, 1],
+                1,
+                (passes, 1)
+            ),
             Ok(true)
         );
     }

@@ -237,7 +237,7 @@ fn emit(
             return Err("lifting the same function again gives another kernel".to_owned());
         }
         let Some(choice) = choice(planned, number) else { continue };
-        emit_region(module, region, &choice.root, &choice.conditions, &choice.parallel)
+        emit_region(module, region, &choice.root, &choice.conditions, &choice.parallel, 1)
             .map_err(|e| e.to_string())?;
         replaced = true;
         reordered |= choice.root != planned.kernel.original;

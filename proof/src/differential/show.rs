@@ -55,7 +55,7 @@ pub fn show(file: &Path, before: &str, recipe: &str) -> Result<String, BatchErro
         };
         let _ = writeln!(out, "; verdict {verdict:?}, parallel {parallel:?}");
         let Some(conditions) = verdict.conditions() else { continue };
-        if let Err(error) = emit_region(&module, region, &root, conditions, &parallel) {
+        if let Err(error) = emit_region(&module, region, &root, conditions, &parallel, 1) {
             let _ = writeln!(out, "; emission: {error}");
         }
     }

@@ -11,7 +11,8 @@
 //! parallel for i in 0..N { S(i) }
 //! ```
 //! Keeps the statement instances; their order is no longer promised. The iterations of a vector loop are lanes, in lock step:
-//! it needs a constant number of them, which `vectorize` sees to.
+//! it needs a constant number of them, which `vectorize` sees to. Those of a parallel loop are shared between threads, as many as
+//! `--threads` allows: with one they run in order.
 //! Applies to every loop with affine bounds.
 
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
