@@ -7,6 +7,7 @@
 mod memory;
 mod operations;
 mod probe;
+mod threads;
 
 use cost_model::{StaticTarget, Target, targets};
 use irgen::llvm::LlvmError;
@@ -65,6 +66,8 @@ pub fn calibrate(tell: &dyn Fn(&str)) -> Result<Calibration, CalibrateError> {
     operations::measure(&mut lab, &mut target)?;
     tell("caches");
     memory::measure(&mut lab, &mut target)?;
+    tell("threads");
+    threads::measure(&mut lab, &mut target)?;
     target.frequency_ghz = lab.frequency_ghz();
     // Also where this process may use only some.
     target.cores = target.cores.max(targets::processors());
@@ -103,6 +106,7 @@ fn round(target: &mut StaticTarget) {
         &mut target.store_forward,
         &mut target.prefetch.outstanding,
         &mut target.control.mispredict,
+        &mut target.fork_join,
         &mut target.frequency_ghz,
     ];
     for value in costs.chain(caches).chain(others).chain(target.tlbs.iter_mut().map(|t| &mut t.miss)) {
@@ -156,6 +160,7 @@ impl Calibration {
             all.push(("misses in flight".to_string(), t.prefetch.outstanding));
             all.push(("store to load".to_string(), t.store_forward));
             all.push(("misprediction".to_string(), t.control.mispredict));
+            all.push(("threads started and joined".to_string(), t.fork_join));
             all
         };
         let before = list(&self.detected).into_iter().map(|(_, v)| v);

@@ -8,6 +8,7 @@
 
 mod expand;
 mod region;
+mod share;
 mod sketch;
 mod strategy;
 mod variant;
@@ -78,6 +79,8 @@ pub struct Explorer<'a> {
     pub limits: Limits,
     /// In which order.
     pub strategy: Strategy,
+    /// Threads that may share loops; 1: no loop is marked for them.
+    pub threads: u32,
     /// Called now and then from the thread that runs the search.
     pub progress: Option<&'a dyn Fn(&Statistics)>,
 }

@@ -28,8 +28,6 @@ pub struct AnalyticModel {
 pub(crate) const OVERLAP: f64 = 2.0;
 /// Lanes from which on what is left over of a vectorised loop is a vectorised loop of its own.
 const SHORTEST_WITH_EPILOGUE: u32 = 16;
-/// Cycles to start and join the threads of a parallel loop.
-const FORK_JOIN: f64 = 8000.0;
 
 impl AnalyticModel {
     /// A model of one thread on the target.
@@ -162,12 +160,12 @@ impl AnalyticModel {
         }
         let entry = entry * runs;
         compute = (compute + entry).min(LARGEST);
-        let (memory, transfers) = self.memory(program, moved, Some(index));
+        let factor = self.parallel(program, index);
+        let (memory, transfers) = self.memory(program, moved, Some(index), factor);
         // Lines come and go through the ports of the first level that loads and stores use; the rest of the core goes on.
         let busy = iterations / lanes * once.accesses;
         let cycles = (compute.powf(OVERLAP) + (busy + memory).powf(OVERLAP)).powf(1.0 / OVERLAP);
         let mut cycles = cycles.min(compute + memory);
-        let factor = self.parallel(program, index);
         cycles /= factor;
         let how = match plan.packing {
             Packing::Lanes(n) => format!("{n} lanes"),
@@ -195,8 +193,17 @@ impl AnalyticModel {
         }
     }
 
-    /// Cycles of the transfers that groups of one loop cause, and a term for each level.
-    fn memory(&self, program: &Lowered<'_>, moved: &[Traffic], parent: Option<usize>) -> (f64, Vec<Term>) {
+    /// Cycles of the transfers that groups of one loop cause, and a term for each level: of all threads that share it, one after
+    /// the other, but for memory, which is slower for each the more there are.
+    fn memory(
+        &self,
+        program: &Lowered<'_>,
+        moved: &[Traffic],
+        parent: Option<usize>,
+        threads: f64,
+    ) -> (f64, Vec<Term>) {
+        let last = self.target.caches().len().saturating_sub(1);
+        let crowded = (threads / self.target.memory_cores().max(1.0)).max(1.0);
         let caches = self.target.caches().iter().map(|c| (c.name, "lines", f64::from(c.line)));
         let names: Vec<_> = caches.chain(self.target.tlbs().iter().map(|t| (t.name, "pages", 0.0))).collect();
         let mut total = 0.0;
@@ -205,7 +212,7 @@ impl AnalyticModel {
             let here = moved.iter().filter(|t| program.home(t.group.parent) == parent);
             let (mut cycles, mut count, mut worst) = (0.0, 0.0, (0.0, None));
             for t in here {
-                cycles += t.cycles[level];
+                cycles += t.cycles[level] * if level == last { crowded } else { 1.0 };
                 count += t.misses[level];
                 if t.cycles[level] > worst.0 {
                     worst = (t.cycles[level], Some(t.group.array));
@@ -223,15 +230,19 @@ impl AnalyticModel {
         (f64::min(total, LARGEST), terms)
     }
 
-    /// How many threads share the iterations of a loop.
+    /// By how many threads the iterations of a loop are executed at a time.
     fn parallel(&self, program: &Lowered<'_>, index: usize) -> f64 {
-        if self.threads <= 1 {
-            return 1.0;
-        }
-        program
-            .path(Some(index))
-            .find(|l| program.loops[*l].header.kind == LoopKind::Parallel)
-            .map_or(1.0, |l| f64::from(self.threads).min(program.loops[l].trip.max(1.0)))
+        let Some(shared) = self.threaded(program, index) else { return 1.0 };
+        let trip = program.loops[shared].trip.max(1.0);
+        // The last ones wait for the thread that has one more.
+        trip / (trip / f64::from(self.threads)).ceil()
+    }
+
+    /// The loop around which threads share: the outermost one that is marked parallel.
+    fn threaded(&self, program: &Lowered<'_>, index: usize) -> Option<usize> {
+        let marked = |l: &usize| program.loops[*l].header.kind == LoopKind::Parallel;
+        let shared = program.path(Some(index)).filter(marked).last();
+        shared.filter(|l| self.threads > 1 && !program.path(Some(*l)).any(|around| program.is_vector(around)))
     }
 
     /// Loops that contain loops, guards, and threads.
@@ -256,9 +267,8 @@ impl AnalyticModel {
                 cycles = runs * (l.trip * (control.iteration + guards * 1.5) + bounds * control.bound + 2.0);
             }
             cycles *= factor(index) / self.parallel(program, index);
-            let is_outermost_parallel = l.header.kind == LoopKind::Parallel && self.threads > 1;
-            if is_outermost_parallel {
-                cycles += runs * FORK_JOIN;
+            if self.threaded(program, index) == Some(index) {
+                cycles += runs * self.target.fork_join();
             }
             if cycles > 0.0 {
                 let detail = format!("{runs:.0} x {:.1} iterations", l.trip);

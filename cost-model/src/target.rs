@@ -126,6 +126,11 @@ pub struct Window {
     pub integer: f64,
 }
 
+/// What two threads of LLVM's runtime take on Zen 5, awake; GCC's takes half of it.
+pub(crate) const FORK_JOIN: f64 = 10_000.0;
+/// Desktop processors come to their limit with three or four cores, servers much later.
+pub(crate) const MEMORY_CORES: f64 = 4.0;
+
 /// A machine.
 pub trait Target: Send + Sync {
     /// Name by which it is looked up.
@@ -186,6 +191,14 @@ pub trait Target: Send + Sync {
     fn control(&self) -> ControlCosts;
     /// Cores for parallel loops.
     fn cores(&self) -> u32;
+    /// Cycles to start the threads that share a loop, and to wait for the last of them.
+    fn fork_join(&self) -> f64 {
+        FORK_JOIN
+    }
+    /// By how much faster all cores together read and write memory than one alone.
+    fn memory_cores(&self) -> f64 {
+        MEMORY_CORES
+    }
     /// Cycles per nanosecond.
     fn frequency_ghz(&self) -> f64;
     /// Lanes of the preferred vectors for a type; 1 where there are none.

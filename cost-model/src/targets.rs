@@ -15,6 +15,7 @@ pub use host::{detect_host, processor, processors};
 pub use x86_64::{x86_64_avx2, x86_64_avx512};
 pub use zen::{znver4, znver5};
 
+use crate::target::{FORK_JOIN, MEMORY_CORES};
 use crate::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, Target, TlbLevel, Window};
 use loop_tree::ScalarType;
 use std::sync::Arc;
@@ -62,12 +63,24 @@ pub struct StaticTarget {
     pub prefetch: Prefetch,
     pub control: ControlCosts,
     pub cores: u32,
+    #[serde(default = "fork_join")]
+    pub fork_join: f64,
+    #[serde(default = "memory_cores")]
+    pub memory_cores: f64,
     pub frequency_ghz: f64,
 }
 
 /// What files say that do not mention it: they were written on x86-64.
 fn yes() -> bool {
     true
+}
+
+fn fork_join() -> f64 {
+    FORK_JOIN
+}
+
+fn memory_cores() -> f64 {
+    MEMORY_CORES
 }
 
 /// Latency and reciprocal throughput of each class, for scalars and for whole vectors of 64-bit elements.
@@ -194,6 +207,12 @@ impl Target for StaticTarget {
     }
     fn cores(&self) -> u32 {
         self.cores
+    }
+    fn fork_join(&self) -> f64 {
+        self.fork_join
+    }
+    fn memory_cores(&self) -> f64 {
+        self.memory_cores
     }
     fn frequency_ghz(&self) -> f64 {
         self.frequency_ghz

@@ -3,7 +3,7 @@
 use super::CalibrateError;
 use irgen::llvm::{CodeModel, Context, Jit, LlvmError, OptLevel, TargetMachine};
 use std::fmt::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Runs of each loop; the median counts.
 const RUNS: usize = 5;
@@ -156,6 +156,16 @@ impl Lab {
         self.cycles_of(all, memory) / (turns as f64 * f64::from(calls))
     }
 
+    /// The same by the clock, for what other threads have part in.
+    pub fn cycles_by_clock(&mut self, probe: &Probe, memory: &mut [u8], turns: i64) -> f64 {
+        let run = |memory: &mut [u8]| {
+            let start = Instant::now();
+            probe.time(memory, turns);
+            start.elapsed()
+        };
+        self.cycles_of(run, memory) / turns as f64
+    }
+
     fn cycles_of(&mut self, run: impl Fn(&mut [u8]) -> Duration, memory: &mut [u8]) -> f64 {
         let mut own = [1_u8; 16];
         run(memory);
@@ -180,6 +190,9 @@ fn compile(code: &Loop, attributes: &str) -> Result<Probe, LlvmError> {
     let mut module = context.parse(code.text(attributes).as_bytes(), "probe")?;
     module.set_target(&machine);
     let jit = Jit::new(OptLevel::Aggressive)?;
+    if module.function("GOMP_parallel").is_some() {
+        jit.load_openmp()?;
+    }
     // No passes: what is written is what is measured.
     jit.add(&module)?;
     // SAFETY: the signature of every probe; not called after the JIT is dropped.

@@ -294,6 +294,12 @@ impl Target for LlvmTarget {
     fn cores(&self) -> u32 {
         self.table.cores
     }
+    fn fork_join(&self) -> f64 {
+        self.table.fork_join
+    }
+    fn memory_cores(&self) -> f64 {
+        self.table.memory_cores
+    }
     fn frequency_ghz(&self) -> f64 {
         self.table.frequency_ghz
     }

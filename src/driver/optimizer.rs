@@ -139,6 +139,7 @@ impl Optimizer {
             target: &*self.models.target,
             limits: self.settings.limits,
             strategy: self.settings.strategy,
+            threads: self.settings.threads,
             progress: None,
         }
     }

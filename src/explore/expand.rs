@@ -190,6 +190,32 @@ impl<'e, 'a> Engine<'e, 'a> {
         result
     }
 
+    /// Runs a part of the search that may try so many variants more than there is room for.
+    pub fn with_more<R>(&mut self, variants: usize, part: impl FnOnce(&mut Self) -> R) -> R {
+        let whole = self.ceiling;
+        self.ceiling = self.statistics.tried + variants;
+        let result = part(self);
+        self.ceiling = whole;
+        result
+    }
+
+    /// Threads that may share loops.
+    pub fn threads(&self) -> u32 {
+        self.explorer.threads
+    }
+
+    /// The cheapest variants so far.
+    pub fn cheapest(&self, count: usize) -> Vec<Variant> {
+        let mut all: Vec<&Variant> = self.variants.iter().collect();
+        all.sort_by(|a, b| Variant::by_cost(a, b));
+        all.into_iter().take(count).cloned().collect()
+    }
+
+    /// What a tree is predicted to take.
+    pub fn price_of(&self, root: &Green) -> f64 {
+        self.worker.cost.cost(root).cycles
+    }
+
     /// What a part of a variant's tree is predicted to take.
     pub fn price_of_part(&self, root: &Green) -> f64 {
         self.worker.cost.cost_of_part(root).cycles

@@ -2,6 +2,7 @@
 
 use super::expand::{Admit, Engine};
 use super::region::Region;
+use super::share;
 use super::sketch::{Desk, Stage};
 use super::variant::{StopReason, Variant};
 use loop_tree::{Affine, Green, Kernel, Path, VarId, occurrences};
@@ -49,7 +50,9 @@ impl Strategy {
             }
             Strategy::Guided => guided(engine),
         }
-        if engine.is_full() { StopReason::VariantLimit } else { StopReason::Exhausted }
+        let stop = if engine.is_full() { StopReason::VariantLimit } else { StopReason::Exhausted };
+        share::share(engine);
+        stop
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct Native {
     /// Bytes of the result.
     result: Option<ScalarType>,
     globals: Vec<Observed>,
+    /// Whether threads share some of its loops.
+    pub(super) shared: bool,
     // Owns the code; dropped last.
     _jit: Jit,
 }
@@ -81,7 +83,8 @@ impl Native {
         module.run_passes("globaldce,default<O3>", Some(&target)).map_err(llvm)?;
         let symbol = add_trampoline(&module, function).map_err(|e| MeasureError::emit(label, e))?;
         let jit = Jit::new(OptLevel::Aggressive).map_err(llvm)?;
-        if module.function("GOMP_parallel").is_some() {
+        let shared = module.function("GOMP_parallel").is_some();
+        if shared {
             jit.load_openmp().map_err(llvm)?;
         }
         jit.add(&module).map_err(llvm)?;
@@ -95,7 +98,7 @@ impl Native {
         for place in &mut globals {
             place.address = jit.address(&place.name).map_err(llvm)?;
         }
-        Ok(Native { label: label.to_owned(), call, single, result, globals, _jit: jit })
+        Ok(Native { label: label.to_owned(), call, single, result, globals, shared, _jit: jit })
     }
 
     /// What the globals hold at first, with generated contents in arrays that were zero.

@@ -61,20 +61,22 @@ pub(super) fn measure(
         .collect()
 }
 
-/// Processor time of this thread: what other programs take from the machine meanwhile is not counted.
-fn processor_time() -> Duration {
-    let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+/// Processor time of this thread: what other programs take from the machine meanwhile is not counted. Where threads share the work it
+/// says nothing, and the clock counts.
+fn time(shared: bool) -> Duration {
+    let clock = if shared { rustix::time::ClockId::Monotonic } else { rustix::time::ClockId::ThreadCPUTime };
+    let t = rustix::time::clock_gettime(clock);
     Duration::new(t.tv_sec.try_into().unwrap_or(0), t.tv_nsec.try_into().unwrap_or(0))
 }
 
 fn sample(module: &Native, memory: &mut Memory, globals: &Globals, calls: u32) -> Duration {
     module.restore(memory, globals);
     let mut slots = module.slots(memory);
-    let start = processor_time();
+    let start = time(module.shared);
     for _ in 0..calls {
         module.call(&mut slots);
     }
-    processor_time().saturating_sub(start)
+    time(module.shared).saturating_sub(start)
 }
 
 pub(crate) fn spread(mut values: Vec<f64>) -> Spread {

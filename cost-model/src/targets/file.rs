@@ -124,6 +124,8 @@ fn implausible(target: &StaticTarget) -> Option<Complaint> {
         (vec!["control", "mispredict"], target.control.mispredict, 0.0, 1e3),
         (vec!["control", "pointer_check"], target.control.pointer_check, 0.0, 1e3),
         (vec!["cores"], f64::from(target.cores), 1.0, 1e6),
+        (vec!["fork_join"], target.fork_join, 0.0, 1e9),
+        (vec!["memory_cores"], target.memory_cores, 1.0, 1e6),
         (vec!["frequency_ghz"], target.frequency_ghz, 0.05, 50.0),
     ]);
     for cache in &target.caches {

@@ -1,6 +1,7 @@
 //! Recent x86-64 processors.
 
 use super::{OpTable, StaticTarget};
+use crate::target::{FORK_JOIN, MEMORY_CORES};
 use crate::{CacheLevel, ControlCosts, OpCost, Prefetch, TlbLevel, Window};
 
 pub(super) const fn op(latency: f64, reciprocal: f64) -> OpCost {
@@ -54,6 +55,8 @@ pub fn x86_64_avx2() -> StaticTarget {
         prefetch: Prefetch { run_bytes: 1024.0, streams: 12.0, outstanding: 8.0, outstanding_stores: 8.0 },
         control: CONTROL,
         cores: 8,
+        fork_join: FORK_JOIN,
+        memory_cores: MEMORY_CORES,
         frequency_ghz: 3.5,
     }
 }

@@ -59,6 +59,11 @@ impl<'d, 'e, 'a> Desk<'d, 'e, 'a> {
         Ok(Draft { root: rewrite.root, recipe: draft.recipe.with(step) })
     }
 
+    /// Predicted cycles of a draft.
+    pub fn price(&self, draft: &Draft) -> f64 {
+        self.engine.price_of(&draft.root)
+    }
+
     /// Whether no more drafts are judged: then nothing follows from one that is not among the legal ones.
     pub fn is_full(&self) -> bool {
         self.engine.is_full()
