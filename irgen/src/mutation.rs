@@ -29,8 +29,6 @@ analyses::rules! {
     NoWrap: "all index arithmetic is said not to wrap",
     ParameterFreeze: "parameters are not frozen",
     FloorDivision: "division rounds towards zero",
-    ThreadSlots: "threads share the scalars of iterations",
-    ThreadBuffers: "threads share their buffers on the heap",
     ThreadIterations: "every thread runs all iterations",
     Alignment: "all accesses are said to be aligned",
 }

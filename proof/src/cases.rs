@@ -23,6 +23,7 @@
 //! | `; quota: 3` | `.lt` | isl operations per question |
 
 use crate::differential::isolate::{Outcome, isolated};
+use crate::differential::load_threads;
 use crate::differential::{Choice, PlannedRegion, plan_module};
 use crate::legality::{Subject, Tally};
 use analyses::dependences::Polyhedral;
@@ -273,8 +274,8 @@ fn replace(
         }
         let count = planned.choices.len().max(1);
         let Some(choice) = planned.choices.get(at % count) else { continue };
-        let Choice { root, conditions, parallel, recipe } = choice;
-        emitted(module, region, root, conditions, parallel).map_err(|_| Unreplaced::NotEmitted)?;
+        let Choice { root, conditions, parallel, threads, recipe } = choice;
+        emitted(module, region, root, conditions, parallel, *threads).map_err(|_| Unreplaced::NotEmitted)?;
         recipes.push(format!("[{recipe}]"));
     }
     Ok(recipes)
@@ -286,8 +287,9 @@ fn emitted<'m>(
     root: &Green,
     conditions: &[loop_tree::RuntimeCondition],
     parallel: &BTreeSet<Path>,
+    threads: u32,
 ) -> Result<(), irgen::emit::EmitError> {
-    emit_region(module, region, root, conditions, parallel, 1).map(|_| ())
+    emit_region(module, region, root, conditions, parallel, threads).map(|_| ())
 }
 
 /// Calls `entry`, if there is one, in a child process: a hash of its result and of the memory.
@@ -296,6 +298,7 @@ fn run(module: &Module<'_>, content: &str) -> Result<Option<Outcome>, String> {
         return Ok(None);
     }
     let jit = Jit::new(OptLevel::None).map_err(|e| e.to_string())?;
+    load_threads(&jit, module).map_err(|e| e.to_string())?;
     jit.add(module).map_err(|e| e.to_string())?;
     // SAFETY: by the convention of cases; the JIT lives until the call is made.
     let entry: unsafe extern "C" fn(*mut u64) -> i64 =

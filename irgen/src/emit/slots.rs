@@ -4,7 +4,6 @@
 use super::lanes::lanes_of;
 use super::{EmitError, Emitter};
 use crate::llvm::Value;
-use crate::mutation::{self, Rule};
 use loop_tree::{Around, ArrayId, LoopKind, Occurrence, Path, PrivateElement, Privates, VarId, occurrences};
 use std::collections::BTreeMap;
 
@@ -41,11 +40,8 @@ impl<'m> Emitter<'m, '_> {
                     continue;
                 }
                 // What stays the same in a home inside of the loop is touched by one thread only.
-                let inside = shared.as_ref().filter(|path| {
-                    path.contains(&element.home)
-                        && **path != element.home
-                        && !mutation::off(Rule::ThreadSlots)
-                });
+                let inside =
+                    shared.as_ref().filter(|path| path.contains(&element.home) && **path != element.home);
                 if inside != within {
                     continue;
                 }

@@ -77,6 +77,12 @@ impl<'m> Emitter<'m, '_> {
         };
         let (lower, least) = self.extreme(lower, true)?;
         let (upper, greatest) = self.extreme(upper, false)?;
+        let around = |all: &Option<Vec<Range>>| {
+            let all = all.as_ref()?;
+            let low = all.iter().map(|r| r.low).min()?;
+            Some(Range { low, high: all.iter().map(|r| r.high).max()? })
+        };
+        let (from, to) = (around(&least), around(&greatest));
         let range = Self::counter_range(least, greatest);
         let place = self.place()?;
         let caller = place.function();
@@ -103,7 +109,8 @@ impl<'m> Emitter<'m, '_> {
             data.ok_or(EmitError::Unsupported { what: "a function for threads without an argument" })?;
         let mut handed = Handed { data, values: Vec::new() };
         self.enter(function, &mut handed, copies)?;
-        let bounds = [self.handed(&mut handed, lower)?, self.handed(&mut handed, upper)?];
+        let lower = self.handed_known(&mut handed, Known { value: lower, range: from })?;
+        let bounds = [lower, self.handed_known(&mut handed, Known { value: upper, range: to })?];
         self.make_slots(Some(&self.path.clone()))?;
         self.make_buffers(&buffers::find(self.root), Some(&self.path.clone()))?;
         self.own_parts(&mut handed)?;
@@ -177,6 +184,26 @@ impl<'m> Emitter<'m, '_> {
         Ok(self.builder.gep(self.module.context().i8(), data, &[offset], GepFlags::INBOUNDS, "")?)
     }
 
+    /// An integer of the caller in the function for threads, which LLVM is told the range of: what it would find in the caller.
+    fn handed_known(&self, handed: &mut Handed<'m>, known: Known<'m>) -> Result<Value<'m>, EmitError> {
+        let value = self.handed(handed, known.value)?;
+        if let (Some(load), Some(range)) = (value.as_inst(), known.range) {
+            self.within(load, range)?;
+        }
+        Ok(value)
+    }
+
+    /// Says in which range an integer lies.
+    fn within(&self, inst: Inst<'m>, range: Range) -> Result<(), EmitError> {
+        let end = range.high + 1;
+        if range.low < end && range.low >= i64::MIN.into() && end <= i64::MAX.into() {
+            let bound = |value| self.module.md_constant(inst.value().ty().const_int(value)?);
+            let node = self.module.md_node(&[bound(range.low)?, bound(end)?]);
+            inst.set_metadata("range", Some(node))?;
+        }
+        Ok(())
+    }
+
     /// A value of the caller in the function for threads.
     fn handed(&self, handed: &mut Handed<'m>, value: Value<'m>) -> Result<Value<'m>, EmitError> {
         // The address of a thread's own variable is another one in each thread.
@@ -220,11 +247,12 @@ impl<'m> Emitter<'m, '_> {
     ) -> Result<(), EmitError> {
         let int = self.module.context().i64();
         self.builder.set_location(self.location.and_then(|l| function.relocated(l)))?;
-        let asked = |e: &Self, name| -> Result<Value<'m>, EmitError> {
+        let asked = |e: &Self, name, least: i128| -> Result<Value<'m>, EmitError> {
             let call = e.builder.call(e.runtime(name, e.module.context().i32(), &[])?, &[], "")?;
+            e.within(call, Range { low: least, high: i128::from(e.threads) + least - 1 })?;
             Ok(e.builder.cast(Opcode::SExt, call.value(), int, PoisonFlags::empty(), "")?)
         };
-        let (number, count) = (asked(self, "omp_get_thread_num")?, asked(self, "omp_get_num_threads")?);
+        let (number, count) = (asked(self, "omp_get_thread_num", 0)?, asked(self, "omp_get_num_threads", 1)?);
         self.thread = Some(Thread { function, number, count });
 
         let mut copied: Vec<(Value<'m>, Value<'m>)> = Vec::with_capacity(copies.len());
@@ -239,7 +267,8 @@ impl<'m> Emitter<'m, '_> {
             copy.map_or_else(|| e.handed(handed, slot), Ok)
         };
         for param in 0..self.params.len() {
-            self.params[param] = self.handed(handed, self.params[param])?;
+            let known = Known { value: self.params[param], range: self.limits.inside.get(param).copied() };
+            self.params[param] = self.handed_known(handed, known)?;
         }
         for index in 0..self.bases.len() {
             self.bases[index] = match self.bases[index] {
@@ -263,7 +292,7 @@ impl<'m> Emitter<'m, '_> {
         }
         let mut values = self.scope.values();
         for known in &mut values {
-            known.value = self.handed(handed, known.value)?;
+            known.value = self.handed_known(handed, *known)?;
         }
         self.scope.set_values(&values);
         Ok(())
@@ -277,7 +306,6 @@ impl<'m> Emitter<'m, '_> {
         for (path, bytes) in parts {
             let Some((pointer, lanes)) = self.memory.pointers.get(&path).copied() else { continue };
             let (pointer, bytes) = (self.handed(handed, pointer)?, self.handed(handed, bytes)?);
-            let number = if mutation::off(Rule::ThreadBuffers) { self.int(0)? } else { number };
             let offset = self.builder.binary(Opcode::Mul, number, bytes, PoisonFlags::empty(), "")?;
             let int8 = self.module.context().i8();
             let own = self.builder.gep(int8, pointer, &[offset], GepFlags::empty(), "")?;
@@ -303,7 +331,8 @@ impl<'m> Emitter<'m, '_> {
         let (bounds, step) = if mutation::off(Rule::ThreadIterations) {
             ([lower, upper], Known { value: step, range: Some(Range::point(header.step)) })
         } else if is_uneven(body, &mut vec![header.var]) {
-            let stride = Known { value: scaled(count, step)?, range: None };
+            let most = i128::from(self.threads) * i128::from(header.step);
+            let stride = Known { value: scaled(count, step)?, range: Some(Range { low: 1, high: most }) };
             ([from(scaled(number, step)?)?, upper], stride)
         } else {
             // No more than 2^41 iterations, and far fewer threads.

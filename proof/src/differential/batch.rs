@@ -7,6 +7,7 @@ use crate::c_programs::{Fitted, text};
 use irgen::llvm::{CodeModel, Context, Jit, LlvmError, Module, OptLevel, TargetMachine};
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::Once;
 
 /// What clang did before lifting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +104,19 @@ fn without_memory_effects(text: &str) -> String {
     out
 }
 
+/// Makes an OpenMP runtime known to code that needs one. Threads do not spin: there may be more of them than processors.
+pub fn load_threads(jit: &Jit, module: &Module<'_>) -> Result<(), LlvmError> {
+    static ONCE: Once = Once::new();
+    if module.function("GOMP_parallel").is_none() {
+        return Ok(());
+    }
+    // SAFETY: strings; before any runtime is loaded, which reads it then.
+    ONCE.call_once(|| unsafe {
+        libc::setenv(c"OMP_WAIT_POLICY".as_ptr(), c"passive".as_ptr(), 0);
+    });
+    jit.load_openmp()
+}
+
 /// Compiles a module and makes all calls. Functions that are gone from it are passed over.
 pub fn execute(
     module: &Module<'_>,
@@ -111,6 +125,7 @@ pub fn execute(
     calls: &Calls<'_>,
 ) -> Result<Vec<Outcome>, BatchError> {
     let jit = Jit::new(level)?;
+    load_threads(&jit, module)?;
     jit.add(module)?;
     let mut compiled = Vec::with_capacity(functions);
     for number in 0..functions {

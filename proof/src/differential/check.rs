@@ -237,7 +237,7 @@ fn emit(
             return Err("lifting the same function again gives another kernel".to_owned());
         }
         let Some(choice) = choice(planned, number) else { continue };
-        emit_region(module, region, &choice.root, &choice.conditions, &choice.parallel, 1)
+        emit_region(module, region, &choice.root, &choice.conditions, &choice.parallel, choice.threads)
             .map_err(|e| e.to_string())?;
         replaced = true;
         reordered |= choice.root != planned.kernel.original;

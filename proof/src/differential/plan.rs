@@ -9,13 +9,13 @@ use fastrand::Rng;
 use irgen::lift::{LiftOptions, lift_function_with};
 use irgen::llvm::Module;
 use loop_tree::text::print_tree;
-use loop_tree::{Green, Kernel, Path, Privates, RuntimeCondition};
+use loop_tree::{Green, Kernel, LoopKind, Path, Privates, RuntimeCondition};
 use looptree::driver::{Optimizer, Settings};
 use looptree::explore::{Explorer, Limits, Problem, RegistryMoves, Variant};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use transforms::{Context, Recipe, Registry};
+use transforms::{Context, Mark, Recipe, Registry, Step};
 
 /// Less than usual: many simple questions are worth more here than a hard one. Units of about 50 ns, per question and
 /// per tree.
@@ -35,6 +35,10 @@ const BUFFERS: usize = 4;
 /// Trees without an answer within the quota, after which a region has enough variants.
 const MAX_UNKNOWN: u32 = 2;
 
+/// Threads that share loops, in turns; and where loops are marked for them.
+const THREADS: [u32; 3] = [1, 2, 4];
+const SEVERAL: [u32; 2] = [2, 4];
+
 /// What replaces a region.
 #[derive(Clone, Debug)]
 pub struct Choice {
@@ -44,6 +48,8 @@ pub struct Choice {
     pub conditions: Vec<RuntimeCondition>,
     /// Its loops that carry no dependence.
     pub parallel: BTreeSet<Path>,
+    /// Threads that share loops.
+    pub threads: u32,
     /// How it was made; the tree itself where a recipe does not say it.
     pub recipe: String,
 }
@@ -70,6 +76,8 @@ pub struct PlanTally {
     pub private_variants: u64,
     /// Variants with buffers that are allowed.
     pub buffered: u64,
+    /// Variants with loops that were marked for threads in the end.
+    pub shared: u64,
     /// Variants that sketches have drawn.
     pub drawn: u64,
     /// Variants allowed always.
@@ -96,6 +104,7 @@ impl PlanTally {
         self.private += other.private;
         self.private_variants += other.private_variants;
         self.buffered += other.buffered;
+        self.shared += other.shared;
         self.drawn += other.drawn;
         self.always += other.always;
         self.under += other.under;
@@ -154,9 +163,25 @@ pub fn plan_module(
     result
 }
 
+/// The tree with the outermost of these loops marked for threads; `None` without any.
+fn shared(kernel: &Kernel, root: &Green, parallel: &BTreeSet<Path>) -> Option<Green> {
+    let mut marked = root.clone();
+    let mut last: Option<&Path> = None;
+    for path in parallel {
+        if last.is_some_and(|l| l.contains(path)) {
+            continue;
+        }
+        let mark = Mark { target: path.clone().into(), kind: LoopKind::Parallel };
+        marked = Step::new(mark).apply(&Context { kernel, root: &marked }).ok()?.root;
+        last = Some(path);
+    }
+    last.map(|_| marked)
+}
+
 /// Some of what sketches draw of a kernel.
 fn drawn(kernel: &Arc<Kernel>, dependences: &Arc<DependenceSet>, rng: &mut Rng) -> Vec<Variant> {
-    let settings = Settings { target: "x86_64_avx2".to_owned(), ..Settings::default() };
+    let settings =
+        Settings { target: "x86_64_avx2".to_owned(), threads: rng.u32(1..=2), ..Settings::default() };
     let optimizer = Optimizer::new(settings).expect("models that exist");
     let problem = Problem {
         kernel: kernel.clone(),
@@ -197,7 +222,8 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
             let parallel = facts.into_iter().filter(|(_, f)| f.parallel).map(|(path, _)| path).collect();
             let Variant { root, recipe, conditions, .. } = variant;
             tally.buffered += u64::from(has_buffers(&root));
-            choices.push(Choice { root, conditions, parallel, recipe: recipe.to_string() });
+            let threads = THREADS[choices.len() % THREADS.len()];
+            choices.push(Choice { root, conditions, parallel, threads, recipe: recipe.to_string() });
         }
     }
     let private = !Privates::of(kernel).is_empty();
@@ -260,7 +286,20 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
             tally.buffered += u64::from(has_buffers(&root));
             let recipe =
                 if drawn { format!("{recipe} {}", print_tree(kernel, &root)) } else { recipe.to_string() };
-            choices.push(Choice { root: root.clone(), conditions: conditions.to_vec(), parallel, recipe });
+            let threads = THREADS[choices.len() % THREADS.len()];
+            let shared = shared(kernel, &root, &parallel);
+            let (root, conditions) = (root.clone(), conditions.to_vec());
+            choices.push(Choice { root, conditions, parallel, threads, recipe });
+            // The same with its independent loops for threads.
+            if let Some(root) = shared
+                && let Some(conditions) = oracle.judge(&root).conditions()
+            {
+                let recipe = format!("for threads: {}", print_tree(kernel, &root));
+                let (conditions, parallel) = (conditions.to_vec(), BTreeSet::new());
+                let threads = SEVERAL[choices.len() % SEVERAL.len()];
+                tally.shared += 1;
+                choices.push(Choice { root, conditions, parallel, threads, recipe });
+            }
             if choices.len() >= count {
                 break 'tries;
             }

@@ -79,6 +79,7 @@ impl Report {
             ("variants compiled and run", p.variants.to_string()),
             ("  in another order than the original", p.reordered.to_string()),
             ("  with buffers", format!("{} (of {} allowed)", p.buffered, p.plan.buffered)),
+            ("  with loops marked for threads in the end, allowed", p.plan.shared.to_string()),
             ("  drawn by sketches", p.plan.drawn.to_string()),
             (
                 "  valid under run-time conditions",
