@@ -17,6 +17,7 @@ fn saved(source: &str, n: i64) -> Memory {
     assert_eq!(chosen.root, memory.root, "{}", memory.recipe);
     let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
     let variant = KernelVariant {
+        threads: 1,
         label: "fused",
         root: &chosen.root,
         conditions: &chosen.conditions,
