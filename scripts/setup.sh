@@ -17,6 +17,7 @@ need() { # need PROGRAM-OR-FILE PACKAGE...
 need "$llvm_prefix/bin/llvm-config" llvm-22-dev
 need "$llvm_prefix/bin/opt" llvm-22
 need clang-22 clang-22
+need "$llvm_prefix/lib/clang/22/lib/linux/libclang_rt.tsan-x86_64.a" libclang-rt-22-dev
 need autoconf autoconf
 need automake automake
 need libtoolize libtool

@@ -3,6 +3,7 @@
 use super::inputs::Memory;
 use super::native::{Globals, Native};
 use super::{MIN_SAMPLES, MeasureOptions, Measurement, Spread};
+use rustix::time::ClockId;
 use std::time::{Duration, Instant};
 
 /// Most calls in one sample.
@@ -17,15 +18,19 @@ pub(super) fn measure(
 ) -> Vec<Measurement> {
     let mut samples: Vec<Vec<Duration>> = vec![Vec::new(); modules.len()];
     let mut calls = 1;
+    let clock = match modules.iter().any(|m| m.shared) {
+        true => ClockId::Monotonic,
+        false => ClockId::ThreadCPUTime,
+    };
     if options.timed
         && let Some(first) = modules.first()
     {
         // Doubles as warm-up. All modules make the same number of calls, so that they see the same data.
-        while sample(first, memory, globals, calls) < options.sample && calls < MOST_CALLS {
+        while sample(first, memory, globals, calls, clock) < options.sample && calls < MOST_CALLS {
             calls *= 2;
         }
         modules.iter().for_each(|m| {
-            sample(m, memory, globals, 1);
+            sample(m, memory, globals, 1, clock);
         });
         let start = Instant::now();
         for round in 0..options.samples.max(MIN_SAMPLES) {
@@ -35,7 +40,7 @@ pub(super) fn measure(
             let forwards = round % 2 == 0;
             for at in 0..modules.len() {
                 let which = if forwards { at } else { modules.len() - 1 - at };
-                samples[which].push(sample(&modules[which], memory, globals, calls));
+                samples[which].push(sample(&modules[which], memory, globals, calls, clock));
             }
         }
     }
@@ -61,22 +66,21 @@ pub(super) fn measure(
         .collect()
 }
 
-/// Processor time of this thread: what other programs take from the machine meanwhile is not counted. Where threads share the work it
-/// says nothing, and the clock counts.
-fn time(shared: bool) -> Duration {
-    let clock = if shared { rustix::time::ClockId::Monotonic } else { rustix::time::ClockId::ThreadCPUTime };
+/// Processor time of this thread, so that what other programs take from the machine meanwhile is not counted; where threads share the
+/// work of a variant that says nothing, and the time of all is that of the clock.
+fn time(clock: ClockId) -> Duration {
     let t = rustix::time::clock_gettime(clock);
     Duration::new(t.tv_sec.try_into().unwrap_or(0), t.tv_nsec.try_into().unwrap_or(0))
 }
 
-fn sample(module: &Native, memory: &mut Memory, globals: &Globals, calls: u32) -> Duration {
+fn sample(module: &Native, memory: &mut Memory, globals: &Globals, calls: u32, clock: ClockId) -> Duration {
     module.restore(memory, globals);
     let mut slots = module.slots(memory);
-    let start = time(module.shared);
+    let start = time(clock);
     for _ in 0..calls {
         module.call(&mut slots);
     }
-    time(module.shared).saturating_sub(start)
+    time(clock).saturating_sub(start)
 }
 
 pub(crate) fn spread(mut values: Vec<f64>) -> Spread {
