@@ -152,7 +152,7 @@ fn time_tree(
 ) -> Result<Vec<Measurement>, MeasureError> {
     let params = optimizer.settings.parameter_values(&program.kernel, &[]);
     let (conditions, parallel) = (&chosen.conditions[..], &chosen.parallel);
-    let variant = KernelVariant { label, root: &chosen.root, conditions, parallel };
+    let variant = KernelVariant { label, root: &chosen.root, conditions, parallel, threads: chosen.threads };
     measure_kernel(&program.kernel, &[variant], &params, options)
 }
 
