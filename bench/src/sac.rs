@@ -154,7 +154,7 @@ fn measured(program: &Program, n: i64, bytes: u64, arguments: &Arguments) -> Res
         session.emit(&choices, |m| m.to_bitcode())
     };
     let (fused, best) = (module(fused)?, module(best)?);
-    let arguments = match session.argument_specs(region)? {
+    let arguments = match session.argument_specs(&region.function)? {
         Ok(arguments) => arguments,
         Err(not) => bail!("it cannot be called: {not}"),
     };
