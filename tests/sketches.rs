@@ -69,6 +69,21 @@ const PRODUCT: &str = "nest @product[N] {
 }";
 
 #[test]
+fn column_sweep() {
+    draws(
+        "column sweep",
+        "nest @recurrence[N] {
+          array A: i32[N, N]
+          array B: i32[N, N] alias 1
+          for i in 0..N { for j in 1..N {
+            S [reduction smax]: A[i, j] = smax(A[i, j], A[i, j - 1])
+            for k in 1..j { T [reduction smax]: A[i, j] = smax(A[i, j], A[i, k] + B[k, j]) }
+          } }
+        }",
+    );
+}
+
+#[test]
 fn distribution() {
     draws(
         "distribution",

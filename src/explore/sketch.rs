@@ -8,6 +8,7 @@
 //!   searched further, nest by nest.
 //! - *Nest* sketches decide how one nest runs: its order, what is jammed, its blocks.
 
+mod column_sweep;
 mod desk;
 mod distribution;
 mod panel;
@@ -60,6 +61,7 @@ impl Sketches {
         sketches.register(time_tile::TimeTile);
         sketches.register(pivot_split::PivotSplit);
         sketches.register(panel::Panel);
+        sketches.register(column_sweep::ColumnSweep);
         sketches.register(register_tile::RegisterTile);
         sketches.register(skewed_jam::SkewedJam);
         sketches

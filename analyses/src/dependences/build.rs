@@ -8,7 +8,7 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, places};
 use crate::system::{Bound, Inexact, Row, Solver, System};
 use loop_tree::{
-    AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, OpKind, Privates,
+    AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, OpKind, Privates, Reduction,
     RuntimeCondition, Statement, StmtId, VarId,
 };
 use rustc_hash::FxHashMap;
@@ -346,7 +346,7 @@ impl Builder<'_> {
                     _ => None,
                 };
                 // Others see what an atomic accumulator holds in between.
-                let reduction = !coherent && is_reduction(a.statement, source, s, b.statement, t);
+                let reduction = !coherent && commute((a.statement, source, s), (b.statement, target, t));
                 // Without subscripts one of each sort says it all.
                 if equal.is_none() && !reduction {
                     if seen.contains(&(s.array, t.array, kind)) {
@@ -496,22 +496,37 @@ fn widen(so_far: Option<Bound>, new: Bound, pick: impl Fn(i64, i64) -> i64) -> O
     }
 }
 
-fn is_reduction(a: StmtId, statement: &Statement, s: &Touch, b: StmtId, t: &Touch) -> bool {
-    let Some(reduction) = statement.reduction else { return false };
-    let of_it = |touch: &Touch| touch.access.is_some_and(|id| id == reduction.read || id == reduction.write);
-    let access = |id: AccessId| statement.accesses.get(id.index());
-    let same_element = match (access(reduction.read), access(reduction.write)) {
-        (Some(r), Some(w)) => r.array == w.array && r.subscripts.is_some() && r.subscripts == w.subscripts,
-        _ => false,
+/// Whether two touches are of accumulators of one operator: then the updates may change places.
+fn commute((a, s, x): (StmtId, &Statement, &Touch), (b, t, y): (StmtId, &Statement, &Touch)) -> bool {
+    let (Some(first), Some(second)) = (s.reduction, t.reduction) else {
+        // A mutant in which anything else on the accumulator may change places with it.
+        let on =
+            |touch: &Touch, id: AccessId| s.accesses.get(id.index()).is_some_and(|w| w.array == touch.array);
+        return mutation::off(Rule::ReductionOthers)
+            && s.reduction.is_some_and(|r| on(x, r.write))
+            && x.array == y.array
+            && !y.control;
     };
-    if mutation::off(Rule::ReductionAnything) {
-        return a == b;
+    if mutation::off(Rule::ReductionAnything) && a == b {
+        return true;
     }
-    if mutation::off(Rule::ReductionOthers) {
-        let on = |touch: &Touch, id| access(id).is_some_and(|x| x.array == touch.array);
-        return on(s, reduction.write) && s.array == t.array && !t.control;
-    }
-    a == b && same_element && of_it(s) && of_it(t)
+    let of_it = |r: Reduction, touch: &Touch| touch.access.is_some_and(|id| id == r.read || id == r.write);
+    let same_element = |r: Reduction, statement: &Statement| {
+        let access = |id: AccessId| statement.accesses.get(id.index());
+        match (access(r.read), access(r.write)) {
+            (Some(r), Some(w)) => {
+                r.array == w.array && r.subscripts.is_some() && r.subscripts == w.subscripts
+            }
+            _ => false,
+        }
+    };
+    let same_operator = first.op == second.op || mutation::off(Rule::ReductionOthers);
+    x.array == y.array
+        && same_operator
+        && of_it(first, x)
+        && of_it(second, y)
+        && same_element(first, s)
+        && same_element(second, t)
 }
 
 /// One system per loop that may carry it, and one for equal loop values, such that `x` is before `y`.

@@ -163,7 +163,7 @@ pub struct Dependence {
     pub kind: DependenceKind,
     /// It vanishes where any one of these holds; empty: never.
     pub vanishes_if: Vec<RuntimeCondition>,
-    /// Between instances of one reduction, on its accumulator: sequential reordering is allowed.
+    /// Between updates of one accumulator by one operator: sequential reordering is allowed.
     pub reduction: bool,
     /// The pairs, as a union. Columns: parameters, dims of the source, dims of the target, then existential ones.
     pub relation: Vec<Disjunct>,

@@ -107,7 +107,7 @@ pub struct Carried {
     pub dependence: usize,
     /// What it is about.
     pub kind: DependenceKind,
-    /// Between instances of one reduction.
+    /// Between updates of an accumulator by one operator.
     pub reduction: bool,
     /// It vanishes where one of these holds.
     pub vanishes_if: Vec<RuntimeCondition>,
@@ -400,9 +400,12 @@ impl Oracle {
         Ok(hidden)
     }
 
-    /// An instance of the dependence that the tree reverses. What only a reduction's own order asks for, it may.
+    /// An instance of the dependence that the tree reverses. What only the order of updates of an accumulator asks for, it may;
+    /// but where a buffer stands for the accumulator, only those of one statement.
     fn reversed(&self, memo: &mut Memo, check: usize, a: &Place, b: &Place) -> order::Answer {
-        match self.checks[check].reduction {
+        let order::Check { reduction, source, target, on, .. } = &self.checks[check];
+        let buffered = |p: &Place| p.buffers.iter().any(|b| on.contains(&Some(b.buffer.array)));
+        match *reduction && (source == target || !buffered(a) && !buffered(b)) {
             true => Ok(None),
             false => self.orders().ask(&mut memo.orders, check, a, b, Question::Reversed),
         }

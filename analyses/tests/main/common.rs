@@ -158,14 +158,16 @@ pub fn conflict(kernel: &Kernel, a: &Instance, b: &Instance, params: &[i64]) -> 
     if analyses::dependences::rules::ordered(s, t) {
         return true;
     }
-    let reduction = (a.statement == b.statement).then_some(s.reduction).flatten();
-    let own = |k: usize| reduction.is_some_and(|r| r.read.index() == k || r.write.index() == k);
+    let one = s.reduction.zip(t.reduction).is_some_and(|(x, y)| x.op == y.op);
+    let own = |s: &Statement, k: usize| {
+        one && s.reduction.is_some_and(|r| r.read.index() == k || r.write.index() == k)
+    };
     touched(kernel, a, params).iter().enumerate().any(|(i, x)| {
         touched(kernel, b, params).iter().enumerate().any(|(j, y)| {
             (x.2 || y.2)
                 && kernel.may_overlap(x.0, y.0)
                 && (x.0 != y.0 || x.1.is_none() || y.1.is_none() || x.1 == y.1)
-                && !(own(i) && own(j))
+                && !(x.0 == y.0 && own(s, i) && own(t, j))
         })
     })
 }

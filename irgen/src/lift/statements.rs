@@ -654,8 +654,8 @@ fn reduction(ops: &[Op], accesses: &[Access]) -> Option<Reduction> {
         (None, Some(r)) => (r, b),
         _ => return None,
     };
-    // The accumulator is used once, and nothing else of its array is.
+    // The accumulator is used once. What else of its array is read has dependences of its own.
     let uses = ops.iter().flat_map(|o| o.kind.operands()).filter(|o| *o == accumulator).count();
-    let touched = accesses.iter().filter(|x| x.array == target.array).count();
-    (uses == 1 && touched == 2).then_some(Reduction { op, read, write })
+    let writes = accesses.iter().filter(|x| x.array == target.array && x.kind != AccessKind::Read).count();
+    (uses == 1 && writes == 1).then_some(Reduction { op, read, write })
 }

@@ -5,8 +5,8 @@ use super::{
     private_address,
 };
 use loop_tree::{
-    AccessId, AccessKind, ArrayId, Kernel, Op, OpKind, Path, PrivateElement, RuntimeCondition, StmtFlags,
-    StmtId,
+    AccessId, AccessKind, ArrayId, Kernel, Op, OpKind, Path, PrivateElement, ReductionOp, RuntimeCondition,
+    StmtFlags, StmtId,
 };
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,8 +15,8 @@ use std::collections::{BTreeSet, HashMap};
 struct Touch {
     address: i64,
     writes: bool,
-    /// On the accumulator of a reduction: reordering among its instances is allowed.
-    reduction: Option<StmtId>,
+    /// On an accumulator: reordering among updates by one operator is allowed.
+    reduction: Option<(ReductionOp, ArrayId)>,
     /// The access of the statement.
     access: Option<AccessId>,
 }
@@ -61,9 +61,10 @@ fn touches(
             (Some(address), _) | (None, Some(address)) => (address, 1),
             (None, None) => access_bytes(kernel, instance, access, params, places)?,
         };
-        let on_accumulator = statement.reduction.as_ref().is_some_and(|r| r.read == id || r.write == id)
-            && !statement.flags.contains(StmtFlags::ATOMIC_RELAXED);
-        let reduction = on_accumulator.then_some(instance.statement);
+        let on_accumulator = statement.reduction.filter(|r| {
+            (r.read == id || r.write == id) && !statement.flags.contains(StmtFlags::ATOMIC_RELAXED)
+        });
+        let reduction = on_accumulator.map(|r| (r.op, access.array));
         let writes = access.kind != AccessKind::Read;
         let touch = |address| Touch { address, writes, reduction, access: Some(id) };
         result.extend((start..start + length).map(touch));
@@ -114,9 +115,9 @@ pub fn order_violation(
         return Ok(extra.map(|i| Violation::Coverage { statement: i.statement, dims: i.dims.clone() }));
     }
 
-    // Latest position of earlier accesses to each byte, apart by reduction, which commutes with itself.
+    // Latest position of earlier accesses to each byte, apart by accumulator and operator, whose updates commute.
     #[derive(Default)]
-    struct Latest(Vec<(Option<StmtId>, bool, usize, usize)>); // class, writes, position, index in the original
+    struct Latest(Vec<(Option<(ReductionOp, ArrayId)>, bool, usize, usize)>); // class, writes, position, index in the original
     let mut bytes: HashMap<i64, Latest> = HashMap::new();
     for (index, instance) in original.instances.iter().enumerate() {
         let at = position[&(instance.statement, &instance.dims[..])];

@@ -10,7 +10,7 @@ use super::{
     Addresses, Beyond, Copy, Execution, Instance, Route, Step, Test, Violation, access_bytes, element_bytes,
     name, private_address,
 };
-use loop_tree::{AccessKind, ArrayId, Kernel, StmtFlags, StmtId, Storage};
+use loop_tree::{AccessKind, ArrayId, Kernel, ReductionOp, StmtFlags, StmtId, Storage};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
@@ -35,8 +35,8 @@ enum Byte {
     Garbage,
     /// A byte of what an instance wrote.
     Written(u64, u8),
-    /// What instances of a reduction made of something: the reduction, that, the sum of the instances, the byte.
-    Reduced(StmtId, u64, u64, u8),
+    /// What updates of an accumulator by one operator made of something: the two, that, the sum of the instances, the byte.
+    Reduced((ReductionOp, ArrayId), u64, u64, u8),
 }
 
 /// Identity of an instance.
@@ -381,13 +381,14 @@ impl<'a> State<'a> {
             if access.kind == AccessKind::MayWrite && !drawn(self.draw, (&own, &reads, id)) {
                 continue;
             }
-            let bytes = if reduction.is_some_and(|r| r.write == id) {
+            let bytes = if let Some(r) = reduction.filter(|r| r.write == id) {
+                let class = (r.op, access.array);
                 let (base, sum) = match accumulator.first() {
-                    Some(Byte::Reduced(s, base, sum, 0)) if *s == own.0 => (*base, *sum),
+                    Some(Byte::Reduced(c, base, sum, 0)) if *c == class => (*base, *sum),
                     _ => (hash(&accumulator), 0),
                 };
                 let sum = sum.wrapping_add(hash(&own));
-                (0..length as u8).map(|at| Byte::Reduced(own.0, base, sum, at)).collect()
+                (0..length as u8).map(|at| Byte::Reduced(class, base, sum, at)).collect()
             } else {
                 (0..length as u8).map(|at| Byte::Written(hash((&own, id)), at)).collect()
             };

@@ -72,7 +72,7 @@ fn in_order_of_memory(desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Reg
 }
 
 /// How two loops, one in the other, walk memory if they are innermost: accesses along columns, and, negative, along rows.
-fn walks(kernel: &Kernel, root: &Green, outer: &Path) -> Option<[(usize, isize); 2]> {
+pub(super) fn walks(kernel: &Kernel, root: &Green, outer: &Path) -> Option<[(usize, isize); 2]> {
     let var = |path: &Path| root.at(path).and_then(Green::as_loop).map(|(header, _)| header.var);
     let [inner] = &loops_below(root, outer)[..] else { return None };
     let mut result = [(0, 0); 2];
