@@ -61,6 +61,9 @@ pub fn run(arguments: &FuseArguments) -> Result<(), CliError> {
     if let Some(record) = &arguments.record {
         output::write(record, told.record.as_bytes())?;
     }
+    if told.text.is_empty() {
+        let _ = writeln!(told.text, "{name}: no loops that follow each other");
+    }
     match arguments.explain {
         false => Ok(()),
         // What is written is not to be mixed with what is told.
