@@ -13,7 +13,7 @@
 //!        array A: f64[N]
 //!        array B: f64[N]
 //!        for i in 0..N { S: A[i] = A[i] + 1.0 }
-//!        for j in 1..N { T: B[j] = A[j - 1] }
+//!        for j in 1..N { T: B[j] = A[j] }
 //!      }",
 //! )?;
 //! let optimizer = Optimizer::new(Settings::default())?;

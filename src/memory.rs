@@ -20,7 +20,7 @@
 //! let optimizer = Optimizer::new(Settings::default())?;
 //! let memory = optimizer.memory("two", &program.kernel, &[])?.expect("a sequence of two nests");
 //! assert_eq!(memory.bytes, [8000, 8]);
-//! assert_eq!(memory.recipe.to_string(), "fuse(@0, @1); contract(@; T)");
+//! assert_eq!(memory.recipe.to_string(), "fuse(@0, @1); contract(@0; T)");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
