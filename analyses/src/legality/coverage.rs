@@ -67,6 +67,8 @@ macro_rules! remembered {
 const MAX_KNOWN: usize = 1 << 18;
 /// Parts of one place under alternative conditions.
 const MAX_PIECES: usize = 32;
+/// Work of comparing constraints one by one, in the solver's unit.
+const COMPARING: u64 = 4;
 /// Systems that one proof by cases may try.
 const MAX_CASES: usize = 2000;
 
@@ -215,7 +217,7 @@ impl Coverage<'_> {
             return Ok(Some(None));
         }
         let mut cases = 0;
-        match self.uncovered(domain, &dims, &images, &mut cases)? {
+        match self.uncovered(domain, &mut Vec::new(), &dims, &images, &mut cases)? {
             Cases::TooMany => Ok(None),
             Cases::None => Ok(Some(None)),
             Cases::Point(point) => Ok(Some(Some(self.broken(id, CoverageProblem::Missing, &dims, &point)))),
@@ -320,10 +322,12 @@ impl Coverage<'_> {
         Ok(None)
     }
 
-    /// An instance of the domain in none of the images, by cases: which constraint of each image does it miss?
+    /// An instance of the domain in none of the images, by cases: which constraint of each image does it miss? `assumed` is what
+    /// the case requires beyond the whole domain.
     fn uncovered(
         &self,
         mut domain: Posed,
+        assumed: &mut Vec<Constraint>,
         dims: &[Row],
         images: &[Arc<Image>],
         cases: &mut usize,
@@ -334,37 +338,55 @@ impl Coverage<'_> {
                 None => Cases::None,
             });
         };
-        let needed = &first.constraints;
-        // An image apart from the domain leaves it whole.
-        let mut both = domain.clone();
-        for c in needed {
-            both.require(c, dims)?;
+        let mut needed: Vec<&Constraint> = first.constraints.iter().collect();
+        needed.retain(|c| !assumed.contains(c));
+        if needed.is_empty() {
+            return Ok(Cases::None);
         }
         *cases += 1;
         if *cases > MAX_CASES {
             return Ok(Cases::TooMany);
         }
-        if self.solver.refutes_quickly(&both)? {
-            return self.uncovered(domain, dims, rest, cases);
+        // An image apart from the domain leaves it whole.
+        self.solver.charge(COMPARING)?;
+        let mut apart = disjoint(assumed, &first.constraints);
+        if !apart {
+            let mut both = domain.clone();
+            for c in &needed {
+                both.require(c, dims)?;
+            }
+            apart = self.solver.refutes_quickly(&both)?;
         }
+        if apart {
+            return self.uncovered(domain, assumed, dims, rest, cases);
+        }
+        let before = assumed.len();
         for c in needed {
             for negation in c.negated() {
                 *cases += 1;
                 if *cases > MAX_CASES {
                     return Ok(Cases::TooMany);
                 }
+                if disjoint(assumed, std::slice::from_ref(&negation)) {
+                    continue;
+                }
                 let mut case = domain.clone();
                 case.require(&negation, dims)?;
                 if self.solver.refutes_quickly(&case)? {
                     continue;
                 }
-                match self.uncovered(case, dims, rest, cases)? {
+                assumed.push(negation);
+                let found = self.uncovered(case, assumed, dims, rest, cases)?;
+                assumed.pop();
+                match found {
                     Cases::None => {}
                     other => return Ok(other),
                 }
             }
             domain.require(c, dims)?;
+            assumed.push(c.clone());
         }
+        assumed.truncate(before);
         Ok(Cases::None)
     }
 

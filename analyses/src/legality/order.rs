@@ -234,10 +234,7 @@ impl Orders<'_> {
         let alternatives = if mutation::off(Rule::Alternatives) { 1 } else { pair.domains.len() };
         for base in pair.domains.iter().take(alternatives) {
             let mut base = base.clone();
-            let mut columns: Vec<Row> = (0..self.kernel.params.len()).map(Row::column).collect();
-            columns.extend(pair.source.iter().cloned());
-            columns.extend(pair.target.iter().cloned());
-            base.include(&check.core, &columns)?;
+            base.include(&check.core, &pair.columns)?;
             // Copies of unrolled loops: their instances differ modulo the factor.
             if equalities_contradict(&base) {
                 continue;
@@ -312,8 +309,8 @@ impl Orders<'_> {
             distance: if d.distance.is_empty() { String::new() } else { d.distance_text() },
             reduction: d.reduction,
             params: super::param_values(self.kernel, point),
-            source_instance: instance(&pair.source),
-            target_instance: instance(&pair.target),
+            source_instance: instance(pair.source()),
+            target_instance: instance(pair.target()),
         })
     }
 }
@@ -329,10 +326,11 @@ struct Pair {
     domains: Vec<System>,
     time_a: Vec<Row>,
     time_b: Vec<Row>,
-    /// Dims of the instance of `a`.
-    source: Vec<Row>,
-    /// Dims of the instance of `b`.
-    target: Vec<Row>,
+    /// Parameters, dims of the instance of `a`, dims of that of `b`.
+    columns: Vec<Row>,
+    /// Where the dims of `b` begin.
+    dims_b: usize,
+    params: usize,
 }
 
 impl Pair {
@@ -341,17 +339,26 @@ impl Pair {
         let time_a: Vec<Row> = (params..params + na).map(Row::column).collect();
         let time_b: Vec<Row> = (params + na..params + na + nb).map(Row::column).collect();
         let mut base = System::new(params + na + nb);
-        let columns: Vec<Row> = (0..params).map(Row::column).collect();
+        let mut columns: Vec<Row> = (0..params).map(Row::column).collect();
         base.include(context, &columns)?;
-        let rows = |base: &mut System, place: &Place, time: &[Row]| {
-            place.dims.iter().map(|e| base.row(e, time)).collect::<Result<Vec<Row>, Inexact>>()
-        };
-        let source = rows(&mut base, a, &time_a)?;
-        let target = rows(&mut base, b, &time_b)?;
+        let dims_b = params + a.dims.len();
+        for (place, time) in [(a, &time_a), (b, &time_b)] {
+            for e in &place.dims {
+                columns.push(base.row(e, time)?);
+            }
+        }
         let mut domains = Vec::new();
         for first in a.domains(&base, &time_a)? {
             domains.extend(b.domains(&first, &time_b)?);
         }
-        Ok(Pair { domains, time_a, time_b, source, target })
+        Ok(Pair { domains, time_a, time_b, columns, dims_b, params })
+    }
+
+    fn source(&self) -> &[Row] {
+        &self.columns[self.params..self.dims_b]
+    }
+
+    fn target(&self) -> &[Row] {
+        &self.columns[self.dims_b..]
     }
 }

@@ -1,6 +1,7 @@
 //! Elimination by Fourier and Motzkin, tightened to integers on the way.
 
 use super::rows::{Distinct, Refuted, Rows, gcd, normal};
+use smallvec::SmallVec;
 
 /// Rows beyond which the proof is given up.
 const MAX_ROWS: usize = 220;
@@ -80,7 +81,8 @@ pub(super) fn value(coefficients: &[i64], constant: i64, point: &[i64]) -> Optio
 fn step(rows: &Distinct, var: usize, next: &mut Distinct) -> Result<usize, Refuted> {
     next.clear();
     let mut made = 0;
-    let (mut lower, mut upper): (Vec<&[i64]>, Vec<&[i64]>) = Default::default();
+    let mut lower: SmallVec<[&[i64]; 16]> = SmallVec::new();
+    let mut upper: SmallVec<[&[i64]; 16]> = SmallVec::new();
     for row in rows.iter() {
         match row[var].signum() {
             1 => lower.push(row),
@@ -108,7 +110,7 @@ fn step(rows: &Distinct, var: usize, next: &mut Distinct) -> Result<usize, Refut
 
 /// The column whose elimination makes the fewest rows.
 fn cheapest(rows: &Distinct, width: usize) -> Option<usize> {
-    let mut signs = vec![(0usize, 0usize); width];
+    let mut signs: SmallVec<[(usize, usize); 32]> = SmallVec::from_elem((0, 0), width);
     for row in rows.iter() {
         for (c, (positive, negative)) in row.iter().zip(&mut signs) {
             *positive += usize::from(*c > 0);

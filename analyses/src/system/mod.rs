@@ -37,12 +37,19 @@ pub enum Inexact {
 }
 
 /// `constant + coefficients . columns`; missing coefficients are zero.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Row {
     /// By column; the last one is not zero.
     pub coefficients: SmallVec<[i64; 18]>,
     /// Constant term.
     pub constant: i64,
+}
+
+impl Clone for Row {
+    // The coefficients at once, which `SmallVec` copies one by one.
+    fn clone(&self) -> Row {
+        Row { coefficients: SmallVec::from_slice(&self.coefficients), constant: self.constant }
+    }
 }
 
 impl Row {
@@ -96,11 +103,27 @@ impl Row {
         Row::default().plus(&self, -1)
     }
 
-    /// With each column replaced by a row.
-    pub fn compose(&self, columns: &[Row]) -> Result<Row, Inexact> {
+    /// `self + factor * column`.
+    fn plus_column(mut self, column: usize, factor: i64) -> Result<Row, Inexact> {
+        if self.coefficients.len() <= column {
+            self.coefficients.resize(column + 1, 0);
+        }
+        let c = &mut self.coefficients[column];
+        *c = c.checked_add(factor).ok_or(Inexact::Overflow)?;
+        while self.coefficients.last() == Some(&0) {
+            self.coefficients.pop();
+        }
+        Ok(self)
+    }
+
+    /// With each column replaced by a row, and those behind by columns from `rest` on.
+    fn compose(&self, columns: &[Row], rest: usize) -> Result<Row, Inexact> {
         let mut result = Row::constant(self.constant);
         for (column, &c) in self.coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
-            result = result.plus(columns.get(column).ok_or(Inexact::Unbound)?, c)?;
+            result = match columns.get(column) {
+                Some(row) => result.plus(row, c)?,
+                None => result.plus_column(rest + column - columns.len(), c)?,
+            };
         }
         Ok(result)
     }
@@ -187,11 +210,11 @@ impl System {
         for (atom, c) in e.terms() {
             row = match atom {
                 Atom::Var(VarId(v)) => row.plus(vars.get(*v as usize).ok_or(Inexact::Unbound)?, *c)?,
-                Atom::Param(p) => row.plus(&Row::column(p.index()), *c)?,
+                Atom::Param(p) => row.plus_column(p.index(), *c)?,
                 Atom::Div(d) => {
                     let numerator = self.row(&d.numerator, vars)?;
                     let column = self.floor(numerator, d.denominator)?;
-                    row.plus(&Row::column(column), *c)?
+                    row.plus_column(column, *c)?
                 }
             };
         }
@@ -232,13 +255,11 @@ impl System {
     pub fn include(&mut self, other: &System, columns: &[Row]) -> Result<(), Inexact> {
         let extra = other.columns.saturating_sub(columns.len());
         let first = self.add_columns(extra);
-        let mut all: Vec<Row> = columns.to_vec();
-        all.extend((first..first + extra).map(Row::column));
         for row in &other.zero {
-            self.zero.push(row.compose(&all)?);
+            self.zero.push(row.compose(columns, first)?);
         }
         for row in &other.nonnegative {
-            self.nonnegative.push(row.compose(&all)?);
+            self.nonnegative.push(row.compose(columns, first)?);
         }
         Ok(())
     }

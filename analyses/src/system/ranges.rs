@@ -124,7 +124,10 @@ struct Sparse {
 
 impl Sparse {
     fn of(rows: &Rows) -> Sparse {
-        let mut sparse = Sparse { terms: Vec::new(), ends: Vec::with_capacity(rows.iter().len()) };
+        let mut sparse = Sparse {
+            terms: Vec::with_capacity(rows.cells() as usize),
+            ends: Vec::with_capacity(rows.iter().len()),
+        };
         for (constant, coefficients) in rows.iter().filter_map(|row| row.split_last()) {
             let used = coefficients.iter().copied().enumerate().filter(|(_, c)| *c != 0);
             sparse.terms.extend(used);

@@ -1,15 +1,26 @@
 //! Rows side by side, and what is done to one of them.
 
 use super::Row;
+use smallvec::SmallVec;
 
 /// A contradiction was derived.
 pub(super) struct Refuted;
 
 /// Rows one after the other, each its coefficients and then its constant. A row of zeros says nothing.
-#[derive(Clone)]
 pub(super) struct Rows {
     width: usize,
     data: Vec<i64>,
+}
+
+/// Rows that are added to a copy, usually.
+const MORE: usize = 4;
+
+impl Clone for Rows {
+    fn clone(&self) -> Rows {
+        let mut data = Vec::with_capacity(self.data.len() + MORE * (self.width + 1));
+        data.extend_from_slice(&self.data);
+        Rows { width: self.width, data }
+    }
 }
 
 impl Rows {
@@ -76,7 +87,7 @@ impl Rows {
 
     /// The same rows over more columns.
     pub fn widened(&self, width: usize) -> Rows {
-        let mut data = Vec::with_capacity(self.iter().len() * (width + 1));
+        let mut data = Vec::with_capacity((self.iter().len() + MORE) * (width + 1));
         for row in self.iter() {
             data.extend_from_slice(&row[..self.width]);
             data.resize(data.len() + width - self.width, 0);
@@ -89,7 +100,7 @@ impl Rows {
     /// as small or as great as its rows need it: they always hold.
     pub fn compact<'r>(width: usize, rows: impl Iterator<Item = &'r [i64]>) -> Rows {
         let mut kept: Vec<&[i64]> = rows.collect();
-        let mut signs = vec![(false, false); width];
+        let mut signs: SmallVec<[(bool, bool); 64]> = SmallVec::from_elem((false, false), width);
         loop {
             signs.fill((false, false));
             for row in &kept {
@@ -108,7 +119,7 @@ impl Rows {
                 break;
             }
         }
-        let columns: Vec<usize> = (0..width).filter(|c| signs[*c].0).collect();
+        let columns: SmallVec<[usize; 32]> = (0..width).filter(|c| signs[*c].0).collect();
         let mut data = Vec::with_capacity(kept.len() * (columns.len() + 1));
         for row in kept {
             data.extend(columns.iter().map(|c| row[*c]));
@@ -167,7 +178,9 @@ pub(super) struct Distinct {
 
 impl Distinct {
     pub fn new(width: usize) -> Distinct {
-        Distinct { rows: Rows::empty(width), table: vec![0; 128] }
+        const ROWS: usize = 32;
+        let data = Vec::with_capacity(ROWS * (width + 1));
+        Distinct { rows: Rows { width, data }, table: vec![0; 4 * ROWS] }
     }
 
     /// The tightest of rows with equal coefficients.
