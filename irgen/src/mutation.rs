@@ -31,4 +31,6 @@ analyses::rules! {
     FloorDivision: "division rounds towards zero",
     ThreadIterations: "every thread runs all iterations",
     Alignment: "all accesses are said to be aligned",
+    BufferFills: "nothing is copied into buffers",
+    BufferWritesBack: "nothing is copied back from buffers",
 }

@@ -1,6 +1,6 @@
 //! Small cases in files, each with what must hold of it.
 //!
-//! A case in IR (`.ll`) is lifted, and every variant that the oracle allows is emitted, verified and compiled. Where there
+//! A case in IR (`.ll`) is lifted, and every variant that the oracle allows, its own recipes first, is emitted, verified and compiled. Where there
 //! is a function `i64 @entry(ptr)`, which is not lifted itself, its result and the block of memory that it is given are
 //! compared bit for bit with those of the original. A case of a kernel (`.lt`) is judged only. Comments say what else must hold:
 //!
@@ -67,15 +67,15 @@ fn number<T: std::str::FromStr>(content: &str, key: &str) -> Result<Option<T>, S
     directives(content, key).first().map(parse).transpose()
 }
 
-/// The verdicts that the comments ask for.
+/// The verdicts that the comments ask for: how many, and the trees that are allowed.
 fn check_recipes(
     content: &str,
     kernel: &Arc<Kernel>,
     variant: Option<&Green>,
     oracle: &Oracle,
-) -> Result<usize, String> {
+) -> Result<(usize, Vec<Choice>), String> {
     let registry = Registry::standard();
-    let mut judged = 0;
+    let (mut judged, mut allowed) = (0, Vec::new());
     for key in ["always:", "allowed:", "under:", "refused:"] {
         for recipe in directives(content, key) {
             let root = match variant.filter(|_| recipe == "variant") {
@@ -96,9 +96,11 @@ fn check_recipes(
                 return Err(format!("{key} {recipe}: the oracle says {verdict:?}"));
             }
             judged += 1;
+            let Some(conditions) = verdict.conditions().map(<[_]>::to_vec) else { continue };
+            allowed.push(Choice { root, conditions, parallel: BTreeSet::new(), recipe: recipe.to_owned() });
         }
     }
-    Ok(judged)
+    Ok((judged, allowed))
 }
 
 fn check_kernel(content: &str) -> Result<Done, String> {
@@ -115,7 +117,7 @@ fn check_kernel(content: &str) -> Result<Done, String> {
         (Ok(_), false) => return Err("there is an oracle".to_owned()),
         (Err(error), true) => return Err(error.to_string()),
     };
-    let judged = check_recipes(content, &kernel, program.variant.as_ref(), &oracle)?;
+    let (judged, _) = check_recipes(content, &kernel, program.variant.as_ref(), &oracle)?;
     if let Some(variant) = &program.variant
         && let Ok(subject) = Subject::new(content.to_owned(), false)
     {
@@ -168,18 +170,20 @@ fn check_ir(content: &str, variants: usize) -> Result<Done, String> {
     let planned = {
         let context = Context::new();
         let module = context.parse(&bitcode, "case").map_err(llvm)?;
-        for name in &names {
-            let Some(function) = module.function(name) else { continue };
-            for region in &lift_function_with(&module, function, &options).regions {
-                let kernel = region.kernel.clone();
-                if let Ok(oracle) =
-                    Oracle::new(kernel.clone(), &Polyhedral::default(), OracleOptions::default())
-                {
-                    done.judged += check_recipes(content, &kernel, None, &oracle)?;
-                }
+        let mut planned =
+            plan_module(&module, &names, &options, variants, &mut Rng::with_seed(1), &mut Default::default());
+        for region in planned.iter_mut().flatten() {
+            let kernel = region.kernel.clone();
+            if let Ok(oracle) = Oracle::new(kernel.clone(), &Polyhedral::default(), OracleOptions::default())
+            {
+                let (judged, allowed) = check_recipes(content, &kernel, None, &oracle)?;
+                done.judged += judged;
+                // Behind the original order.
+                let first = region.choices.len().min(1);
+                region.choices.splice(first..first, allowed);
             }
         }
-        plan_module(&module, &names, &options, variants, &mut Rng::with_seed(1), &mut Default::default())
+        planned
     };
     done.regions = planned.iter().map(Vec::len).sum();
     for wanted in directives(content, "kernel:") {

@@ -9,6 +9,7 @@ use super::lanes::lanes_of;
 use super::ranges::MOST_UNROLLED;
 use super::{EmitError, Emitter};
 use crate::llvm::{Block, Function, IntPredicate, Opcode, PoisonFlags, TypeKind, Value};
+use crate::mutation::{self, Rule};
 use loop_tree::{
     Affine, ArrayId, Buffer, Constraint, Green, Home, LoopKind, Node, Path, Relation, ScalarType, Window,
     WindowRange,
@@ -244,11 +245,11 @@ impl<'m> Emitter<'m, '_> {
             Some(_) => self.named(frame, buffer, body)?,
         };
         let transfer = |window, direction| Transfer { frame, window, named: &named, direction };
-        if let Some(window) = &buffer.fill {
+        if let Some(window) = buffer.fill.as_ref().filter(|_| !mutation::off(Rule::BufferFills)) {
             self.copy(transfer(window, Direction::In), 0)?;
         }
         self.below(0, |e| e.tree(body))?;
-        if let Some(window) = &buffer.write_back {
+        if let Some(window) = buffer.write_back.as_ref().filter(|_| !mutation::off(Rule::BufferWritesBack)) {
             self.copy(transfer(window, Direction::Out), 0)?;
         }
         Ok(())
