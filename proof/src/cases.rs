@@ -97,7 +97,8 @@ fn check_recipes(
             }
             judged += 1;
             let Some(conditions) = verdict.conditions().map(<[_]>::to_vec) else { continue };
-            allowed.push(Choice { root, conditions, parallel: BTreeSet::new(), recipe: recipe.to_owned() });
+            let (parallel, recipe) = (BTreeSet::new(), recipe.to_owned());
+            allowed.push(Choice { root, conditions, parallel, threads: 1, recipe });
         }
     }
     Ok((judged, allowed))

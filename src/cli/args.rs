@@ -435,7 +435,7 @@ pub struct TuneArguments {
     pub engine: Engine,
     /// Measurements at once here. They disturb one another.
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    pub jobs: usize,
+    pub at_once: usize,
     /// Seconds after which a measurement is given up.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub limit: u64,

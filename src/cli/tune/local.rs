@@ -26,7 +26,7 @@ pub fn run(pending: &[Planned], arguments: &TuneArguments, each: Each<'_>) -> Re
     let next = AtomicUsize::new(0);
     let (send, receive) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..arguments.jobs.clamp(1, pending.len().max(1)) {
+        for _ in 0..arguments.at_once.clamp(1, pending.len().max(1)) {
             let (send, next, program) = (send.clone(), &next, &program);
             scope.spawn(move || {
                 while let Some(one) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
