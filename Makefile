@@ -3,7 +3,7 @@ CARGO ?= cargo
 KERNEL ?= bench/kernels/gemm_ijk.c
 MINUTES ?= 60
 
-.PHONY: explore test setup build lint bench compare bless soak fuzz tsan clean
+.PHONY: explore test setup build lint bench compare bless soak fuzz tsan python-test clean
 
 setup:
 	@sh scripts/setup.sh
@@ -49,6 +49,10 @@ fuzz: setup
 ## The search under ThreadSanitizer, with 1, 2 and 8 threads (nightly Rust).
 tsan: setup
 	@sh scripts/tsan.sh
+
+## The Python package, installed into a clean virtual environment, and its tests.
+python-test: setup
+	@sh scripts/python.sh
 
 clean:
 	$(CARGO) clean
