@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 
 /// A node of a variant; the root is the variant.
-#[pyclass(frozen, eq, hash, module = "looptree")]
+#[pyclass(frozen, eq, hash, from_py_object, module = "looptree")]
 #[derive(Clone)]
 pub struct Tree {
     pub region: Arc<RegionData>,

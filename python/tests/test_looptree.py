@@ -129,7 +129,7 @@ def test_bad_input_is_an_error(tmp_path):
             looptree.lift(file, **options)
         return str(error.value)
 
-    assert "x.lt:2" in lifting("x.lt", b"nest @f {\n  for\n}", looptree.InputError)
+    assert "x.lt:3" in lifting("x.lt", b"nest @f {\n  for\n}", looptree.InputError)
     assert "UTF-8" in lifting("x.lt", b"\xff\xfe", looptree.InputError)
     assert "error" in lifting("x.c", b"int f( {", looptree.InputError)
     lifting("x.ll", b"nonsense", looptree.InputError)
