@@ -99,7 +99,7 @@ impl RegionData {
                     let variant = |(c, label)| {
                         let c: &driver::Chosen = c;
                         let (conditions, parallel) = (&c.conditions[..], &c.parallel);
-                        KernelVariant { label, root: &c.root, conditions, parallel }
+                        KernelVariant { label, root: &c.root, conditions, parallel, threads: c.threads }
                     };
                     let list: Vec<_> =
                         chosen.iter().zip(labels.iter().map(String::as_str)).map(variant).collect();
