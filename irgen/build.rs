@@ -4,13 +4,15 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 10] = [
     "shim/analysis.cpp",
     "shim/scev.cpp",
     "shim/cost.cpp",
     "shim/ir.cpp",
     "shim/hoist.cpp",
     "shim/inline.cpp",
+    "shim/last_values.cpp",
+    "shim/memory.cpp",
     "shim/passes.cpp",
     "shim/plugin.cpp",
 ];

@@ -70,6 +70,7 @@ rules! {
     Volatile: "volatile accesses may swap",
     Relaxed: "relaxed atomics may swap",
     MayWrite: "what may be written is only read",
+    UnknownRanges: "arrays touched anywhere may be checked not to overlap",
     UnknownSubscripts: "an access without subscripts touches nothing",
     Overlap: "different arrays never overlap",
     OverlapConditions: "arrays must not overlap, but nobody is told",

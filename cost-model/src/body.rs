@@ -376,7 +376,7 @@ impl Scan<'_> {
         self.differences &=
             differences.is_some() || statement.ops.iter().all(|o| class_of(&o.kind, o.ty).is_none());
         // Loads that only some data make happen are behind a branch.
-        let guarded = |op: &&Op| matches!(op.kind, OpKind::Load(_));
+        let guarded = |op: &&Op| matches!(op.kind, OpKind::Load(_) | OpKind::LoadAt(..));
         let mut conditions: SmallVec<[OpId; 4]> =
             statement.ops.iter().filter(guarded).filter_map(|op| Some(op.mask?.op)).collect();
         conditions.sort_unstable();
@@ -399,7 +399,12 @@ impl Scan<'_> {
                     Value { varies: true, ..Value::default() }
                 }
                 OpKind::Load(a) => self.load(&leaf.touches[a.index()], op.ty, masked),
-                OpKind::Store(a, v) => {
+                OpKind::LoadAt(a, at) => {
+                    let mut value = self.load(&leaf.touches[a.index()], op.ty, masked);
+                    values.get(at.index()).into_iter().for_each(|at| value.wait_for(at));
+                    value
+                }
+                OpKind::Store(a, v) | OpKind::StoreAt(a, _, v) => {
                     let value = values.get(v.index()).cloned().unwrap_or_default();
                     self.store(&leaf.touches[a.index()], value, op.ty, masked);
                     Value::default()

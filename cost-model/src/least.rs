@@ -85,6 +85,10 @@ impl Work {
                         rows.extend(rewritten(program, leaf, touch.array));
                     }
                 }
+                // Loaded again for each instance: which element it is differs.
+                OpKind::LoadAt(access, _) => {
+                    rows.extend(rewritten(program, leaf, leaf.touches[access.index()].array))
+                }
                 OpKind::Store(access, _) => {
                     let touch = &leaf.touches[access.index()];
                     if touch.private {

@@ -20,7 +20,7 @@ using namespace llvm;
 namespace {
 
 // Rules that a test may leave out.
-enum Rule { Aliases = 1, Guards = 2 };
+enum Rule { Aliases = 1, Guards = 2, Moves = 4 };
 
 // Bounds on the work, all of them counts: questions about aliasing, operations of one expression, blocks up to the entry.
 constexpr unsigned MaxQuestions = 100000, MaxDepth = 12, MaxClimb = 2000;
@@ -397,7 +397,8 @@ struct Hoister {
 
 } // namespace
 
-// Whether anything moved. The function must be valid, with loops in simplified form; no analysis of it may be alive.
+// Whether anything moved. The function must be valid, with loops in simplified and closed form; no analysis of it may be
+// alive.
 extern "C" bool lt_hoist(Function *F, unsigned LeftOut) {
   PassBuilder PB;
   LoopAnalysisManager LAM;
@@ -410,5 +411,10 @@ extern "C" bool lt_hoist(Function *F, unsigned LeftOut) {
   PB.registerFunctionAnalyses(FAM);
   PB.registerLoopAnalyses(LAM);
   PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  return Hoister(*F, FAM, LeftOut).run();
+  bool Changed = !F->hasOptNone() && ltExpandMemory(*F, LeftOut & Moves);
+  if (Hoister(*F, FAM, LeftOut).run()) {
+    Changed = true;
+    FAM.invalidate(*F, PreservedAnalyses::none());
+  }
+  return ltLastValues(*F, FAM) || Changed;
 }

@@ -96,3 +96,7 @@ struct LtAnalyses {
     return L && It != Number.end() ? It->second : UINT32_MAX;
   }
 };
+
+// Parts of lt_hoist with files of their own.
+bool ltExpandMemory(llvm::Function &F, bool Moves);
+bool ltLastValues(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);

@@ -115,6 +115,10 @@ pub enum OpKind {
     Load(AccessId),
     /// Stores an operand through a write access. Its own value is not used.
     Store(AccessId, OpId),
+    /// Loads the element that an operand of type `i64` numbers, row-major, through a read access of any element.
+    LoadAt(AccessId, OpId),
+    /// Stores the second operand to the element that the first one numbers, through a write access of any element.
+    StoreAt(AccessId, OpId, OpId),
     /// Binary arithmetic.
     Binary(BinaryOp, OpId, OpId),
     /// Conversion to the operation's type.
@@ -138,11 +142,24 @@ impl OpKind {
     pub fn operands(&self) -> Vec<OpId> {
         match self {
             OpKind::Const(_) | OpKind::Affine(_) | OpKind::Test(_) | OpKind::Load(_) => vec![],
-            OpKind::Store(_, a) | OpKind::Cast(_, a) => vec![*a],
-            OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) => vec![*a, *b],
+            OpKind::Store(_, a) | OpKind::LoadAt(_, a) | OpKind::Cast(_, a) => vec![*a],
+            OpKind::StoreAt(_, a, b) | OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) => vec![*a, *b],
             OpKind::Select(a, b, c) => vec![*a, *b, *c],
             OpKind::Call(_, ops) | OpKind::Pure(_, ops) | OpKind::Opaque(_, ops) => ops.clone(),
         }
+    }
+
+    /// The access that it goes through.
+    pub fn access(&self) -> Option<AccessId> {
+        match self {
+            OpKind::Load(a) | OpKind::LoadAt(a, _) | OpKind::Store(a, _) | OpKind::StoreAt(a, ..) => Some(*a),
+            _ => None,
+        }
+    }
+
+    /// Whether it stores.
+    pub fn is_store(&self) -> bool {
+        matches!(self, OpKind::Store(..) | OpKind::StoreAt(..))
     }
 }
 
@@ -332,6 +349,12 @@ impl Kernel {
     /// Whether two different arrays may share bytes.
     pub fn may_overlap(&self, a: ArrayId, b: ArrayId) -> bool {
         a == b || self.array(a).alias == self.array(b).alias
+    }
+
+    /// Whether all accesses of an array say which elements they touch: else no check can tell where.
+    pub fn is_bounded(&self, array: ArrayId) -> bool {
+        let somewhere = |a: &Access| a.array == array && a.subscripts.is_none();
+        !self.statements.iter().any(|s| s.accesses.iter().any(somewhere))
     }
 
     /// The leaf for a statement.

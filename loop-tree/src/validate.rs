@@ -306,7 +306,7 @@ impl Check<'_> {
             return self.report(place, InvalidKind::Operand(*bad));
         }
         let ty = |o: &OpId| s.ops[o.index()].ty;
-        if let Some(bad) = operands.iter().find(|o| matches!(s.ops[o.index()].kind, OpKind::Store(..))) {
+        if let Some(bad) = operands.iter().find(|o| s.ops[o.index()].kind.is_store()) {
             self.report(place.clone(), InvalidKind::Type(format!("{bad:?} is a store and has no value")));
         }
         if let Some(m) = op.mask
@@ -334,10 +334,14 @@ impl Check<'_> {
                 fits(op.ty == ScalarType::I1, "a test has type i1");
                 self.affine(&c.expression, Some(&s.dims), &place);
             }
-            OpKind::Load(a) | OpKind::Store(a, _) => {
-                let store = matches!(op.kind, OpKind::Store(..));
-                if let OpKind::Store(_, v) = &op.kind {
+            OpKind::Load(a) | OpKind::LoadAt(a, _) | OpKind::Store(a, _) | OpKind::StoreAt(a, ..) => {
+                let store = op.kind.is_store();
+                let numbered = matches!(op.kind, OpKind::LoadAt(..) | OpKind::StoreAt(..));
+                if let OpKind::Store(_, v) | OpKind::StoreAt(_, _, v) = &op.kind {
                     fits(ty(v) == op.ty, "the type of a store is that of the stored value");
+                }
+                if let OpKind::LoadAt(_, at) | OpKind::StoreAt(_, at, _) = &op.kind {
+                    fits(ty(at) == ScalarType::I64, "the number of an element has type i64");
                 }
                 let Some(access) = s.accesses.get(a.index()) else {
                     return self.report(place, InvalidKind::Dangling(format!("access {a:?}")));
@@ -349,8 +353,10 @@ impl Check<'_> {
                     self.report(place, InvalidKind::AccessKind("loads read, stores write"));
                 } else if access.kind == AccessKind::Write && op.mask.is_some() {
                     self.report(place, InvalidKind::AccessKind("a store under a mask may write"));
-                } else if access.subscripts.is_none() {
+                } else if access.subscripts.is_none() != numbered {
                     self.report(place, InvalidKind::AccessKind("a load or store needs its subscripts"));
+                } else if numbered && access.kind == AccessKind::Write {
+                    self.report(place, InvalidKind::AccessKind("a store somewhere may write"));
                 }
             }
             OpKind::Binary(b, x, y) => {

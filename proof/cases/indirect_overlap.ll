@@ -1,5 +1,5 @@
-; What is stored to is not known: left alone. It
-; regions: 0
+; What is stored to is not known, and may be the sum that each iteration hands on.
+; regions: 1
 define void @test(ptr %a, ptr noalias %b, ptr %c) {
 start:
   br label %loop

@@ -8,7 +8,7 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, places};
 use crate::system::{Bound, Inexact, Row, Solver, System};
 use loop_tree::{
-    AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, OpKind, Privates, Reduction,
+    AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, Privates, Reduction,
     RuntimeCondition, Statement, StmtId, VarId,
 };
 use rustc_hash::FxHashMap;
@@ -135,6 +135,7 @@ fn build(
     }
     let mut builder = Builder {
         kernel,
+        bounded: (0..kernel.arrays.len()).map(|a| kernel.is_bounded(ArrayId::new(a))).collect(),
         context: context(kernel)?,
         solver: Solver::new(quota)?,
         known: FxHashMap::default(),
@@ -221,13 +222,7 @@ pub(super) fn touches(kernel: &Kernel, privates: &Privates, place: &Place) -> Ve
 
 /// Whether an operation goes through the access whenever the statement executes.
 pub(crate) fn unmasked(statement: &Statement, access: AccessId) -> bool {
-    statement.ops.iter().any(|op| {
-        let through = match op.kind {
-            OpKind::Load(a) | OpKind::Store(a, _) => a == access,
-            _ => false,
-        };
-        through && op.mask.is_none()
-    })
+    statement.ops.iter().any(|op| op.kind.access() == Some(access) && op.mask.is_none())
 }
 
 /// An expression over dims with dims numbered; `None` if it cannot be used.
@@ -249,6 +244,8 @@ type Known = Rc<(Vec<Disjunct>, Vec<Component>)>;
 
 struct Builder<'k> {
     kernel: &'k Kernel,
+    /// By array: a check can tell where it is touched.
+    bounded: Vec<bool>,
     context: System,
     solver: Solver,
     known: FxHashMap<RelationKey, Known>,
@@ -334,7 +331,9 @@ impl Builder<'_> {
                     (_, false, true) => DependenceKind::Anti,
                     _ => DependenceKind::Output,
                 };
-                let vanishes_if = if s.array == t.array {
+                let unchecked =
+                    |touch: &Touch| !self.bounded[touch.array.index()] && !mutation::off(Rule::UnknownRanges);
+                let vanishes_if = if s.array == t.array || unchecked(s) || unchecked(t) {
                     vec![]
                 } else {
                     vec![RuntimeCondition::NoOverlap(s.array.min(t.array), s.array.max(t.array))]

@@ -181,7 +181,7 @@ impl<'p> Judge<'_, 'p> {
             judged.shared.push(self.buffer.path.clone());
         }
         if !mutation::off(Rule::BufferOverlap) {
-            judged.conditions.extend(self.overlaps(all, windows));
+            judged.conditions.extend(self.overlaps(all, windows)?);
         }
         Ok(())
     }
@@ -422,7 +422,7 @@ impl<'p> Judge<'_, 'p> {
     }
 
     /// The arrays that must be apart from this one: those touched while it is in the buffer, or where nothing is copied, ever.
-    fn overlaps(&self, all: &[Place], windows: bool) -> BTreeSet<RuntimeCondition> {
+    fn overlaps(&self, all: &[Place], windows: bool) -> Result<BTreeSet<RuntimeCondition>, Witness> {
         let kernel = &self.oracle.kernel;
         let array = self.data().array;
         let written = self.touches.iter().any(|t| !t.reads);
@@ -431,7 +431,12 @@ impl<'p> Judge<'_, 'p> {
         accesses
             .filter(|a| a.array != array && kernel.may_overlap(a.array, array))
             .filter(|a| written || a.kind != AccessKind::Read)
-            .map(|a| RuntimeCondition::NoOverlap(a.array.min(array), a.array.max(array)))
+            .map(|a| match kernel.is_bounded(a.array) {
+                true => Ok(RuntimeCondition::NoOverlap(a.array.min(array), a.array.max(array))),
+                false => {
+                    Err(self.unsupported("it may overlap an array of which it is not known what is touched"))
+                }
+            })
             .collect()
     }
 

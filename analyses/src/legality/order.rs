@@ -11,7 +11,7 @@ use crate::dependences::{Dependence, DependenceKind, DependenceSet};
 use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Posed, Row, Solver, System, equalities_contradict};
-use loop_tree::{AccessId, ArrayId, Kernel, Op, OpKind, RuntimeCondition, StmtId, Storage};
+use loop_tree::{AccessId, ArrayId, Kernel, Op, RuntimeCondition, StmtId, Storage};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,7 +101,7 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
 /// Whether the source's access stands in front of the target's, in the text of one statement.
 fn in_text(kernel: &Kernel, d: &Dependence) -> bool {
     let position = |access: Option<AccessId>| {
-        let of = |op: &Op| matches!(op.kind, OpKind::Load(a) | OpKind::Store(a, _) if Some(a) == access);
+        let of = |op: &Op| access.is_some() && op.kind.access() == access;
         kernel.statement(d.source).ops.iter().position(of)
     };
     let both = position(d.source_access).zip(position(d.target_access));

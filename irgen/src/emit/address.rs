@@ -2,6 +2,7 @@
 
 use super::arith::Known;
 use super::element::Element;
+use super::lanes::is_vector;
 use super::ranges::Range;
 use super::scope::Frame;
 use super::{Base, EmitError, Emitter};
@@ -101,6 +102,41 @@ impl<'m> Emitter<'m, '_> {
                 })
             }
         }
+    }
+
+    /// The element of an array that an integer numbers, row-major: each lane's own where lanes have numbers of their own.
+    pub(super) fn numbered(
+        &self,
+        id: ArrayId,
+        number: Value<'m>,
+        op: &Op,
+        origin: Option<Inst<'m>>,
+    ) -> Result<Element<'m>, EmitError> {
+        let array = self.kernel.array(id);
+        if op.ty.size() != array.element.size() {
+            return Err(EmitError::Unsupported { what: "an access of another size than the elements" });
+        }
+        let Base::Memory { base, offset, alignment } = self.bases[id.index()] else {
+            return Err(EmitError::Unsupported { what: "some element of a scalar" });
+        };
+        if self.scope.innermost(id).is_some() {
+            return Err(EmitError::Unsupported { what: "some element of a buffer" });
+        }
+        let ty = self.ty(array.element)?;
+        let stated = origin.filter(|o| o.is_access()).and_then(|o| o.alignment());
+        let alignment = stated.unwrap_or(1).max(alignment).min(array.element.size());
+        let step = (!is_vector(number)).then_some(0);
+        self.spread(ty, step, |e, lane| {
+            let element = e.builder.gep(ty, base, &[e.lane(number, lane)?], GepFlags::empty(), "")?;
+            let pointer = match offset {
+                0 => element,
+                _ => {
+                    let byte = e.module.context().i8();
+                    e.builder.gep(byte, element, &[e.int(offset)?], GepFlags::empty(), "")?
+                }
+            };
+            Ok((pointer, alignment))
+        })
     }
 
     /// `inbounds` where the original promised it all the way from the base to the element: the instance is the same, and

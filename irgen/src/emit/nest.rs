@@ -34,7 +34,12 @@ impl<'m> Emitter<'m, '_> {
                 let test = match &**condition {
                     GuardCondition::Affine(c) => self.condition(c)?,
                     GuardCondition::Predicate { array, value } => {
+                        // The original may not come here, and then does not branch by it.
                         let loaded = self.predicate(*array)?;
+                        let loaded = match mutation::off(Rule::PredicateFreeze) {
+                            true => loaded,
+                            false => self.builder.freeze(loaded, "")?,
+                        };
                         let wanted = self.module.context().i1().const_int((*value).into())?;
                         let [loaded, wanted] = self.even([loaded, wanted])?;
                         self.builder.icmp(IntPredicate::Eq, loaded, wanted, "")?

@@ -135,8 +135,19 @@ impl<'m> Emitter<'m, '_> {
                 let array = statement.access(*access).array;
                 self.load_from(&element, op.ty, Tag { array, frame: self.scope.innermost(array), origin })?
             }
-            OpKind::Store(access, value) => {
-                let element = self.address(statement, *access, op, origin)?;
+            OpKind::LoadAt(access, at) => {
+                let array = statement.access(*access).array;
+                let element = self.numbered(array, operand(values, *at)?, op, origin)?;
+                self.load_from(&element, op.ty, Tag { array, frame: None, origin })?
+            }
+            OpKind::Store(access, value) | OpKind::StoreAt(access, _, value) => {
+                let element = match &op.kind {
+                    OpKind::StoreAt(_, at, _) => {
+                        let array = statement.access(*access).array;
+                        self.numbered(array, operand(values, *at)?, op, origin)?
+                    }
+                    _ => self.address(statement, *access, op, origin)?,
+                };
                 let array = statement.access(*access).array;
                 let tag = Tag { array, frame: self.scope.innermost(array), origin };
                 let store = self.store_to(&element, op.ty, operand(values, *value)?, tag)?;

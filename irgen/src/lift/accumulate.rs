@@ -10,7 +10,7 @@ use crate::llvm::{Inst, Opcode, Value};
 /// An element in the place of a scalar.
 #[derive(Clone)]
 pub(super) struct Element<'m> {
-    pub(super) touch: Touch,
+    pub(super) touch: Touch<'m>,
     /// The store that showed where.
     pub(super) store: Inst<'m>,
     /// Whether the element must be set in front of the loop.
@@ -138,7 +138,7 @@ impl<'m> Data<'_, '_, 'm> {
     }
 
     /// Whether the element has the first value when the loop begins: stored or loaded in front, and not changed since.
-    fn holds_already(&self, touch: &Touch, c: Carried<'m>) -> bool {
+    fn holds_already(&self, touch: &Touch<'m>, c: Carried<'m>) -> bool {
         let same = |i: &Inst<'m>| {
             self.touches.get(i).is_some_and(|t| t.memory == touch.memory && t.subscripts == touch.subscripts)
         };
@@ -161,7 +161,7 @@ impl<'m> Data<'_, '_, 'm> {
     /// Pairs of memories that must not overlap so that nothing in the loop but `except` touches the element.
     fn untouched(
         &mut self,
-        touch: &Touch,
+        touch: &Touch<'m>,
         c: Carried<'m>,
         except: Option<Inst<'m>>,
     ) -> Option<Vec<(usize, usize)>> {
@@ -189,12 +189,12 @@ impl<'m> Data<'_, '_, 'm> {
     }
 
     /// `None` where the access may touch the element; else the memories that must be apart for that.
-    fn clash(&self, touch: &Touch, i: Inst<'m>) -> Option<Option<(usize, usize)>> {
+    fn clash(&self, touch: &Touch<'m>, i: Inst<'m>) -> Option<Option<(usize, usize)>> {
         let section = *self.section_of.get(&i)?;
         self.meeting(touch, self.touches.get(&i)?, &self.sections[section].place)
     }
 
-    fn meeting(&self, touch: &Touch, other: &Touch, place: &Place) -> Option<Option<(usize, usize)>> {
+    fn meeting(&self, touch: &Touch<'m>, other: &Touch<'m>, place: &Place) -> Option<Option<(usize, usize)>> {
         if other.memory == touch.memory {
             let (a, b) = (other.polys.as_ref()?, touch.polys.as_ref()?);
             let apart = a.iter().zip(b).any(|(a, b)| {
@@ -220,7 +220,7 @@ impl<'m> Data<'_, '_, 'm> {
         self.elements.get(&phi)
     }
 
-    pub(super) fn spot_touch(&self, spot: &Spot<'m>) -> Option<&Touch> {
+    pub(super) fn spot_touch(&self, spot: &Spot<'m>) -> Option<&Touch<'m>> {
         match spot {
             Spot::Memory(i) => self.touches.get(i),
             Spot::Slot(s) => self.element(*s).map(|e| &e.touch),

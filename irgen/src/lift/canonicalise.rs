@@ -70,7 +70,7 @@ fn callees(function: Function<'_>) -> Vec<String> {
 
 /// Moves bounds, row pointers and strides that do not change in loops in front of them.
 fn hoist(module: &mut Module<'_>, name: &str) -> Result<()> {
-    let rules = [Rule::HoistAliases, Rule::HoistGuards];
+    let rules = [Rule::HoistAliases, Rule::HoistGuards, Rule::MovedMemory];
     let left_out = rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum();
     if module.hoist(name, left_out)? {
         module.run_function_passes(&[name.to_owned()], "early-cse")?;

@@ -45,6 +45,9 @@ pub(super) struct Context<'v, 'a, 'm> {
     bounded: Vec<Sym>,
 }
 
+/// Conditions on parameters, and the limits among them.
+pub(super) type Assumed = (Vec<Fact>, Option<u32>, Vec<Sym>);
+
 /// Magnitudes, in bits, that parameters may be required to have; generous ones first.
 const BOUNDS: [u32; 6] = [40, 31, 26, 22, 20, 15];
 
@@ -74,6 +77,14 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             Meaning::Value(v) => self.is_outside(v),
             Meaning::Iteration(l) => self.is_around(l),
             Meaning::Quotient(_) => false,
+        })
+    }
+
+    /// Whether it depends on what the region itself reads or computes.
+    pub(super) fn is_data(&self, p: &Poly) -> bool {
+        !self.values.symbols().all(p, &|m| match m {
+            Meaning::Value(v) => self.is_outside(v),
+            Meaning::Iteration(_) | Meaning::Quotient(_) => true,
         })
     }
 
@@ -240,6 +251,16 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             facts.extend(ranges.into_iter().flatten().map(|poly| Fact { poly, equal: false }));
         }
         implies(&facts, goal)
+    }
+
+    /// What is taken for granted so far.
+    pub(super) fn assumed(&self) -> Assumed {
+        (self.assumptions.clone(), self.bound, self.bounded.clone())
+    }
+
+    /// Takes for granted what was before, and nothing since.
+    pub(super) fn restore(&mut self, assumed: Assumed) {
+        (self.assumptions, self.bound, self.bounded) = assumed;
     }
 
     /// Proves `goal >= 0` at a place, or takes a condition on parameters for granted that implies it.

@@ -140,7 +140,7 @@ pub(super) struct Data<'v, 'a, 'm> {
     /// Order of instructions within their section.
     pub(super) order: FxHashMap<Inst<'m>, usize>,
     pub(super) memories: Vec<Memory<'m>>,
-    pub(super) touches: FxHashMap<Inst<'m>, Touch>,
+    pub(super) touches: FxHashMap<Inst<'m>, Touch<'m>>,
     /// Alias class of each memory.
     pub(super) classes: Vec<u32>,
     pub(super) slots: Vec<Slot<'m>>,
@@ -282,7 +282,15 @@ impl<'m> Data<'_, '_, 'm> {
         slot
     }
 
-    fn live_in(&mut self, v: Value<'m>, ty: ScalarType) -> usize {
+    /// A scalar of its own that a section sets at its end.
+    pub(super) fn set_at_end(&mut self, section: usize, value: Value<'m>, ty: ScalarType) -> usize {
+        let slot = self.slots.len();
+        self.slots.push(Slot { ty, incoming: None, outgoing: Vec::new(), written: true, of: value });
+        self.add_root(section, Root::Set { slot, value });
+        slot
+    }
+
+    pub(super) fn live_in(&mut self, v: Value<'m>, ty: ScalarType) -> usize {
         match self.slot_of.get(&v) {
             Some(&slot) => slot,
             None => self.add_slot(v, ty, Some(v)),
@@ -398,7 +406,8 @@ impl<'m> Data<'_, '_, 'm> {
                 spent.1 += 1;
                 let Some(t) = self.touches.get(&inst) else { return false };
                 let class = self.classes[t.memory];
-                spent.1 <= RECOMPUTE.1
+                t.subscripts.is_some()
+                    && spent.1 <= RECOMPUTE.1
                     && !self.memories.iter().zip(&self.classes).any(|(m, c)| m.written && *c == class)
             }
             o if is_plain(o) => inst.operands().into_iter().all(|o| self.recomputable(o, home, spent)),
@@ -444,7 +453,7 @@ impl<'m> Data<'_, '_, 'm> {
         }
     }
 
-    pub(super) fn touch_meets(&self, x: &Touch, y: &Touch) -> bool {
+    pub(super) fn touch_meets(&self, x: &Touch<'m>, y: &Touch<'m>) -> bool {
         if x.memory != y.memory {
             let pair = (x.memory.min(y.memory), x.memory.max(y.memory));
             return self.classes[x.memory] == self.classes[y.memory] && !self.apart.contains(&pair);

@@ -1,9 +1,12 @@
 //! Which element of which array each load and store touches.
 
+use std::rc::Rc;
+
 use loop_tree::{Affine, ScalarType};
 use rustc_hash::FxHashMap;
 
 use super::context::{Context, Place};
+use super::numbered::Number;
 use crate::llvm::{Inst, Opcode, Type, TypeKind, Value};
 use analyses::accesses::{ByteAccess, Scope};
 use analyses::closed_forms::{Address, Fact, Meaning, Poly};
@@ -26,12 +29,14 @@ pub(super) struct Memory<'m> {
 
 /// What a load or store touches.
 #[derive(Clone, Debug)]
-pub(super) struct Touch {
+pub(super) struct Touch<'m> {
     /// Place in the list of memories.
     pub(super) memory: usize,
     pub(super) subscripts: Option<Vec<Affine>>,
     /// The same, for proofs.
     pub(super) polys: Option<Vec<Poly>>,
+    /// Without subscripts, what the statement computes the element's number from.
+    pub(super) number: Option<Rc<Number<'m>>>,
     pub(super) ty: ScalarType,
 }
 
@@ -61,6 +66,8 @@ pub(super) fn scalar_type(ty: Type<'_>) -> Option<ScalarType> {
     })
 }
 
+const UNKNOWN_ADDRESS: &str = "an address that depends on a pointer computed inside";
+
 struct Raw {
     site: usize,
     access: ByteAccess,
@@ -71,28 +78,26 @@ struct Raw {
 pub(super) fn describe<'m>(
     cx: &mut Context<'_, '_, 'm>,
     sites: &[Site<'m>],
-) -> Result<(Vec<Memory<'m>>, FxHashMap<Inst<'m>, Touch>), Unknown<'m>> {
+) -> Result<(Vec<Memory<'m>>, FxHashMap<Inst<'m>, Touch<'m>>), Unknown<'m>> {
     let mut groups: Vec<((Value<'m>, ScalarType), Vec<Raw>)> = Vec::new();
     for (at, site) in sites.iter().enumerate() {
         let unknown = |message| Unknown { inst: site.inst, message };
         let ty = site.inst.accessed_type().and_then(scalar_type).filter(|t| *t != ScalarType::I1);
         let ty = ty.ok_or(unknown("an access of a type that statements do not have"))?;
-        let pointer = site.inst.pointer().and_then(|p| address(cx, p));
-        let pointer = pointer.ok_or(unknown("an address that is not understood"))?;
-        if !cx.is_outside(pointer.base) {
-            return Err(unknown("an address that depends on a pointer computed inside"));
-        }
-        let exact = pointer.offset.needs.iter().all(|n| cx.need(&site.place, n));
-        let raw = Raw {
-            site: at,
-            access: ByteAccess {
-                offset: exact.then_some(pointer.offset.poly),
-                factors: pointer.offset.factors,
-                sizes: pointer.sizes,
-            },
-            ty,
+        let pointer = site.inst.pointer().ok_or(unknown(UNKNOWN_ADDRESS))?;
+        let (base, access) = match address(cx, pointer).filter(|found| cx.is_outside(found.base)) {
+            Some(found) => {
+                let exact = found.offset.needs.iter().all(|n| cx.need(&site.place, n));
+                let offset = exact.then_some(found.offset.poly).filter(|p| !cx.is_data(p));
+                (found.base, ByteAccess { offset, factors: found.offset.factors, sizes: found.sizes })
+            }
+            None => {
+                let base = Number::base(cx, pointer).ok_or(unknown(UNKNOWN_ADDRESS))?;
+                (base, ByteAccess { offset: None, factors: Vec::new(), sizes: Vec::new() })
+            }
         };
-        let key = (pointer.base, ty);
+        let raw = Raw { site: at, access, ty };
+        let key = (base, ty);
         match groups.iter_mut().find(|g| g.0 == key) {
             Some(g) => g.1.push(raw),
             None => groups.push((key, vec![raw])),
@@ -100,14 +105,20 @@ pub(super) fn describe<'m>(
     }
     let (mut memories, mut touches) = (Vec::new(), FxHashMap::default());
     for ((base, element), raws) in groups {
-        let number = memories.len();
+        let memory = memories.len();
         let insts = || raws.iter().map(|r| sites[r.site].inst);
         let (offset, extents, subscripts) = subscripts(cx, sites, &raws, element);
         let alignment = insts().filter_map(|i| i.alignment()).min().unwrap_or(1).max(1);
         let written = insts().any(|i| i.opcode() == Opcode::Store);
         for (raw, subscripts) in raws.iter().zip(subscripts) {
             let (polys, subscripts) = subscripts.unzip();
-            touches.insert(sites[raw.site].inst, Touch { memory: number, subscripts, polys, ty: raw.ty });
+            let inst = sites[raw.site].inst;
+            let place = &sites[raw.site].place;
+            let number_of = |pointer| {
+                Number::of(cx, base, pointer, offset, element).filter(|number| number.is_of_data(cx, place))
+            };
+            let number = inst.pointer().filter(|_| subscripts.is_none()).and_then(number_of).map(Rc::new);
+            touches.insert(inst, Touch { memory, subscripts, polys, number, ty: raw.ty });
         }
         memories.push(Memory { base, element, offset, extents, alignment, written, local: false });
     }

@@ -18,6 +18,7 @@ mod leaves;
 mod local;
 mod memory;
 mod names;
+mod numbered;
 mod ops;
 mod options;
 mod owned;
@@ -211,7 +212,7 @@ pub fn lift_function_with<'m>(
         match options.closed_forms.of(module, cfg) {
             Ok(forms) => {
                 let wishes = hints::wishes(module, cfg);
-                let mut values = values::Values::new(cfg, options, forms, wishes);
+                let mut values = values::Values::new(cfg, module.data_layout(), options, forms, wishes);
                 let items = shape::shape(&mut values);
                 parts = selection.select(&mut values, &items);
             }

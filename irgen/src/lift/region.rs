@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use loop_tree::{
-    AliasClass, Array, ArrayId, Bounds, Condition, Green, Kernel, LoopHeader, LoopKind, Param,
-    RuntimeCondition, ScalarType, StmtId, Storage, VarId, Variable, canonical,
+    AliasClass, Array, ArrayId, Bounds, Condition, Green, GuardCondition, Kernel, LoopHeader, LoopKind,
+    Param, RuntimeCondition, ScalarType, StmtId, Storage, VarId, Variable, canonical,
 };
 use rustc_hash::FxHashMap;
 
@@ -20,7 +20,7 @@ use super::shape::{Branch, Cycle, Item, Piece, has_effect};
 use super::statements::Maker;
 use super::values::Values;
 use super::{ArrayBinding, ParamBinding};
-use crate::llvm::{Effects, Inst, Opcode};
+use crate::llvm::{Effects, Inst, Opcode, Value};
 use crate::mutation::{self, Rule};
 use analyses::closed_forms::{Fact, Poly};
 
@@ -48,6 +48,12 @@ enum Node {
         place: Place,
         body: Vec<Node>,
     },
+    /// Where a scalar of one bit has a value.
+    Predicate {
+        slot: usize,
+        value: bool,
+        body: Vec<Node>,
+    },
     Loop(usize, Vec<Node>),
 }
 
@@ -62,6 +68,8 @@ struct Builder<'v, 'a, 'm> {
 /// that may overlap are not analysed anyway.
 const MAX_ACCESSES: usize = 1000;
 
+const UNKNOWN_CONDITION: &str = "loops run under a condition that is not understood";
+
 /// Describes a run of items that begins and ends with a loop, or a condition around loops.
 pub(super) fn draft<'m>(
     values: &mut Values<'_, 'm>,
@@ -69,6 +77,9 @@ pub(super) fn draft<'m>(
     items: &[Item<'m>],
 ) -> Result<Draft<'m>, Refusal<'m>> {
     let cfg = values.cfg;
+    if let Some((why, at)) = items.iter().find_map(tangle) {
+        return Err(refuse(cfg.insts[at].first().copied(), "control", why));
+    }
     let (mut blocks, mut front, mut behind) = (Vec::new(), None, None);
     for item in items {
         match item {
@@ -144,6 +155,16 @@ pub(super) fn draft<'m>(
     }
     nodes.push(Node::Section(last));
     builder.finish(name, nodes, blocks, begin, behind, last)
+}
+
+/// Why some part of the item has no structure, and where.
+fn tangle(item: &Item<'_>) -> Option<(&'static str, usize)> {
+    match item {
+        Item::Piece(_) => None,
+        Item::Loop(c) => c.body.iter().find_map(tangle),
+        Item::If(b) => b.yes.iter().chain(&b.no).find_map(tangle),
+        Item::Tangle(_, why, at) => Some((why, *at)),
+    }
 }
 
 /// How many loads and stores there are.
@@ -244,7 +265,7 @@ impl<'m> Builder<'_, '_, 'm> {
                     previous = None;
                 }
                 Item::If(b) => {
-                    self.branch(b, place, &mut nodes)?;
+                    self.branch(b, place, previous, &mut nodes)?;
                     previous = None;
                 }
                 Item::Tangle(..) => return Err(refuse(None, "control", "control flow without structure")),
@@ -361,28 +382,34 @@ impl<'m> Builder<'_, '_, 'm> {
         Ok(Node::Loop(c.id, body))
     }
 
-    fn branch(&mut self, b: &Branch<'m>, place: &Place, nodes: &mut Vec<Node>) -> Result<(), Refusal<'m>> {
+    fn branch(
+        &mut self,
+        b: &Branch<'m>,
+        place: &Place,
+        front: Option<usize>,
+        nodes: &mut Vec<Node>,
+    ) -> Result<(), Refusal<'m>> {
         let cfg = self.data.cx.values.cfg;
-        let inst = b.condition.as_inst();
-        let unknown = || refuse(inst, "condition", "loops run under a condition that is not affine");
         let merged = cfg.blocks[b.join].phis();
+        let ways: Vec<(bool, &[Item<'m>])> = [(true, &b.yes[..]), (false, &b.no[..])]
+            .into_iter()
+            .filter(|(_, items)| !items.is_empty() || !merged.is_empty())
+            .collect();
+        let saved = self.data.cx.assumed();
+        let affine: Option<Vec<_>> =
+            ways.iter().map(|(positive, _)| self.affine_way(b.condition, *positive, place)).collect();
+        let predicate = match affine {
+            Some(_) => None,
+            None => {
+                self.data.cx.restore(saved);
+                Some(self.predicate(b.condition, front)?)
+            }
+        };
         let mut ends = Vec::new();
-        for (positive, items) in [(true, &b.yes), (false, &b.no)] {
-            if items.is_empty() && merged.is_empty() {
-                continue;
-            }
-            let formula = self.data.cx.values.formula(b.condition, positive).ok_or_else(unknown)?;
-            for need in &formula.needs {
-                if !self.data.cx.need(place, need) {
-                    return Err(unknown());
-                }
-            }
-            let disjuncts = self.possible(place, formula.disjuncts);
-            for f in disjuncts.iter().flatten() {
-                self.data.cx.constraint(f).ok_or_else(unknown)?;
-            }
+        for (at, (positive, items)) in ways.into_iter().enumerate() {
             let mut inner = place.clone();
-            if let [only] = &disjuncts[..] {
+            let disjuncts = affine.as_ref().map(|all| all[at].clone());
+            if let Some([only]) = disjuncts.as_deref() {
                 inner.facts.extend(only.iter().cloned());
             }
             let mut body = self.flatten(items, &inner, None)?;
@@ -397,7 +424,11 @@ impl<'m> Builder<'_, '_, 'm> {
                 }
                 ends.push((end, blocks));
             }
-            nodes.push(Node::Guard { disjuncts, place: place.clone(), body });
+            nodes.push(match (disjuncts, predicate) {
+                (Some(disjuncts), _) => Node::Guard { disjuncts, place: place.clone(), body },
+                (None, Some(slot)) => Node::Predicate { slot, value: positive, body },
+                (None, None) => return Err(refuse(b.condition.as_inst(), "condition", UNKNOWN_CONDITION)),
+            });
         }
         for phi in merged {
             let value = |at: usize| {
@@ -414,6 +445,25 @@ impl<'m> Builder<'_, '_, 'm> {
             }
         }
         Ok(())
+    }
+
+    /// What holds exactly where a way of a condition is taken, if that is affine.
+    fn affine_way(&mut self, condition: Value<'m>, positive: bool, place: &Place) -> Option<Vec<Vec<Fact>>> {
+        let formula = self.data.cx.values.formula(condition, positive)?;
+        if !formula.needs.iter().all(|need| self.data.cx.need(place, need)) {
+            return None;
+        }
+        let disjuncts = self.possible(place, formula.disjuncts);
+        disjuncts.iter().flatten().all(|f| self.data.cx.constraint(f).is_some()).then_some(disjuncts)
+    }
+
+    /// The scalar that holds a condition, from the end of the section in front of its branch on.
+    fn predicate(&mut self, condition: Value<'m>, front: Option<usize>) -> Result<usize, Refusal<'m>> {
+        if self.data.cx.is_outside(condition) {
+            return Ok(self.data.live_in(condition, ScalarType::I1));
+        }
+        let unknown = || refuse(condition.as_inst(), "condition", UNKNOWN_CONDITION);
+        Ok(self.data.set_at_end(front.ok_or_else(unknown)?, condition, ScalarType::I1))
     }
 
     /// The disjuncts that may hold at a place: not both halves of `i != 0` where `i` is never negative.
@@ -512,9 +562,9 @@ impl<'m> Builder<'_, '_, 'm> {
                 super::leaves::Leaf::Slot(slot) if self.data.slots[slot].written => slot,
                 super::leaves::Leaf::Same(v) => match self.data.leaf(v, last)? {
                     super::leaves::Leaf::Slot(slot) if self.data.slots[slot].written => slot,
-                    _ => self.result(inst, ty, last),
+                    _ => self.data.set_at_end(last, inst.value(), ty),
                 },
-                _ => self.result(inst, ty, last),
+                _ => self.data.set_at_end(last, inst.value(), ty),
             };
             self.data.slots[slot].outgoing.push(inst);
         }
@@ -566,19 +616,6 @@ impl<'m> Builder<'_, '_, 'm> {
         Ok(self.kernel(name, statements, origins, original, assumptions, blocks, begin, behind))
     }
 
-    fn result(&mut self, inst: Inst<'m>, ty: ScalarType, last: usize) -> usize {
-        let slot = self.data.slots.len();
-        self.data.slots.push(super::leaves::Slot {
-            ty,
-            incoming: None,
-            outgoing: Vec::new(),
-            written: true,
-            of: inst.value(),
-        });
-        self.data.add_root(last, Root::Set { slot, value: inst.value() });
-        slot
-    }
-
     fn tree(
         &mut self,
         nodes: &[Node],
@@ -595,7 +632,7 @@ impl<'m> Builder<'_, '_, 'm> {
                     let only_loops = body.iter().all(|n| match n {
                         Node::Section(s) => leaves[*s].is_empty(),
                         Node::Loop(..) => true,
-                        Node::Guard { .. } => false,
+                        Node::Guard { .. } | Node::Predicate { .. } => false,
                     });
                     // What is checked at run time may have decided more.
                     let disjuncts = self.possible(place, disjuncts.clone());
@@ -613,6 +650,15 @@ impl<'m> Builder<'_, '_, 'm> {
                         condition.disjuncts.push(all);
                     }
                     children.push(Green::guard(condition.simplified(), inner));
+                }
+                Node::Predicate { slot, value, body } => {
+                    let array = self.data.slot_array(*slot);
+                    let condition = GuardCondition::Predicate { array, value: *value };
+                    let inner = self.tree(body, leaves, dims)?;
+                    children.push(match mutation::off(Rule::DataConditions) {
+                        true => inner,
+                        false => Green::guarded(Arc::new(condition), inner),
+                    });
                 }
                 Node::Loop(l, inner) => {
                     let unknown = || refuse(None, "trip-count", "bounds that are not affine");

@@ -97,7 +97,7 @@ impl<'m> Walker<'_, '_, 'm> {
                         let mut targets: Vec<usize> = cfg.loops[l].exits.iter().map(|e| e.1).collect();
                         targets.dedup();
                         let inner = self.loops_inside(Some(l));
-                        items.push(Item::Tangle(inner, why, l));
+                        items.push(Item::Tangle(inner, why, cfg.loops[l].header));
                         // Behind a loop with several exits is where they meet.
                         match targets[..] {
                             [] => return Ok(items),
@@ -295,7 +295,7 @@ impl<'m> Walker<'_, '_, 'm> {
                 Ok(cycle) => Item::Loop(cycle),
                 Err(why) => {
                     let inner = self.loops_inside(Some(c));
-                    Item::Tangle(inner, why, c)
+                    Item::Tangle(inner, why, loops[c].header)
                 }
             })
             .collect()

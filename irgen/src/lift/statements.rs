@@ -1,14 +1,15 @@
 //! Statements of a section: which effects belong together, and their operations.
 
 use loop_tree::{
-    Access, AccessId, AccessKind, ArrayId, BinaryOp, Constant, Intrinsic, Mask, Op, OpFlags, OpId, OpKind,
-    Reduction, ReductionOp, ScalarType, Statement, StmtFlags, VarId,
+    Access, AccessId, AccessKind, ArrayId, BinaryOp, CastOp, Constant, Intrinsic, Mask, Op, OpFlags, OpId,
+    OpKind, Reduction, ReductionOp, ScalarType, Statement, StmtFlags, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 use super::leaves::{Data, Leaf, Refusal, Root, Spot, impure, refuse};
 use super::memory::scalar_type;
+use super::numbered::Number;
 use super::ops::{binary_op, cast_op, error_number, flags_of, int_compare, intrinsic_of, real_compare};
 use crate::llvm::{Inst, Opcode, Value};
 use crate::mutation::{self, Rule};
@@ -43,6 +44,7 @@ impl<'m> Data<'_, '_, 'm> {
                 if let Some(block) = self.cx.values.cfg.home(i) {
                     self.control_reads(block, section, &mut reads, &mut seen)?;
                 }
+                self.number_reads(i, section, &mut reads, &mut seen)?;
                 i.operand(0).ok_or_else(|| refuse(Some(i), "store", "a store without a value"))?
             }
             Root::Set { value, .. } => value,
@@ -71,6 +73,7 @@ impl<'m> Data<'_, '_, 'm> {
                 let here = self.section_of.get(&i) == Some(&section);
                 let at = if here { self.order.get(&i).copied().unwrap_or(0) } else { 0 };
                 reads.push((Spot::Memory(i), at));
+                self.number_reads(i, section, reads, seen)?;
                 if here && let Some(block) = self.cx.values.cfg.home(i) {
                     self.control_reads(block, section, reads, seen)?;
                 }
@@ -105,6 +108,18 @@ impl<'m> Data<'_, '_, 'm> {
             }
         }
         Ok(())
+    }
+
+    /// What the number of an element that is not described is computed from.
+    fn number_reads(
+        &mut self,
+        access: Inst<'m>,
+        section: usize,
+        reads: &mut Reads<'m>,
+        seen: &mut FxHashSet<Value<'m>>,
+    ) -> Result<(), Refusal<'m>> {
+        let number = self.touches.get(&access).and_then(|t| t.number.clone());
+        number.iter().flat_map(|n| &n.terms).try_for_each(|(v, _)| self.value_reads(*v, section, reads, seen))
     }
 
     /// Whether what a statement computes for a value is never poison: exact integers, and operations on them that cannot
@@ -254,8 +269,13 @@ impl Data<'_, '_, '_> {
                 kind,
             };
         }
+        Access { array: self.slot_array(slot), subscripts: Some(Vec::new()), kind }
+    }
+
+    /// The array of a slot that stands for no element.
+    pub(super) fn slot_array(&self, slot: usize) -> ArrayId {
         let before = (0..slot).filter(|s| self.element(*s).is_none()).count();
-        Access { array: ArrayId::new(self.memories.len() + before), subscripts: Some(Vec::new()), kind }
+        ArrayId::new(self.memories.len() + before)
     }
 }
 
@@ -298,7 +318,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                     }
                 }
             }
-            let (access, ty, value, mask, inst) = match root {
+            let (kind, ty, mask, inst) = match root {
                 Root::Store(i) => {
                     let v =
                         i.operand(0).ok_or_else(|| refuse(Some(i), "store", "a store without a value"))?;
@@ -306,11 +326,15 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                     let block = self.data.cx.values.cfg.home(i).unwrap_or(0);
                     let mask = self.mask(block)?;
                     location = location.or_else(|| super::location(i));
-                    let (access, ty) = self.touch(i, mask.is_some())?;
+                    let (access, number, ty) = self.touch(i, mask.is_some(), mask)?;
                     if i.is_relaxed_store() {
                         self.flags |= StmtFlags::ATOMIC_RELAXED;
                     }
-                    (access, ty, value, mask, Some(i))
+                    let kind = match number {
+                        Some(at) => OpKind::StoreAt(access, at, value),
+                        None => OpKind::Store(access, value),
+                    };
+                    (kind, ty, mask, Some(i))
                 }
                 Root::Set { slot, value } => {
                     let inst = value.as_inst().filter(|i| self.data.section_of.get(i) == Some(&self.section));
@@ -319,10 +343,10 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                     let ty = self.data.slots[slot].ty;
                     self.accesses.push(self.data.slot_access(slot, AccessKind::Write));
                     let store = self.data.element(slot).map(|e| e.store);
-                    (AccessId::new(self.accesses.len() - 1), ty, value, None, store)
+                    (OpKind::Store(AccessId::new(self.accesses.len() - 1), value), ty, None, store)
                 }
             };
-            self.push(OpKind::Store(access, value), ty, mask, OpFlags::empty(), inst);
+            self.push(kind, ty, mask, OpFlags::empty(), inst);
         }
         // A store that merges several has no line of its own.
         if location.is_none() {
@@ -367,24 +391,63 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         }
     }
 
-    /// The access of a load or store.
-    fn touch(&mut self, i: Inst<'m>, masked: bool) -> Result<(AccessId, ScalarType), Refusal<'m>> {
+    /// The access of a load or store, and the number of its element where that has no subscripts.
+    fn touch(
+        &mut self,
+        i: Inst<'m>,
+        masked: bool,
+        mask: Option<Mask>,
+    ) -> Result<(AccessId, Option<OpId>, ScalarType), Refusal<'m>> {
         let touch = self.data.touches.get(&i).cloned();
         let touch = touch.ok_or_else(|| refuse(Some(i), "access", "an access that was not described"))?;
+        let number = match (&touch.subscripts, &touch.number) {
+            (Some(_), _) => None,
+            (None, Some(number)) if !i.is_relaxed_store() => Some(self.number(number, mask)?),
+            _ => {
+                let why = "which element is accessed is not known when the loop begins";
+                return Err(refuse(Some(i), "subscript", why));
+            }
+        };
         let kind = match i.opcode() {
             Opcode::Load => AccessKind::Read,
             _ if masked || touch.subscripts.is_none() => AccessKind::MayWrite,
             _ => AccessKind::Write,
         };
-        if touch.subscripts.is_none() {
-            return Err(refuse(
-                Some(i),
-                "subscript",
-                "which element is accessed is not known when the loop begins",
-            ));
-        }
         self.accesses.push(Access { array: ArrayId::new(touch.memory), subscripts: touch.subscripts, kind });
-        Ok((AccessId::new(self.accesses.len() - 1), touch.ty))
+        Ok((AccessId::new(self.accesses.len() - 1), number, touch.ty))
+    }
+
+    /// The number of an element, under the mask of its access.
+    fn number(&mut self, number: &Number<'m>, mask: Option<Mask>) -> Result<OpId, Refusal<'m>> {
+        let (i64, none) = (ScalarType::I64, OpFlags::empty());
+        let constant = |this: &mut Self, c: i64| {
+            this.push(OpKind::Const(Constant { ty: i64, bits: c as u64 }), i64, None, none, None)
+        };
+        let mut sum = None;
+        for &(value, factor) in &number.terms {
+            let mut term = self.value(value)?;
+            if self.ops[term.index()].ty != i64 {
+                term = self.push(OpKind::Cast(CastOp::SExt, term), i64, mask, none, None);
+            }
+            if factor != 1 {
+                let factor = constant(self, factor);
+                term = self.push(OpKind::Binary(BinaryOp::Mul, term, factor), i64, mask, none, None);
+            }
+            sum = Some(match sum {
+                Some(before) => self.push(OpKind::Binary(BinaryOp::Add, before, term), i64, mask, none, None),
+                None => term,
+            });
+        }
+        if let Some(before) = sum
+            && number.constant == 0
+        {
+            return Ok(before);
+        }
+        let last = constant(self, number.constant);
+        Ok(match sum {
+            Some(before) => self.push(OpKind::Binary(BinaryOp::Add, before, last), i64, mask, none, None),
+            None => last,
+        })
     }
 
     fn read_slot(&mut self, slot: usize) -> Result<OpId, Refusal<'m>> {
@@ -521,8 +584,12 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             Leaf::Same(w) => self.value(w)?,
             Leaf::Load(i) => {
                 let mask = self.mask_of(i)?;
-                let (access, ty) = self.touch(i, false)?;
-                self.push(OpKind::Load(access), ty, mask, none, Some(i))
+                let (access, number, ty) = self.touch(i, false, mask)?;
+                let kind = match number {
+                    Some(at) => OpKind::LoadAt(access, at),
+                    None => OpKind::Load(access),
+                };
+                self.push(kind, ty, mask, none, Some(i))
             }
             Leaf::Join(phi) => self.join(phi)?,
             Leaf::Op(i) => self.operation(i, ty)?,
@@ -606,9 +673,7 @@ enum Way {
 fn reduction(ops: &[Op], accesses: &[Access]) -> Option<Reduction> {
     let last = ops.last()?;
     let OpKind::Store(write, value) = last.kind else { return None };
-    if ops.iter().any(|o| o.mask.is_some())
-        || ops.iter().filter(|o| matches!(o.kind, OpKind::Store(..))).count() != 1
-    {
+    if ops.iter().any(|o| o.mask.is_some()) || ops.iter().filter(|o| o.kind.is_store()).count() != 1 {
         return None;
     }
     let target = &accesses[write.index()];

@@ -132,7 +132,7 @@ fn effects_end_a_region_with_their_reason() {
     );
     let indirect =
         "%v = load i64, ptr %q\n%r = getelementptr inbounds double, ptr %a, i64 %v\nstore double 0.0, ptr %r";
-    assert_eq!(codes(indirect), ["subscript"]);
+    assert!(codes(indirect).is_empty());
 }
 
 #[test]

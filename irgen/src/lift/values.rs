@@ -7,7 +7,7 @@ use analyses::closed_forms::{Address, ClosedForm, Fact, LoopExit, Need, Poly, Sy
 use super::cfg::Cfg;
 use super::closed_forms::FunctionForms;
 use super::options::LiftOptions;
-use crate::llvm::{Inst, IntPredicate, Opcode, PoisonFlags, TypeKind, Value};
+use crate::llvm::{DataLayout, Inst, IntPredicate, Opcode, PoisonFlags, TypeKind, Value};
 
 /// A disjunction of conjunctions; exact where the needs hold.
 #[derive(Clone, Debug)]
@@ -19,6 +19,7 @@ pub(super) struct Formula {
 /// Values of one function.
 pub(super) struct Values<'a, 'm> {
     pub(super) cfg: &'a Cfg<'m>,
+    pub(super) layout: DataLayout<'m>,
     /// What else to ask.
     pub(super) options: &'a LiftOptions,
     /// What users want of each loop, or of one around it.
@@ -47,11 +48,12 @@ pub(super) fn int_bits(v: Value<'_>) -> Option<u32> {
 impl<'a, 'm> Values<'a, 'm> {
     pub(super) fn new(
         cfg: &'a Cfg<'m>,
+        layout: DataLayout<'m>,
         options: &'a LiftOptions,
         forms: FunctionForms<'a, 'm>,
         wishes: Vec<Option<String>>,
     ) -> Self {
-        Values { cfg, options, wishes, forms, depth: 0 }
+        Values { cfg, layout, options, wishes, forms, depth: 0 }
     }
 
     pub(super) fn symbols(&self) -> &Symbols<Value<'m>> {

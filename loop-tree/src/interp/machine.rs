@@ -218,6 +218,14 @@ impl<O: Observer> Execution<'_, O> {
         }
     }
 
+    /// The address of the element of this number; those of buffers have none.
+    fn numbered(&mut self, a: &Accessed, number: i64) -> Result<usize, InterpErrorKind> {
+        match (self.frames.of(a.array), &a.private) {
+            (None, None) => self.layout.numbered_address(a.array, number),
+            _ => Err(InterpErrorKind::UnknownElement(a.id)),
+        }
+    }
+
     /// Bits of an element of a private scalar; what was not set is garbage.
     fn element(&self, array: ArrayId, element: Vec<i64>) -> u64 {
         let size = self.layout.arrays[array.index()].element.size();
@@ -317,6 +325,23 @@ impl<O: Observer> Execution<'_, O> {
                         self.memory.store(address, size, bits);
                     }
                 }
+                Some(bits)
+            }
+            Action::LoadAt(a, number) => {
+                let number = self.observed(at, *number)? as i64;
+                let a = &code.accesses[*a];
+                let (address, size) = (self.numbered(a, number)?, step.ty.size() as usize);
+                self.access(id, a, address, size);
+                let bits = self.memory.load(address, size);
+                (bits & !mask(step.ty) == 0).then_some(bits)
+            }
+            Action::StoreAt(a, number, v) => {
+                let number = self.observed(at, *number)? as i64;
+                let bits = self.observed(at, *v)?;
+                let a = &code.accesses[*a];
+                let (address, size) = (self.numbered(a, number)?, step.ty.size() as usize);
+                self.access(id, a, address, size);
+                self.memory.store(address, size, bits);
                 Some(bits)
             }
             Action::Binary(op, x, y) => {

@@ -132,6 +132,22 @@ impl Layout {
         }
         Ok(a.base + element * a.element.size() as usize)
     }
+
+    /// The address of an element by its number, row-major.
+    pub(super) fn numbered_address(&self, array: ArrayId, number: i64) -> Result<usize, InterpErrorKind> {
+        let a = &self.arrays[array.index()];
+        let count: i64 = a.extents.iter().product();
+        if number < 0 || number >= count {
+            let array = a.name.to_string();
+            return Err(InterpErrorKind::OutOfBounds {
+                array,
+                dimension: 0,
+                subscript: number,
+                extent: count,
+            });
+        }
+        Ok(a.base + number as usize * a.element.size() as usize)
+    }
 }
 
 /// Bytes, and where the arrays lie in them.

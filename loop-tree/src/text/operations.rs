@@ -5,6 +5,9 @@
 //!   %0 = load A[i]
 //!   %1 = cmp folt %0, %0
 //!   store B[i], %0 if %1
+//!   %2 = fptosi i64 %0
+//!   %3 = load A[*] at %2       ; the element of this number, row-major
+//!   store B[*] at %2, %3
 //!   maywrite C[*]              ; an access that no operation refers to
 //! }
 //! ```
@@ -119,17 +122,24 @@ impl Parser {
                 let given = self.optional_type();
                 let access = self.used_access(block, AccessKind::Read)?;
                 ty = given.unwrap_or(self.element_type(block, access));
-                OpKind::Load(access)
+                match self.eat_word("at") {
+                    true => OpKind::LoadAt(access, self.use_op(block)?),
+                    false => OpKind::Load(access),
+                }
             }
             "store" => {
                 let given = self.optional_type();
                 let inline = !self.is("#");
                 let access = self.used_access(block, AccessKind::Write)?;
+                let at = if self.eat_word("at") { Some(self.use_op(block)?) } else { None };
                 self.expect(",")?;
                 let value = self.use_op(block)?;
                 ty = given.unwrap_or(block.ops[value.index()].ty);
                 store = inline.then_some(access);
-                OpKind::Store(access, value)
+                match at {
+                    Some(at) => OpKind::StoreAt(access, at, value),
+                    None => OpKind::Store(access, value),
+                }
             }
             "const" => {
                 ty = self.scalar_type()?;

@@ -163,7 +163,11 @@ fn piece(names: &Names, s: &Statement, id: OpId) -> Option<Piece> {
         }
         OpKind::Test(c) => atom(format!("test({})", names.constraint(c))),
         OpKind::Load(a) => atom(element(names, s.accesses.get(a.index())?)),
-        OpKind::Store(..) | OpKind::Pure(..) | OpKind::Opaque(..) => return None,
+        OpKind::Store(..)
+        | OpKind::LoadAt(..)
+        | OpKind::StoreAt(..)
+        | OpKind::Pure(..)
+        | OpKind::Opaque(..) => return None,
         OpKind::Binary(b, x, y) => {
             let sign = ["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"]
                 .into_iter()
@@ -258,11 +262,7 @@ fn complete(names: &Names, s: &Statement, indent: usize, out: &mut String) {
     }
     let mut next = 0;
     for (id, op) in s.ops() {
-        let used = match &op.kind {
-            OpKind::Load(a) | OpKind::Store(a, _) if inline => Some(a.index()),
-            _ => None,
-        };
-        if let Some(used) = used {
+        if let Some(used) = op.kind.access().filter(|_| inline).map(AccessId::index) {
             s.accesses[next..used].iter().for_each(|a| line(declared(a)));
             next = used + 1;
         }
@@ -281,15 +281,11 @@ fn complete(names: &Names, s: &Statement, indent: usize, out: &mut String) {
 fn accesses_in_place(s: &Statement) -> bool {
     let mut next = 0;
     s.ops.iter().all(|op| {
-        let (a, wanted) = match &op.kind {
-            OpKind::Load(a) => (*a, AccessKind::Read),
-            OpKind::Store(a, _) => match s.accesses.get(a.index()) {
-                Some(access) if op.mask.is_some() || access.subscripts.is_none() => {
-                    (*a, AccessKind::MayWrite)
-                }
-                _ => (*a, AccessKind::Write),
-            },
-            _ => return true,
+        let Some(a) = op.kind.access() else { return true };
+        let wanted = match s.accesses.get(a.index()) {
+            _ if !op.kind.is_store() => AccessKind::Read,
+            Some(access) if op.mask.is_some() || access.subscripts.is_none() => AccessKind::MayWrite,
+            _ => AccessKind::Write,
         };
         let ok = a.index() >= next && s.accesses.get(a.index()).is_some_and(|a| a.kind == wanted);
         next = a.index() + 1;
@@ -327,6 +323,13 @@ fn operation(names: &Names, s: &Statement, id: OpId, op: &Op, inline: bool) -> S
             let usual = s.ops.get(v.index()).map(|o| o.ty);
             format!("store {flags}{}{}, {}", optional(usual), access(a), value(v))
         }
+        OpKind::LoadAt(a, at) => {
+            format!("load {flags}{}{} at {}", optional(element_type(a)), access(a), value(at))
+        }
+        OpKind::StoreAt(a, at, v) => {
+            let usual = s.ops.get(v.index()).map(|o| o.ty);
+            format!("store {flags}{}{} at {}, {}", optional(usual), access(a), value(at), value(v))
+        }
         OpKind::Binary(b, x, y) => format!("{} {flags}{ty} {}", b.name(), values(&[*x, *y])),
         OpKind::Cast(c, x) => format!("{} {flags}{ty} {}", c.name(), value(x)),
         OpKind::Compare(p, x, y) => format!("cmp {flags}{} {}", p.name(), values(&[*x, *y])),
@@ -335,7 +338,7 @@ fn operation(names: &Names, s: &Statement, id: OpId, op: &Op, inline: bool) -> S
         OpKind::Pure(n, x) => format!("pure {flags}{n} {ty} ({})", values(x)),
         OpKind::Opaque(n, x) => format!("opaque {flags}{n} {ty} ({})", values(x)),
     };
-    if !matches!(op.kind, OpKind::Store(..)) {
+    if !op.kind.is_store() {
         text.insert_str(0, &format!("%{} = ", id.0));
     }
     if let Some(mask) = &op.mask {

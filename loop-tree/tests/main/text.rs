@@ -75,6 +75,8 @@ fn complete_statements_keep_everything() {
         "%0 = const f32 0x7fc00001 %1 = pure 2 i64 (%0) %2 = pure 0 f32 ()",
         "%0 = const f32 0x7fc00001 %1 = call contract fma f32 (%0, %0, %0) %2 = fptosi i16 %1 %3 = cmp ninf fult %0, %1",
         "read A[*]",
+        "%0 = affine i64 (i) %1 = load A[*] at %0 store A[*] at %0, %1",
+        "read A[*] maywrite A[*] %0 = affine i64 (i) %1 = load #0 at %0 store #1 at %0, %1",
         "",
     ] {
         let program = parse(&body(ops)).unwrap_or_else(|e| panic!("{ops}: {e}"));

@@ -5,7 +5,7 @@ use super::{
     private_address,
 };
 use loop_tree::{
-    AccessId, AccessKind, ArrayId, Kernel, Op, OpKind, Path, PrivateElement, ReductionOp, RuntimeCondition,
+    AccessId, AccessKind, ArrayId, Kernel, Op, Path, PrivateElement, ReductionOp, RuntimeCondition,
     StmtFlags, StmtId,
 };
 use std::collections::{BTreeSet, HashMap};
@@ -269,7 +269,7 @@ fn swapped(
         let lane = time.remove(depth);
         for touch in touches(kernel, execution, instance, params, places)? {
             let position = touch.access.and_then(|access| {
-                let of = |op: &Op| matches!(op.kind, OpKind::Load(a) | OpKind::Store(a, _) if a == access);
+                let of = |op: &Op| op.kind.access() == Some(access);
                 kernel.statement(instance.statement).ops.iter().position(of)
             });
             let position = position.unwrap_or(0);

@@ -141,7 +141,7 @@ impl<'p> Judge<'_, 'p> {
         copies.into_iter().filter(|_| !left_out).map(touch).collect()
     }
 
-    fn unsupported(&self, why: &'static str) -> Witness {
+    pub(super) fn unsupported(&self, why: &'static str) -> Witness {
         Unsupported::Buffer { path: self.buffer.path.clone(), why }.into()
     }
 }
