@@ -1,9 +1,9 @@
 ; A condition that is poison where the loops around it do not run: what the new code branches by is fixed.
 ; regions: 1
-define void @test(ptr noalias %a, i64 %n, i32 %x) {
+; emitted: freeze i1
+define void @test(ptr noalias %a, i64 %n, float %x) {
 start:
-  %sum = add nsw i32 %x, 2147483647
-  %is = icmp sgt i32 %sum, 5
+  %is = fcmp nnan ogt float %x, 5.0
   br label %rows
 rows:
   %i = phi i64 [ 0, %start ], [ %i.next, %row.end ]
@@ -20,7 +20,7 @@ inner:
   %at = mul nuw nsw i64 %i, 8
   %index = add nuw nsw i64 %at, %j
   %to = getelementptr inbounds i32, ptr %a, i64 %index
-  store i32 %x, ptr %to
+  store i32 3, ptr %to
   %j.next = add nuw nsw i64 %j, 1
   %more = icmp slt i64 %j.next, 8
   br i1 %more, label %inner, label %inner.end
@@ -33,7 +33,8 @@ end:
   ret void
 }
 define i64 @entry(ptr %p) {
-  call void @test(ptr %p, i64 0, i32 9)
-  call void @test(ptr %p, i64 7, i32 -3)
+  call void @test(ptr %p, i64 0, float 0x7FF8000000000000)
+  call void @test(ptr %p, i64 7, float 9.0)
+  call void @test(ptr %p, i64 5, float -3.0)
   ret i64 0
 }

@@ -170,6 +170,8 @@ pub enum Stmt {
 pub enum Lvalue {
     /// An element.
     Element(usize, Vec<Index>),
+    /// An element at a place that depends on data, as of [`Value::Indirect`].
+    Indirect(usize, Index, Box<Value>),
     /// A scalar.
     Scalar(usize),
 }

@@ -219,6 +219,10 @@ impl Walk<'_> {
                 self.value(value)?;
                 match place {
                     Lvalue::Element(array, subscripts) => self.access(*array, subscripts, 0)?,
+                    Lvalue::Indirect(array, index, inner) => {
+                        self.value(inner)?;
+                        self.access(*array, std::slice::from_ref(index), 3)?;
+                    }
                     Lvalue::Scalar(s) if *s < self.function.scalars.len() => {}
                     Lvalue::Scalar(_) => return Err(Misfit::Unbound),
                 }

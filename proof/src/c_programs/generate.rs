@@ -26,12 +26,14 @@ pub struct Profile {
     pub own_scalars: u32,
     /// Functions with an array of their own that is allocated.
     pub temporaries: u32,
+    /// Bounds that are products of parameters.
+    pub products: u32,
 }
 
 impl Default for Profile {
     fn default() -> Self {
         let profile = Profile { depth: 4, statements: 6, odd: 8, data_dependent: 10, ..Self::affine() };
-        Profile { exits: 4, opaque: 2, ..profile }
+        Profile { exits: 4, opaque: 2, products: 8, ..profile }
     }
 }
 
@@ -47,6 +49,7 @@ impl Profile {
             opaque: 0,
             own_scalars: 0,
             temporaries: 0,
+            products: 0,
         }
     }
 }
@@ -365,6 +368,10 @@ impl<'a> Generator<'a> {
 
     fn extent(&mut self) -> Index {
         match self.small_param() {
+            Some(p) if self.chance(self.profile.products) => {
+                let factor = self.small_param().unwrap_or(p);
+                Index::Mul(Box::new(Index::Param(p)), Box::new(Index::Param(factor)))
+            }
             Some(p) => {
                 let by = if self.chance(60) { 0 } else { self.rng.i64(-2..=1) };
                 Index::Param(p).offset(by)
@@ -493,6 +500,12 @@ impl<'a> Generator<'a> {
             return (Lvalue::Scalar(s), self.scalars[s].ty);
         }
         let a = self.rng.usize(0..self.arrays.len());
+        if self.arrays[a].rank == 1
+            && self.chance(self.profile.data_dependent / 2)
+            && let Some(inner) = self.integer()
+        {
+            return (Lvalue::Indirect(a, self.subscript(), Box::new(inner)), self.arrays[a].element);
+        }
         (Lvalue::Element(a, self.subscripts(a)), self.arrays[a].element)
     }
 
@@ -500,14 +513,10 @@ impl<'a> Generator<'a> {
         match self.rng.u32(0..100) {
             0..70 => {
                 let a = self.rng.usize(0..self.arrays.len());
-                let integer: Vec<usize> =
-                    (0..self.arrays.len()).filter(|a| self.arrays[*a].element.is_int()).collect();
                 if self.arrays[a].rank == 1
-                    && !integer.is_empty()
                     && self.chance(self.profile.data_dependent / 3)
+                    && let Some(inner) = self.integer()
                 {
-                    let inner = self.pick(&integer);
-                    let inner = Value::Element(inner, self.subscripts(inner));
                     return self.converted(ty, self.arrays[a].element, |g| {
                         Value::Indirect(a, g.subscript(), Box::new(inner))
                     });
@@ -521,6 +530,13 @@ impl<'a> Generator<'a> {
             80..88 => Value::Index(ty, self.subscript()),
             _ => Value::Constant(ty, self.rng.i64(-6..=12)),
         }
+    }
+
+    /// An element of an array of integers.
+    fn integer(&mut self) -> Option<Value> {
+        let all: Vec<usize> = (0..self.arrays.len()).filter(|a| self.arrays[*a].element.is_int()).collect();
+        let array = (!all.is_empty()).then(|| self.pick(&all))?;
+        Some(Value::Element(array, self.subscripts(array)))
     }
 
     fn converted(&mut self, ty: Element, from: Element, make: impl FnOnce(&mut Self) -> Value) -> Value {

@@ -150,6 +150,10 @@ fn statements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
                     result.push(vec![Stmt::Assign(Lvalue::Element(*array, new), *op, value.clone())]);
                 }
             }
+            if let Lvalue::Indirect(array, index, _) = place {
+                let plain = Lvalue::Element(*array, vec![index.clone()]);
+                result.push(vec![Stmt::Assign(plain, *op, value.clone())]);
+            }
         }
         Stmt::Break | Stmt::Continue | Stmt::Return | Stmt::Call(_) => {}
     }

@@ -221,11 +221,23 @@ impl Writer<'_> {
         text
     }
 
+    /// An element of which the inner value names the place.
+    fn indirect(&self, array: usize, index: &Index, inner: &Value) -> String {
+        let offset = self.extents.get(array).and_then(|e| e.offsets.first()).copied().unwrap_or(0);
+        let (inner, from) = self.value(inner);
+        let inner = convert(&inner, from, Element::Int(IntType::I32));
+        format!("a{array}[{} + ({inner} & 3)]", index.clone().offset(offset).text())
+    }
+
     fn assign(&self, place: &Lvalue, op: AssignOp, value: &Value) -> String {
         let (target, ty, bounded) = match place {
             Lvalue::Element(a, subscripts) => {
                 let ty = self.function.arrays.get(*a).map_or(Element::F64, |a: &Array| a.element);
                 (self.element(*a, subscripts), ty, false)
+            }
+            Lvalue::Indirect(a, index, inner) => {
+                let ty = self.function.arrays.get(*a).map_or(Element::F64, |a: &Array| a.element);
+                (self.indirect(*a, index, inner), ty, false)
             }
             Lvalue::Scalar(s) => {
                 let scalar = self.function.scalars.get(*s);
@@ -284,10 +296,7 @@ impl Writer<'_> {
             }
             Value::Indirect(a, index, inner) => {
                 let ty = self.function.arrays.get(*a).map_or(Element::F64, |a| a.element);
-                let offset = self.extents.get(*a).and_then(|e| e.offsets.first()).copied().unwrap_or(0);
-                let (inner, from) = self.value(inner);
-                let inner = convert(&inner, from, Element::Int(IntType::I32));
-                (format!("a{a}[{} + ({inner} & 3)]", index.clone().offset(offset).text()), ty)
+                (self.indirect(*a, index, inner), ty)
             }
             Value::Scalar(s) => {
                 (format!("s{s}"), self.function.scalars.get(*s).map_or(Element::F64, |s| s.ty))
