@@ -425,7 +425,6 @@ fn of_ir(bytes: Vec<u8>, name: String, settings: Settings) -> Result<Module, Fai
             function.remarks.iter().map(|r| format!("{}: {} [{}]", function.name, r.message, r.code)),
         );
     }
-    drop(session);
     Ok(Module { data, regions, remarks })
 }
 

@@ -115,29 +115,26 @@ pub fn order_violation(
         return Ok(extra.map(|i| Violation::Coverage { statement: i.statement, dims: i.dims.clone() }));
     }
 
-    // Latest position of earlier accesses to each byte, apart by accumulator and operator, whose updates commute.
-    #[derive(Default)]
-    struct Latest(Vec<(Option<(ReductionOp, ArrayId)>, bool, usize, usize)>); // class, writes, position, index in the original
-    let mut bytes: HashMap<i64, Latest> = HashMap::new();
+    let mut bytes: HashMap<i64, Vec<Latest>> = HashMap::new();
     for (index, instance) in original.instances.iter().enumerate() {
         let at = position[&(instance.statement, &instance.dims[..])];
         let touched = touches(kernel, original, instance, params, places)?;
         for t in &touched {
             let Some(latest) = bytes.get(&t.address) else { continue };
-            for (class, writes, before, source) in &latest.0 {
-                let conflict = (t.writes || *writes) && (class.is_none() || *class != t.reduction);
-                if conflict && *before > at {
-                    let first = name(&original.instances[*source]);
+            for l in latest {
+                let conflict = (t.writes || l.writes) && (l.class.is_none() || l.class != t.reduction);
+                if conflict && l.position > at {
+                    let first = name(&original.instances[l.index]);
                     return Ok(Some(Violation::Order { first, second: name(instance) }));
                 }
             }
         }
         for t in touched {
             let latest = bytes.entry(t.address).or_default();
-            match latest.0.iter_mut().find(|(c, w, ..)| *c == t.reduction && *w == t.writes) {
-                Some(entry) if entry.2 < at => (entry.2, entry.3) = (at, index),
+            match latest.iter_mut().find(|l| l.class == t.reduction && l.writes == t.writes) {
+                Some(l) if l.position < at => (l.position, l.index) = (at, index),
                 Some(_) => {}
-                None => latest.0.push((t.reduction, t.writes, at, index)),
+                None => latest.push(Latest { class: t.reduction, writes: t.writes, position: at, index }),
             }
         }
     }
@@ -145,6 +142,16 @@ pub fn order_violation(
         return Ok(Some(v));
     }
     marks(kernel, variant, params, places)
+}
+
+/// The access of a byte that comes last in the variant, of those that came earlier in the original.
+struct Latest {
+    /// Accumulator and operator, whose updates commute.
+    class: Option<(ReductionOp, ArrayId)>,
+    writes: bool,
+    /// In the variant, and in the original.
+    position: usize,
+    index: usize,
 }
 
 /// What a marked loop carries.
