@@ -13,7 +13,7 @@
 //! ```
 //! Keeps the statement instances and their order.
 //! Applies to neighbours in a sequence, with equal steps of 1 and bodies that are equal up to names, where an upper bound of
-//! the first is a lower bound of the second and the other bounds are equal, or are the only ones.
+//! the first is a lower bound of the second and the other bounds are equal, or missing where the context implies them.
 
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform, nest};
 use loop_tree::{Affine, Green, LoopHeader, Node, Path, canonical};
@@ -44,14 +44,21 @@ impl Transform for Concatenate {
             )
             .and(&second.path));
         }
-        let Some((lower, upper)) = joined(a, b) else {
-            return Err(Refusal::new(
-                "not-adjacent",
-                &first.path,
-                "the second range does not begin where the first ends",
-            )
-            .and(&second.path));
+        let apart = || {
+            let message = "the second range does not begin where the first ends";
+            Err(Refusal::new("not-adjacent", &first.path, message).and(&second.path))
         };
+        let Some((lower, upper, point)) = joined(a, b) else { return apart() };
+        // The other bounds may be missing where the context implies them, as it does of the tree that is canonical with them.
+        let with = |bounds: &[Affine]| [&[point.clone()], bounds].concat();
+        let whole_first = nest::header(a.var, lower.clone(), with(&upper), 1, a.kind);
+        let whole_second = nest::header(b.var, with(&lower), upper.clone(), 1, b.kind);
+        for (site, header) in [(&first, whole_first), (&second, whole_second)] {
+            let whole = cx.replace(&site.path, Green::for_loop(header, site.body.clone()))?;
+            if canonical(cx.kernel, &whole) != *cx.root {
+                return apart();
+            }
+        }
         let body =
             Green::for_loop(nest::header(a.var, lower.clone(), upper.clone(), 1, a.kind), first.body.clone());
         let other = Green::for_loop(nest::header(b.var, lower, upper, 1, b.kind), second.body.clone());
@@ -76,8 +83,8 @@ fn position(cx: &Context<'_>, site: &Site<'_>) -> Result<(Path, usize), Refusal>
     }
 }
 
-/// Bounds of the union of two ranges that meet.
-fn joined(a: &LoopHeader, b: &LoopHeader) -> Option<(Vec<Affine>, Vec<Affine>)> {
+/// Bounds of the union of two ranges that meet, and the point where they do; the other bounds of either may be missing.
+fn joined(a: &LoopHeader, b: &LoopHeader) -> Option<(Vec<Affine>, Vec<Affine>, Affine)> {
     let meeting = a.upper().iter().filter(|point| b.lower().contains(point));
     let without = |list: &[Affine], point: &Affine| -> Vec<Affine> {
         list.iter().filter(|e| *e != point).cloned().collect()
@@ -92,7 +99,7 @@ fn joined(a: &LoopHeader, b: &LoopHeader) -> Option<(Vec<Affine>, Vec<Affine>)> 
         .filter(|point| {
             same(without(a.upper(), point), b.upper()) && same(without(b.lower(), point), a.lower())
         })
-        .map(|_| (a.lower().to_vec(), b.upper().to_vec()))
+        .map(|point| (a.lower().to_vec(), b.upper().to_vec(), point.clone()))
         .next()
 }
 
@@ -120,5 +127,19 @@ impl Concatenate {
 impl fmt::Display for Concatenate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "concatenate({})", self.first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::*;
+
+    #[test]
+    fn missing_bounds_are_implied() {
+        let k = kernel(&[("S", "i")]);
+        check(&k, "for i in 0..4 { S } for i in 4..9 { S }", "concatenate(@0)", "for i in 0..9 { S }");
+        // M may lie behind N, or in front of 0.
+        refuse(&k, "for i in 0..M { S } for i in M..N { S }", "concatenate(@0)", "not-adjacent");
+        refuse(&k, "for i in 0..min(N, M) { S } for i in M..N { S }", "concatenate(@0)", "not-adjacent");
     }
 }
