@@ -50,7 +50,7 @@ impl Transform for Concatenate {
         };
         let Some((lower, upper, point)) = joined(a, b) else { return apart() };
         // The other bounds may be missing where the context implies them, as it does of the tree that is canonical with them.
-        let with = |bounds: &[Affine]| [&[point.clone()], bounds].concat();
+        let with = |bounds: &[Affine]| [std::slice::from_ref(&point), bounds].concat();
         let whole_first = nest::header(a.var, lower.clone(), with(&upper), 1, a.kind);
         let whole_second = nest::header(b.var, with(&lower), upper.clone(), 1, b.kind);
         for (site, header) in [(&first, whole_first), (&second, whole_second)] {
