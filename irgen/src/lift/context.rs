@@ -379,7 +379,11 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     fn fits(&mut self, place: &Place, need: &Need) -> bool {
         let inside =
             |range: Option<(i128, i128)>| range.is_some_and(|(a, b)| need.low <= a && b <= need.high);
-        if inside(self.interval(place, &need.poly, self.bound, &mut Vec::new())) {
+        // Only what has been limited already is as small as that.
+        let mut used = Vec::new();
+        if inside(self.interval(place, &need.poly, self.bound, &mut used))
+            && used.iter().all(|s| self.bounded.contains(s))
+        {
             return true;
         }
         for bits in BOUNDS {
