@@ -10,6 +10,7 @@
 //! | `; kernel: text` | `.ll` | the text of some kernel holds this |
 //! | `; count 2: text` | `.ll` | so often it is in the IR in which each region was emitted in its original order, the original code included |
 //! | `; emitted: text` | `.ll` | it is in there more often than in the original |
+//! | `; allocations: 1` | `.ll` | so many allocations succeed, and no more; `i64 @held()` is how many are not given back |
 //! | `; memory: f64` | `.ll` | the block holds numbers of this type: `i32` (if nothing is said), `f32`, `f64` |
 //! | `; allowed: recipe` | both | the recipe applies, and the oracle allows the result, perhaps under conditions |
 //! | `; always: recipe` | both | the same without conditions |
@@ -304,6 +305,12 @@ fn run(module: &Module<'_>, content: &str) -> Result<Option<Outcome>, String> {
     }
     let jit = Jit::new(OptLevel::None).map_err(|e| e.to_string())?;
     load_threads(&jit, module).map_err(|e| e.to_string())?;
+    if let Some(most) = number::<u64>(content, "allocations:")? {
+        let context = Context::new();
+        let short = ALLOCATOR.replace("MOST", &most.to_string());
+        let short = context.parse(short.as_bytes(), "allocator").map_err(|e| e.to_string())?;
+        jit.add(&short).map_err(|e| e.to_string())?;
+    }
     jit.add(module).map_err(|e| e.to_string())?;
     // SAFETY: by the convention of cases; the JIT lives until the call is made.
     let entry: unsafe extern "C" fn(*mut u64) -> i64 =
@@ -318,6 +325,42 @@ fn run(module: &Module<'_>, content: &str) -> Result<Option<Outcome>, String> {
     };
     Ok(isolated(1, SECONDS, &work).map_err(|e| e.to_string())?.first().copied())
 }
+
+/// An allocator that has memory for some allocations only, in the place of the process's.
+const ALLOCATOR: &str = "
+@made = global i64 0
+@open = global i64 0
+declare ptr @calloc(i64, i64)
+define ptr @malloc(i64 %bytes) noinline optnone {
+  %n = load i64, ptr @made
+  %more = icmp ult i64 %n, MOST
+  br i1 %more, label %give, label %none
+give:
+  %next = add i64 %n, 1
+  store i64 %next, ptr @made
+  %o = load i64, ptr @open
+  %o.more = add i64 %o, 1
+  store i64 %o.more, ptr @open
+  %p = call ptr @calloc(i64 1, i64 %bytes)
+  ret ptr %p
+none:
+  ret ptr null
+}
+define void @free(ptr %p) noinline optnone {
+  %null = icmp eq ptr %p, null
+  br i1 %null, label %end, label %back
+back:
+  %o = load i64, ptr @open
+  %o.less = sub i64 %o, 1
+  store i64 %o.less, ptr @open
+  br label %end
+end:
+  ret void
+}
+define i64 @held() {
+  %o = load i64, ptr @open
+  ret i64 %o
+}";
 
 /// Small numbers, different ones next to each other.
 fn memory(kind: &str) -> Vec<u64> {

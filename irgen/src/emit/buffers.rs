@@ -203,6 +203,9 @@ impl<'m> Emitter<'m, '_> {
             self.memory.pointers.insert(path.clone(), (pointer, *lanes));
         }
         self.memory.free = Some(free);
+        if mutation::off(Rule::Allocations) {
+            all = context.i1().const_int(1)?;
+        }
         self.builder.cond_br(all, start, failed)?;
         self.builder.position_at_end(failed)?;
         self.release()?;
