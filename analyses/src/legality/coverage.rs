@@ -202,9 +202,7 @@ impl Coverage<'_> {
                 let key = (original.shape, new[i].shape, new[j].shape);
                 let overlap = || -> Result<Overlap, Fault> {
                     let mut both = domain.clone();
-                    for c in a.constraints.iter().chain(&b.constraints) {
-                        both.require(c, &dims)?;
-                    }
+                    both.require_all(a.constraints.iter().chain(&b.constraints), &dims)?;
                     Ok(self.solver.find(&both)?)
                 };
                 if let Some(point) = remembered!(self, memo.overlaps, key, overlap()) {
@@ -296,9 +294,11 @@ impl Coverage<'_> {
     /// Whether it is easily proved that all points of the system satisfy the constraint.
     fn implied(&self, system: &Posed, c: &Constraint, vars: &[Row]) -> Result<bool, Fault> {
         for negation in c.negated() {
-            let mut system = system.clone();
-            system.require(&negation, vars)?;
-            if !self.solver.refutes(&system)? {
+            let refuted = match system.system().row_of(&negation, vars)? {
+                Some(row) => self.solver.refutes_with(system, &row)?,
+                None => self.solver.refutes(&with(system, &negation, vars)?)?,
+            };
+            if !refuted {
                 return Ok(false);
             }
         }
@@ -313,10 +313,12 @@ impl Coverage<'_> {
         vars: &[Row],
     ) -> Result<Option<Vec<i64>>, Fault> {
         for negation in c.negated() {
-            let mut system = system.clone();
-            system.require(&negation, vars)?;
-            if let Some(point) = self.solver.find(&system)? {
-                return Ok(Some(point));
+            let found = match system.system().row_of(&negation, vars)? {
+                Some(row) => self.solver.find_with(system, row)?,
+                None => self.solver.find(&with(system, &negation, vars)?)?,
+            };
+            if found.is_some() {
+                return Ok(found);
             }
         }
         Ok(None)
@@ -352,9 +354,7 @@ impl Coverage<'_> {
         let mut apart = disjoint(assumed, &first.constraints);
         if !apart {
             let mut both = domain.clone();
-            for c in &needed {
-                both.require(c, dims)?;
-            }
+            both.require_all(needed.iter().copied(), dims)?;
             apart = self.solver.refutes_quickly(&both)?;
         }
         if apart {
@@ -370,9 +370,14 @@ impl Coverage<'_> {
                 if disjoint(assumed, std::slice::from_ref(&negation)) {
                     continue;
                 }
-                let mut case = domain.clone();
-                case.require(&negation, dims)?;
-                if self.solver.refutes_quickly(&case)? {
+                let row = domain.system().row_of(&negation, dims)?;
+                if let Some(row) = &row
+                    && self.solver.refutes_with_quickly(&domain, row)?
+                {
+                    continue;
+                }
+                let case = with(&domain, &negation, dims)?;
+                if row.is_none() && self.solver.refutes_quickly(&case)? {
                     continue;
                 }
                 assumed.push(negation);
@@ -503,6 +508,13 @@ impl Coverage<'_> {
             instance: dims.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect(),
         }
     }
+}
+
+/// The system, where the constraint holds besides.
+fn with(system: &Posed, c: &Constraint, vars: &[Row]) -> Result<Posed, Inexact> {
+    let mut system = system.clone();
+    system.require(c, vars)?;
+    Ok(system)
 }
 
 /// Whether two conjunctions contradict each other visibly: an expression has two values in them, or a lower bound above

@@ -10,7 +10,7 @@ use super::witness::{BrokenDependence, StatementRef};
 use crate::dependences::{Dependence, DependenceKind, DependenceSet};
 use crate::mutation::{self, Rule};
 use crate::places::Place;
-use crate::system::{Inexact, Posed, Row, Solver, System, equalities_contradict};
+use crate::system::{Inexact, Posed, Row, Solver, System};
 use loop_tree::{AccessId, ArrayId, Kernel, Op, RuntimeCondition, StmtId, Storage};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -236,10 +236,9 @@ impl Orders<'_> {
             let mut base = base.clone();
             base.include(&check.core, &pair.columns)?;
             // Copies of unrolled loops: their instances differ modulo the factor.
-            if equalities_contradict(&base) {
+            if base.contradicts() {
                 continue;
             }
-            let mut base = Posed::new(base);
             let difference = |k: usize| pair.time_b[k].clone().minus(&pair.time_a[k]);
             let found = match question {
                 Question::Any => self.solver.find(&base)?,
@@ -323,7 +322,7 @@ fn key(check: usize, a: &Place, b: &Place, question: Question) -> Key {
 /// Two places at two points of time.
 struct Pair {
     /// Both domains, by alternatives of their conditions. Columns: parameters, loops of `a`, loops of `b`, floors.
-    domains: Vec<System>,
+    domains: Vec<Posed>,
     time_a: Vec<Row>,
     time_b: Vec<Row>,
     /// Parameters, dims of the instance of `a`, dims of that of `b`.
@@ -349,7 +348,7 @@ impl Pair {
         }
         let mut domains = Vec::new();
         for first in a.domains(&base, &time_a)? {
-            domains.extend(b.domains(&first, &time_b)?);
+            domains.extend(b.domains(&first, &time_b)?.into_iter().map(Posed::new));
         }
         Ok(Pair { domains, time_a, time_b, columns, dims_b, params })
     }

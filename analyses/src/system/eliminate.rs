@@ -3,17 +3,18 @@
 use super::rows::{Distinct, Refuted, Rows, gcd, normal};
 use smallvec::SmallVec;
 
-/// Rows beyond which the proof is given up.
+/// Rows beyond which no point is looked for.
 const MAX_ROWS: usize = 220;
 
 /// Eliminates all columns, those that make the fewest rows first; an error if a contradiction is among what follows.
-pub(super) fn eliminate(rows: &Rows, work: &mut u64) -> Result<(), Refuted> {
+/// Given up beyond so many rows.
+pub(super) fn eliminate(rows: &Rows, most: usize, work: &mut u64) -> Result<(), Refuted> {
     let mut current = Distinct::of(rows);
     let mut made = rows.iter().len();
     let mut next = Distinct::new(rows.width());
     loop {
         *work = work.saturating_add(made as u64);
-        if current.len() > MAX_ROWS {
+        if current.len() > most {
             return Ok(());
         }
         let Some(var) = cheapest(&current, rows.width()) else { return Ok(()) };

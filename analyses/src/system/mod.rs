@@ -24,6 +24,7 @@ pub use solve::{Bound, Solver};
 
 use loop_tree::{Affine, Atom, Constraint, Relation, VarId};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// An expression cannot be used: one of its coefficients overflowed, or it uses a variable that nothing binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -147,12 +148,40 @@ struct FloorColumn {
 }
 
 /// A conjunction of constraints over integer columns.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct System {
     columns: usize,
     zero: Vec<Row>,
     nonnegative: Vec<Row>,
     floors: Vec<FloorColumn>,
+}
+
+impl Clone for System {
+    // What is copied is added to, usually.
+    fn clone(&self) -> System {
+        let with_room = |rows: &[Row]| {
+            let mut copy = Vec::with_capacity(rows.len() + ROOM);
+            copy.extend_from_slice(rows);
+            copy
+        };
+        System {
+            columns: self.columns,
+            zero: with_room(&self.zero),
+            nonnegative: with_room(&self.nonnegative),
+            floors: self.floors.clone(),
+        }
+    }
+}
+
+/// Rows that are added to a copy, usually.
+const ROOM: usize = 12;
+
+/// The expression of a constraint with as few floors as it can do with.
+fn simplified(constraint: &Constraint) -> Cow<'_, Affine> {
+    match constraint.expression.has_divisions() {
+        true => Cow::Owned(constraint.without_floors().expression),
+        false => Cow::Borrowed(&constraint.expression),
+    }
 }
 
 impl System {
@@ -239,13 +268,18 @@ impl System {
         Ok(column)
     }
 
+    /// The row of a constraint, if it needs no column of its own; variable `VarId(k)` is `vars[k]`.
+    pub fn row_of(&self, constraint: &Constraint, vars: &[Row]) -> Result<Option<Row>, Inexact> {
+        let expression = simplified(constraint);
+        match expression.has_divisions() {
+            true => Ok(None),
+            false => System::new(self.columns).row(&expression, vars).map(Some),
+        }
+    }
+
     /// Adds a constraint; variable `VarId(k)` is `vars[k]`.
     pub fn require(&mut self, constraint: &Constraint, vars: &[Row]) -> Result<(), Inexact> {
-        let row = if constraint.expression.has_divisions() {
-            self.row(&constraint.without_floors().expression, vars)?
-        } else {
-            self.row(&constraint.expression, vars)?
-        };
+        let row = self.row(&simplified(constraint), vars)?;
         self.require_row(row, constraint.relation);
         Ok(())
     }
@@ -255,6 +289,8 @@ impl System {
     pub fn include(&mut self, other: &System, columns: &[Row]) -> Result<(), Inexact> {
         let extra = other.columns.saturating_sub(columns.len());
         let first = self.add_columns(extra);
+        self.zero.reserve(other.zero.len());
+        self.nonnegative.reserve(other.nonnegative.len());
         for row in &other.zero {
             self.zero.push(row.compose(columns, first)?);
         }

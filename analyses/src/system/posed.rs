@@ -28,6 +28,26 @@ impl Posed {
         Ok(())
     }
 
+    /// All of the constraints must hold; variable `VarId(k)` is `vars[k]`.
+    pub fn require_all<'c>(
+        &mut self,
+        constraints: impl IntoIterator<Item = &'c Constraint>,
+        vars: &[Row],
+    ) -> Result<(), Inexact> {
+        for constraint in constraints {
+            self.system.require(constraint, vars)?;
+        }
+        self.solve();
+        Ok(())
+    }
+
+    /// All constraints of another system must hold; see [`System::include`].
+    pub fn include(&mut self, other: &System, columns: &[Row]) -> Result<(), Inexact> {
+        self.system.include(other, columns)?;
+        self.solve();
+        Ok(())
+    }
+
     /// The row must be zero.
     pub fn require_zero(&mut self, row: Row) {
         self.system.require_zero(row);

@@ -9,6 +9,10 @@ use super::ranges::Ranges;
 use super::rows::{Refuted, Rows, normal, substitute};
 use super::{Row, System, meeting};
 
+/// Rows beyond which elimination is given up; the same at the first try.
+const MAX_ROWS: usize = 220;
+const FEW_ROWS: usize = 48;
+
 /// Rounds of looking for equalities among the inequalities.
 const MAX_ROUNDS: usize = 4;
 
@@ -138,14 +142,18 @@ impl Solved {
             }
         }
         let mut rows = Rows::compact(width, self.rows.iter().chain(asked.iter()));
+        // What elimination sees at once is most of what there is to see, and the cheapest to find.
+        for part in rows.parts() {
+            eliminate(&part, FEW_ROWS, work)?;
+        }
         promote(&mut rows, false, work)?;
         for part in rows.parts() {
-            eliminate(&part, work)?;
+            eliminate(&part, MAX_ROWS, work)?;
         }
         // What elimination does not see is looked for only where it fails, which is seldom.
         if effort == Effort::Usual && promote(&mut rows, true, work)? {
             for part in rows.parts() {
-                eliminate(&part, work)?;
+                eliminate(&part, MAX_ROWS, work)?;
             }
         }
         Ok(())

@@ -99,29 +99,33 @@ impl Rows {
     /// Those of some rows that restrict, over the columns that they use. A column of which no row is a lower bound, or none an upper one, is
     /// as small or as great as its rows need it: they always hold.
     pub fn compact<'r>(width: usize, rows: impl Iterator<Item = &'r [i64]>) -> Rows {
-        let mut kept: Vec<&[i64]> = rows.collect();
-        let mut signs: SmallVec<[(bool, bool); 64]> = SmallVec::from_elem((false, false), width);
-        loop {
-            signs.fill((false, false));
-            for row in &kept {
-                for (c, (lower, upper)) in row.iter().zip(&mut signs) {
-                    *lower |= *c > 0;
-                    *upper |= *c < 0;
-                }
+        // Each with the columns, of the first ones, of which it is a lower bound, and those of which it is an upper one.
+        let mut kept: SmallVec<[(u64, u64, &[i64]); 64]> = SmallVec::new();
+        for row in rows.filter(|row| row[..width].iter().any(|c| *c != 0)) {
+            let (mut lower, mut upper) = (0, 0);
+            for (k, c) in row[..width.min(u64::BITS as usize)].iter().enumerate() {
+                lower |= u64::from(*c > 0) << k;
+                upper |= u64::from(*c < 0) << k;
             }
+            kept.push((lower, upper, row));
+        }
+        let mut used;
+        loop {
+            let (lower, upper) = kept.iter().fold((0, 0), |(l, u), row| (l | row.0, u | row.1));
+            used = lower | upper;
             let before = kept.len();
-            kept.retain(|row| {
-                let mut columns = row.iter().zip(&signs);
-                let says = row[..width].iter().any(|c| *c != 0);
-                says && columns.all(|(c, (lower, upper))| *c == 0 || lower == upper)
-            });
+            kept.retain(|(l, u, _)| (*l | *u) & (lower ^ upper) == 0);
             if kept.len() == before {
                 break;
             }
         }
-        let columns: SmallVec<[usize; 32]> = (0..width).filter(|c| signs[*c].0).collect();
-        let mut data = Vec::with_capacity(kept.len() * (columns.len() + 1));
-        for row in kept {
+        let is_used = |c: usize| match c < u64::BITS as usize {
+            true => used >> c & 1 == 1,
+            false => kept.iter().any(|(_, _, row)| row[c] != 0),
+        };
+        let columns: SmallVec<[usize; 32]> = (0..width).filter(|c| is_used(*c)).collect();
+        let mut data = Vec::with_capacity((kept.len() + MORE) * (columns.len() + 1));
+        for (_, _, row) in kept {
             data.extend(columns.iter().map(|c| row[*c]));
             data.push(row[width]);
         }

@@ -79,6 +79,16 @@ impl Solver {
         self.try_to_refute(posed, None, Effort::Little)
     }
 
+    /// The same of solutions in which the row is not negative.
+    pub fn refutes_with(&self, posed: &Posed, row: &Row) -> Result<bool, isl::IslError> {
+        self.try_to_refute(posed, Some(row), Effort::Usual)
+    }
+
+    /// The same, where there may well be solutions.
+    pub fn refutes_with_quickly(&self, posed: &Posed, row: &Row) -> Result<bool, isl::IslError> {
+        self.try_to_refute(posed, Some(row), Effort::Little)
+    }
+
     fn try_to_refute(&self, posed: &Posed, row: Option<&Row>, effort: Effort) -> Result<bool, isl::IslError> {
         let mut work = 1;
         let refuted = posed.solved().refutes(row, effort, &mut work);
