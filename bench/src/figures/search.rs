@@ -116,11 +116,22 @@ pub fn searches(variants: usize) -> Result<Vec<Figure>> {
     }
     let mut exploration = found.ok_or_else(|| anyhow!("no search ran"))?;
     figures.extend(parts(&problem, &exploration, &*optimizer.models.cost)?);
-    let kept = exploration.variants.len() as f64;
-    exploration.refused.clear();
-    exploration.refused.shrink_to_fit();
+    let (kept, refused) = (exploration.variants.len() as f64, exploration.refused.len() as f64);
+    let reasons = bytes_of(std::mem::take(&mut exploration.refused));
     let total = bytes_of(std::mem::take(&mut exploration.variants));
     figures.push(Figure::at_most("bytes per variant kept", total / kept, 2048.0, "bytes"));
+    figures.push(Figure::plain(
+        "bytes per variant refused, with recipe and witness",
+        reasons / refused,
+        "bytes",
+    ));
+    // A few variants of the default search share less with each other.
+    let mut exploration = optimizer.explorer(problem.clone(), &optimizer.moves()).explore();
+    let kept = exploration.variants.len() as f64;
+    exploration.refused.clear();
+    let total = bytes_of(std::mem::take(&mut exploration.variants));
+    let name = format!("bytes per variant kept, default search ({kept} variants)");
+    figures.push(Figure::plain(name, total / kept, "bytes"));
     Ok(figures)
 }
 
