@@ -6,6 +6,7 @@ analyses::rules! {
     AliasClasses: "different pointers are different objects",
     VolatileAccess: "volatile accesses are ordinary ones",
     AtomicAccess: "atomic accesses are ordinary ones",
+    Endings: "no condition ever ends the program",
     Calls: "unknown calls do nothing",
     ErrnoCalls: "calls that may set errno are left out where nobody uses their value",
     ErrnoNumbers: "all calls that set errno set it to the same",

@@ -161,6 +161,8 @@ pub enum Stmt {
     Continue,
     /// `return` of the result.
     Return,
+    /// A call that does not return, as of `abort`: the caller of the function goes on.
+    End(Index),
     /// A call that the compiler cannot see through.
     Call(Index),
 }

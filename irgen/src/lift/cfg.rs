@@ -1,10 +1,11 @@
-//! The control-flow graph in numbers: reachable blocks in reverse postorder, dominators both ways, natural loops.
+//! The control-flow graph in numbers: reachable blocks in reverse postorder, dominators both ways, loops.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::llvm::{Block, Function, Inst, Value};
+use crate::llvm::{Block, Function, Inst, Opcode, Value};
 
-/// The graph of one function. Blocks are numbered in reverse postorder; unreachable ones are left out.
+/// The graph of one function. Blocks are numbered in reverse postorder; unreachable ones are left out, and so are those from which
+/// all ways come to an `unreachable`, as after a failed assertion: what goes on has to hold that they are not reached.
 pub struct Cfg<'m> {
     pub(super) function: Function<'m>,
     pub(super) blocks: Vec<Block<'m>>,
@@ -17,17 +18,19 @@ pub struct Cfg<'m> {
     pub(super) idom: Vec<usize>,
     /// Immediate post-dominator, where all ways meet before the function ends.
     pub(super) ipdom: Vec<Option<usize>>,
+    /// Of a block with a condition one way of which is left out: whether it is the one where the condition holds.
+    pub(super) ends_if: Vec<Option<bool>>,
     /// Outer loops before inner ones.
     pub(super) loops: Vec<NaturalLoop>,
     /// The innermost loop of a block.
     pub(super) loop_of: Vec<Option<usize>>,
-    /// Whether some cycle is no natural loop.
-    pub(super) irreducible: bool,
 }
 
-/// A natural loop.
+/// A natural loop, or a cycle that control enters at several places.
 pub(crate) struct NaturalLoop {
+    /// The first of its blocks.
     pub(super) header: usize,
+    /// None where control enters at several places.
     pub(super) latches: Vec<usize>,
     /// Ascending.
     pub(super) blocks: Vec<usize>,
@@ -46,10 +49,13 @@ impl<'m> Cfg<'m> {
     /// `None` for declarations.
     pub(super) fn new(function: Function<'m>) -> Option<Cfg<'m>> {
         let entry = function.entry()?;
-        let blocks = reverse_postorder(entry);
+        let ending = ending(&reverse_postorder(entry, Block::successors));
+        let goes_on = |b: Block<'m>| ways(b, &ending).0;
+        let blocks = reverse_postorder(entry, goes_on);
         let number: FxHashMap<Block<'m>, usize> = blocks.iter().enumerate().map(|(i, b)| (*b, i)).collect();
         let succs: Vec<Vec<usize>> =
-            blocks.iter().map(|b| b.successors().iter().map(|s| number[s]).collect()).collect();
+            blocks.iter().map(|b| goes_on(*b).iter().map(|s| number[s]).collect()).collect();
+        let ends_if = blocks.iter().map(|b| ways(*b, &ending).1).collect();
         let insts: Vec<Vec<Inst<'m>>> = blocks.iter().map(|b| b.insts()).collect();
         let home = insts.iter().enumerate().flat_map(|(b, l)| l.iter().map(move |i| (*i, b))).collect();
         let mut preds = vec![Vec::new(); blocks.len()];
@@ -72,8 +78,8 @@ impl<'m> Cfg<'m> {
             preds,
             idom,
             ipdom,
+            ends_if,
             loops: Vec::new(),
-            irreducible: false,
         };
         cfg.find_loops();
         Some(cfg)
@@ -133,29 +139,22 @@ impl<'m> Cfg<'m> {
     }
 
     fn find_loops(&mut self) {
-        for header in 0..self.blocks.len() {
-            let (mut latches, mut entering) = (Vec::new(), false);
-            for &p in &self.preds[header] {
-                if self.dominates(header, p) {
-                    latches.push(p);
-                } else if p >= header {
-                    entering = true;
-                }
+        let mut cycles = Vec::new();
+        let mut work = vec![(0..self.blocks.len()).collect::<Vec<usize>>()];
+        while let Some(blocks) = work.pop() {
+            for inside in components(&self.succs, &blocks) {
+                let has = |b: &usize| inside.binary_search(b).is_ok();
+                let entered = inside.iter().filter(|b| !self.preds[**b].iter().all(has)).count();
+                let header = inside[0];
+                let latches = self.preds[header].iter().copied().filter(|p| entered == 1 && has(p)).collect();
+                work.push(inside[1..].to_vec());
+                cycles.push((header, latches, inside));
             }
-            self.irreducible |= entering;
-            if latches.is_empty() {
-                continue;
-            }
-            let (mut inside, mut work) = (vec![header], latches.clone());
-            while let Some(b) = work.pop() {
-                if !inside.contains(&b) {
-                    inside.push(b);
-                    work.extend(&self.preds[b]);
-                }
-            }
-            inside.sort_unstable();
+        }
+        // A header is part of no cycle inside of its own.
+        cycles.sort_unstable_by_key(|(header, ..)| *header);
+        for (id, (header, latches, inside)) in cycles.into_iter().enumerate() {
             let parent = self.loop_of[header];
-            let id = self.loops.len();
             let mut exits = Vec::new();
             for &b in &inside {
                 self.loop_of[b] = Some(id);
@@ -168,16 +167,103 @@ impl<'m> Cfg<'m> {
     }
 }
 
-fn reverse_postorder<'m>(entry: Block<'m>) -> Vec<Block<'m>> {
+/// Blocks from which all ways come to an `unreachable` and none goes in circles; none where the first of them all is one.
+/// `blocks`: in reverse postorder.
+fn ending<'m>(blocks: &[Block<'m>]) -> FxHashSet<Block<'m>> {
+    let mut ending = FxHashSet::default();
+    for block in blocks.iter().rev() {
+        let ends = match &block.successors()[..] {
+            [] => block.terminator().is_some_and(|t| t.opcode() == Opcode::Unreachable),
+            targets => targets.iter().all(|t| ending.contains(t)),
+        };
+        if ends {
+            ending.insert(*block);
+        }
+    }
+    if blocks.first().is_some_and(|entry| ending.contains(entry)) {
+        ending.clear();
+    }
+    ending
+}
+
+/// Where a block leads to, without the way of a condition that is left out, and which that is.
+fn ways<'m>(block: Block<'m>, ending: &FxHashSet<Block<'m>>) -> (Vec<Block<'m>>, Option<bool>) {
+    let all = block.successors();
+    let is_branch = block.terminator().is_some_and(|t| t.opcode() == Opcode::Br);
+    match all[..] {
+        [yes, no] if is_branch && ending.contains(&yes) != ending.contains(&no) => {
+            match ending.contains(&yes) {
+                true => (vec![no], Some(true)),
+                false => (vec![yes], Some(false)),
+            }
+        }
+        _ => (all, None),
+    }
+}
+
+/// The cycles of the graph of some blocks, which are ascending: the largest sets in which each block leads to each. Tarjan's
+/// algorithm. Ascending inside.
+fn components(succs: &[Vec<usize>], blocks: &[usize]) -> Vec<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    let place = |b: usize| blocks.binary_search(&b).ok();
+    let (mut index, mut low) = (vec![NEW; blocks.len()], vec![NEW; blocks.len()]);
+    let mut open = vec![false; blocks.len()];
+    let (mut stack, mut found, mut next) = (Vec::new(), Vec::new(), 0);
+    for root in 0..blocks.len() {
+        if index[root] != NEW {
+            continue;
+        }
+        let mut calls = vec![(root, 0)];
+        while let Some((at, edge)) = calls.last_mut() {
+            let at = *at;
+            if *edge == 0 {
+                (index[at], low[at]) = (next, next);
+                next += 1;
+                open[at] = true;
+                stack.push(at);
+            }
+            if let Some(&target) = succs[blocks[at]].get(*edge) {
+                *edge += 1;
+                match place(target) {
+                    Some(to) if index[to] == NEW => calls.push((to, 0)),
+                    Some(to) if open[to] => low[at] = low[at].min(index[to]),
+                    _ => {}
+                }
+                continue;
+            }
+            calls.pop();
+            if let Some(&(caller, _)) = calls.last() {
+                low[caller] = low[caller].min(low[at]);
+            }
+            if low[at] == index[at] {
+                let first = stack.iter().rposition(|x| *x == at).unwrap_or(0);
+                let mut component: Vec<usize> = stack.split_off(first);
+                component.iter().for_each(|x| open[*x] = false);
+                component.iter_mut().for_each(|x| *x = blocks[*x]);
+                component.sort_unstable();
+                let is_cycle = component.len() > 1 || succs[component[0]].contains(&component[0]);
+                if is_cycle {
+                    found.push(component);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn reverse_postorder<'m>(
+    entry: Block<'m>,
+    successors: impl Fn(Block<'m>) -> Vec<Block<'m>>,
+) -> Vec<Block<'m>> {
     let mut order = Vec::new();
     let mut seen = rustc_hash::FxHashSet::default();
     seen.insert(entry);
-    let mut stack = vec![(entry, entry.successors(), 0)];
+    let mut stack = vec![(entry, successors(entry), 0)];
     while let Some((block, succs, at)) = stack.last_mut() {
         if let Some(&next) = succs.get(*at) {
             *at += 1;
             if seen.insert(next) {
-                stack.push((next, next.successors(), 0));
+                stack.push((next, successors(next), 0));
             }
         } else {
             order.push(*block);
@@ -191,7 +277,7 @@ fn reverse_postorder<'m>(entry: Block<'m>) -> Vec<Block<'m>> {
 /// Whether control may come to some block twice.
 pub fn has_cycle(function: Function<'_>) -> bool {
     let Some(entry) = function.entry() else { return false };
-    let order = reverse_postorder(entry);
+    let order = reverse_postorder(entry, Block::successors);
     let number: FxHashMap<Block<'_>, usize> = order.iter().enumerate().map(|(at, b)| (*b, at)).collect();
     order.iter().enumerate().any(|(at, b)| b.successors().iter().any(|s| number[s] <= at))
 }

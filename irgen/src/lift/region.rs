@@ -97,7 +97,9 @@ pub(super) fn draft<'m>(
                 front = front.or(Some(b.block));
                 behind = Some(b.join);
             }
-            Item::Tangle(..) => return Err(refuse(None, "control", "control flow without structure")),
+            Item::Tangle(..) | Item::Apart(..) => {
+                return Err(refuse(None, "control", "control flow without structure"));
+            }
         }
     }
     let missing = || refuse(None, "control", "the loop has no place of its own in the control flow");
@@ -163,7 +165,7 @@ fn tangle(item: &Item<'_>) -> Option<(&'static str, usize)> {
         Item::Piece(_) => None,
         Item::Loop(c) => c.body.iter().find_map(tangle),
         Item::If(b) => b.yes.iter().chain(&b.no).find_map(tangle),
-        Item::Tangle(_, why, at) => Some((why, *at)),
+        Item::Tangle(_, why, at) | Item::Apart(_, why, at) => Some((why, *at)),
     }
 }
 
@@ -179,7 +181,7 @@ pub(super) fn contains(item: &Item<'_>, cfg: &super::cfg::Cfg<'_>, block: usize)
         Item::Piece(p) => p.blocks.contains(&block),
         Item::Loop(c) => cfg.loops[c.id].contains(block),
         Item::If(b) => b.block == block || b.yes.iter().chain(&b.no).any(|i| contains(i, cfg, block)),
-        Item::Tangle(..) => false,
+        Item::Tangle(..) | Item::Apart(..) => false,
     }
 }
 
@@ -223,7 +225,7 @@ fn inside(items: &[Item<'_>], cfg: &super::cfg::Cfg<'_>, blocks: &mut Vec<usize>
                 inside(&b.yes, cfg, blocks);
                 inside(&b.no, cfg, blocks);
             }
-            Item::Tangle(..) => {}
+            Item::Tangle(..) | Item::Apart(..) => {}
         }
     }
 }
@@ -268,7 +270,9 @@ impl<'m> Builder<'_, '_, 'm> {
                     self.branch(b, place, previous, &mut nodes)?;
                     previous = None;
                 }
-                Item::Tangle(..) => return Err(refuse(None, "control", "control flow without structure")),
+                Item::Tangle(..) | Item::Apart(..) => {
+                    return Err(refuse(None, "control", "control flow without structure"));
+                }
             }
         }
         Ok(nodes)
@@ -310,7 +314,43 @@ impl<'m> Builder<'_, '_, 'm> {
                 return Err(impure(inst));
             }
         }
+        for &b in &p.blocks {
+            if let Some(when) = cfg.ends_if[b]
+                && !mutation::off(Rule::Endings)
+            {
+                self.goes_on(b, when, place)?;
+            }
+        }
         Ok(at)
+    }
+
+    /// The way of a condition on which the program ends is not taken, wherever the condition is tested: known, or checked
+    /// before the region.
+    fn goes_on(&mut self, block: usize, ends_if: bool, place: &Place) -> Result<(), Refusal<'m>> {
+        let test = self.data.cx.values.cfg.insts[block].last().copied();
+        let ends =
+            || refuse(test, "ends", "the program may end here, which is not known when the loop begins");
+        let condition = test.and_then(|t| t.condition()).ok_or_else(ends)?;
+        let formula = self.data.cx.values.formula(condition, !ends_if).ok_or_else(ends)?;
+        let saved = self.data.cx.assumed();
+        if !formula.needs.iter().all(|need| self.data.cx.need(place, need)) {
+            return Err(ends());
+        }
+        for facts in &formula.disjuncts {
+            let before = self.data.cx.assumed();
+            let holds = facts.iter().all(|f| {
+                let opposite = f.poly.scale(-1).filter(|_| f.equal);
+                f.equal == opposite.is_some()
+                    && self.data.cx.require(place, &f.poly)
+                    && opposite.is_none_or(|goal| self.data.cx.require(place, &goal))
+            });
+            if holds {
+                return Ok(());
+            }
+            self.data.cx.restore(before);
+        }
+        self.data.cx.restore(saved);
+        Err(ends())
     }
 
     fn cycle(&mut self, c: &Cycle<'m>, place: &Place, front: usize) -> Result<Node, Refusal<'m>> {

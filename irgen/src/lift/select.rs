@@ -35,13 +35,10 @@ impl<'m> Selection<'m> {
         let mut parts = Vec::new();
         let mut at = 0;
         while at < items.len() {
-            let run = items[at..].iter().take_while(|i| !matches!(i, Item::Tangle(..))).count();
+            let is_shaped = |i: &&Item<'m>| !matches!(i, Item::Tangle(..) | Item::Apart(..));
+            let run = items[at..].iter().take_while(is_shaped).count();
             if run == 0 {
-                if let Item::Tangle(inner, why, header) = &items[at] {
-                    let first = values.cfg.insts.get(*header).and_then(|l| l.first()).copied();
-                    self.remark(first, "control", why, "", depth(&items[at]));
-                    parts.push(Part::Loop(self.select(values, inner)));
-                }
+                parts.push(self.apart(values, &items[at]));
                 at += 1;
                 continue;
             }
@@ -49,6 +46,19 @@ impl<'m> Selection<'m> {
             at += run;
         }
         parts
+    }
+
+    /// What has no shape: why, and what is inside.
+    fn apart(&mut self, values: &mut Values<'_, 'm>, item: &Item<'m>) -> Part {
+        let (Item::Tangle(inner, why, at) | Item::Apart(inner, why, at)) = item else { return Part::Opaque };
+        if has_loop(item) {
+            let first = values.cfg.insts.get(*at).and_then(|l| l.first()).copied();
+            self.remark(first, "control", why, "", depth(item));
+        }
+        match item {
+            Item::Apart(..) => Part::Either(self.select(values, inner)),
+            _ => Part::Loop(self.select(values, inner)),
+        }
     }
 
     /// Tries the run as a whole, else its loops one by one, longest prefix first.
@@ -126,7 +136,7 @@ impl<'m> Selection<'m> {
                 all.extend(self.select(values, &b.no));
                 Part::Either(all)
             }
-            Item::Tangle(inner, ..) => Part::Loop(self.select(values, inner)),
+            Item::Tangle(..) | Item::Apart(..) => self.apart(values, item),
             Item::Piece(_) => Part::Opaque,
         }
     }
@@ -158,6 +168,7 @@ fn depth(item: &Item<'_>) -> usize {
         Item::Piece(_) => 0,
         Item::Loop(c) => 1 + deepest(&c.body),
         Item::Tangle(inner, ..) => 1 + deepest(inner),
+        Item::Apart(inner, ..) => deepest(inner),
         Item::If(b) => deepest(&b.yes).max(deepest(&b.no)),
     }
 }
@@ -167,6 +178,7 @@ fn has_loop(item: &Item<'_>) -> bool {
         Item::Piece(_) => false,
         Item::Loop(_) | Item::Tangle(..) => true,
         Item::If(b) => b.yes.iter().chain(&b.no).any(has_loop),
+        Item::Apart(inner, ..) => inner.iter().any(has_loop),
     }
 }
 

@@ -10,8 +10,10 @@ pub(super) enum Item<'m> {
     Piece(Piece),
     If(Branch<'m>),
     Loop(Cycle<'m>),
-    /// Control flow that has no such shape; the loops inside that have.
+    /// A loop that has no such shape; what is inside that has.
     Tangle(Vec<Item<'m>>, &'static str, usize),
+    /// Control may leave here, or goes ways without such a shape; what is inside that has.
+    Apart(Vec<Item<'m>>, &'static str, usize),
 }
 
 /// Code without loops: the first block dominates and the last one post-dominates the others.
@@ -43,17 +45,10 @@ pub(super) struct Cycle<'m> {
 
 /// The shape of a whole function.
 pub(super) fn shape<'m>(values: &mut Values<'_, 'm>) -> Vec<Item<'m>> {
-    let cfg = values.cfg;
-    if cfg.irreducible {
-        return vec![Item::Tangle(Vec::new(), "control enters a cycle at two places", 0)];
-    }
-    let mut walker = Walker { cfg, values };
+    let mut walker = Walker { cfg: values.cfg, values };
     match walker.walk(0, None, None) {
         Ok(items) => items,
-        Err(why) => {
-            let inner = walker.loops_inside(None);
-            vec![Item::Tangle(inner, why, 0)]
-        }
+        Err(why) => vec![Item::Apart(walker.loops_inside(None), why, 0)],
     }
 }
 
@@ -62,6 +57,8 @@ const SEVERAL_EXITS: &str =
     "the loop is left from several places, so how often it runs is not known before: it is opaque";
 /// The loop ends early, and decides what follows.
 const EXITS_DECIDE: &str = "the loop is left to several places, so which code runs behind it is a control dependence on what it computes";
+
+const JUMP: &str = "a switch, or a jump of another kind";
 
 struct Walker<'v, 'a, 'm> {
     cfg: &'a Cfg<'m>,
@@ -96,8 +93,7 @@ impl<'m> Walker<'_, '_, 'm> {
                     Err(why) => {
                         let mut targets: Vec<usize> = cfg.loops[l].exits.iter().map(|e| e.1).collect();
                         targets.dedup();
-                        let inner = self.loops_inside(Some(l));
-                        items.push(Item::Tangle(inner, why, cfg.loops[l].header));
+                        items.push(self.tangle(l, why));
                         // Behind a loop with several exits is where they meet.
                         match targets[..] {
                             [] => return Ok(items),
@@ -127,10 +123,18 @@ impl<'m> Walker<'_, '_, 'm> {
                     b = next;
                 }
                 (&[yes, no], Opcode::Br) if yes == no => b = yes,
+                // Where it throws, control leaves.
+                (&[next, _], Opcode::Invoke) => {
+                    items.push(Item::Apart(Vec::new(), JUMP, b));
+                    b = next;
+                }
                 (&[yes, no], Opcode::Br) => {
                     if let Some(l) = around
                         && let Some(&(_, out)) = cfg.loops[l].exits.iter().find(|e| e.0 == b)
                     {
+                        if self.test(l).is_err() {
+                            items.push(Item::Apart(Vec::new(), EXITS_DECIDE, b));
+                        }
                         let next = if out == yes { no } else { yes };
                         if Some(next) == header {
                             break;
@@ -139,8 +143,16 @@ impl<'m> Walker<'_, '_, 'm> {
                         first = false;
                         continue;
                     }
-                    let join = cfg.ipdom[b].ok_or("two ways do not meet again")?;
                     let condition = terminator.condition().ok_or("a branch has no condition")?;
+                    let join =
+                        cfg.ipdom[b].filter(|join| around.is_none_or(|l| cfg.loops[l].contains(*join)));
+                    let Some(join) = join else {
+                        // The loops are found one by one, and nothing that comes behind them.
+                        let ahead = self.ahead(b, around);
+                        let inner = self.loops_among(around, |h| ahead.binary_search(&h).is_ok());
+                        items.push(Item::Apart(inner, "two ways do not meet again", b));
+                        return Ok(items);
+                    };
                     let blocks = self.between(b, join);
                     let loop_free = blocks.iter().all(|&x| cfg.loop_of[x] == around);
                     let shared = self.is_shared(yes, no, join);
@@ -150,7 +162,7 @@ impl<'m> Walker<'_, '_, 'm> {
                         // Walking both ways would describe the shared code twice, each time as if it were all: values
                         // that pass between the copies would be read where they are not written.
                         let inner = self.loops_among(around, |h| blocks.binary_search(&h).is_ok());
-                        items.push(Item::Tangle(
+                        items.push(Item::Apart(
                             inner,
                             "the two ways of a condition around loops share code",
                             b,
@@ -162,7 +174,7 @@ impl<'m> Walker<'_, '_, 'm> {
                     }
                     b = join;
                 }
-                _ => return Err("a switch, or a jump of another kind"),
+                _ => return Err(JUMP),
             }
             first = false;
         }
@@ -191,6 +203,23 @@ impl<'m> Walker<'_, '_, 'm> {
         left.push(yes);
         right.push(no);
         left.iter().any(|x| right.contains(x))
+    }
+
+    /// Blocks that `b` leads to without going through the header of the loop around once more, ascending.
+    fn ahead(&self, b: usize, around: Option<usize>) -> Vec<usize> {
+        let (mut found, mut work) = (Vec::new(), self.cfg.succs[b].clone());
+        let mut seen = vec![false; self.cfg.blocks.len()];
+        while let Some(x) = work.pop() {
+            let inside =
+                around.is_none_or(|l| x != self.cfg.loops[l].header && self.cfg.loops[l].contains(x));
+            if inside && !seen[x] {
+                seen[x] = true;
+                found.push(x);
+                work.extend(&self.cfg.succs[x]);
+            }
+        }
+        found.sort_unstable();
+        found
     }
 
     /// Blocks on the ways from `b` to `join`, without both, ascending.
@@ -241,18 +270,29 @@ impl<'m> Walker<'_, '_, 'm> {
     }
 
     fn cycle(&mut self, l: usize) -> Result<Cycle<'m>, &'static str> {
+        let (from, exit, test_first) = self.test(l)?;
+        let body = self.walk(self.cfg.loops[l].header, None, Some(l))?;
+        let count = self.values.trip_count(LoopExit { id: l, from, test_first });
+        Ok(Cycle { id: l, body, exit, count, test_first })
+    }
+
+    /// The only block that a loop is left from and the block behind, and whether it is left before its body.
+    fn test(&self, l: usize) -> Result<(usize, usize, bool), &'static str> {
         let cfg = self.cfg;
         let data = &cfg.loops[l];
-        let [latch] = data.latches[..] else { return Err("the loop has several latches") };
+        let latch = match data.latches[..] {
+            [] => return Err("control enters a cycle at two places"),
+            [latch] => latch,
+            _ => return Err("the loop has several latches"),
+        };
         let [(from, exit)] = data.exits[..] else {
             let behind = |e: &(usize, usize)| self.next_with_code(e.1);
             let mut places = data.exits.iter().map(behind);
             let one = places.next().is_some_and(|first| places.all(|p| p == first));
             return Err(if one { SEVERAL_EXITS } else { EXITS_DECIDE });
         };
-        if cfg.preds[exit].len() != 1
-            || !cfg.preds[data.header].iter().any(|&p| p != latch && cfg.succs[p].len() == 1)
-        {
+        let enters = |p: &usize| *p != latch && cfg.succs[*p].len() == 1 && cfg.ends_if[*p].is_none();
+        if cfg.preds[exit].len() != 1 || !cfg.preds[data.header].iter().any(enters) {
             return Err("the loop has no block of its own in front or behind");
         }
         let test_first = from == data.header && from != latch;
@@ -262,9 +302,19 @@ impl<'m> Walker<'_, '_, 'm> {
         if test_first && cfg.insts[from].iter().any(|i| has_effect(*i)) {
             return Err("code with effects runs before the loop's test");
         }
-        let body = self.walk(data.header, None, Some(l))?;
-        let count = self.values.trip_count(LoopExit { id: l, from, test_first });
-        Ok(Cycle { id: l, body, exit, count, test_first })
+        Ok((from, exit, test_first))
+    }
+
+    /// A loop that is no [`Cycle`]: its body one iteration long, else the loops in it.
+    fn tangle(&mut self, l: usize, why: &'static str) -> Item<'m> {
+        let data = &self.cfg.loops[l];
+        // Else the body was walked in vain already.
+        let body = match data.latches[..] {
+            [_] if self.test(l).is_err() => self.walk(data.header, None, Some(l)).ok(),
+            _ => None,
+        };
+        let inner = body.unwrap_or_else(|| self.loops_inside(Some(l)));
+        Item::Tangle(inner, why, data.header)
     }
 
     /// The first block from here on that does more than go on to the next.
@@ -293,10 +343,7 @@ impl<'m> Walker<'_, '_, 'm> {
             .into_iter()
             .map(|c| match self.cycle(c) {
                 Ok(cycle) => Item::Loop(cycle),
-                Err(why) => {
-                    let inner = self.loops_inside(Some(c));
-                    Item::Tangle(inner, why, loops[c].header)
-                }
+                Err(why) => self.tangle(c, why),
             })
             .collect()
     }

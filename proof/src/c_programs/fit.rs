@@ -250,6 +250,7 @@ impl Walk<'_> {
             Stmt::Break => Ok(Flow::Break),
             Stmt::Continue => Ok(Flow::Continue),
             Stmt::Return => Ok(Flow::Return),
+            Stmt::End(index) => self.index(index).map(|_| Flow::Return),
             Stmt::Call(index) => self.index(index).map(|_| Flow::Next),
         }
     }

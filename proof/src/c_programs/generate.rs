@@ -18,7 +18,7 @@ pub struct Profile {
     pub odd: u32,
     /// Conditions on data, indirect subscripts.
     pub data_dependent: u32,
-    /// `break`, `continue`, `return`.
+    /// `break`, `continue`, `return`, calls that do not return.
     pub exits: u32,
     /// Calls with side effects, volatile arrays.
     pub opaque: u32,
@@ -33,7 +33,7 @@ pub struct Profile {
 impl Default for Profile {
     fn default() -> Self {
         let profile = Profile { depth: 4, statements: 6, odd: 8, data_dependent: 10, ..Self::affine() };
-        Profile { exits: 4, opaque: 2, products: 8, ..profile }
+        Profile { exits: 6, opaque: 2, products: 8, ..profile }
     }
 }
 
@@ -284,13 +284,24 @@ impl<'a> Generator<'a> {
 
     fn exit(&mut self) -> Stmt {
         let resumes = !matches!(self.loops.last(), Some(Form::While | Form::DoWhile));
-        let exit = match self.rng.u32(0..3) {
+        let exit = match self.rng.u32(0..5) {
             0 if resumes => Stmt::Continue,
             1 => Stmt::Return,
+            2 => Stmt::End(self.subscript()),
+            3 => return Stmt::If(self.bound(), vec![Stmt::End(self.subscript())], vec![]),
             _ => Stmt::Break,
         };
         let condition = if self.chance(50) { self.index_condition() } else { self.data_condition() };
         Stmt::If(condition, vec![exit], vec![])
+    }
+
+    /// A variable is at an extent or beyond: seldom so.
+    fn bound(&mut self) -> Condition {
+        let var = self.var().unwrap_or(Index::Constant(0));
+        let most = self.extent().offset(self.rng.i64(0..=3));
+        let (above, below) = (Compare::Ge, Condition::Index(var.clone(), Compare::Lt, Index::Constant(0)));
+        let beyond = Condition::Index(var, above, most);
+        if self.chance(30) { Condition::Or(Box::new(below), Box::new(beyond)) } else { beyond }
     }
 
     fn guarded(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {

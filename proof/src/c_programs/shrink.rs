@@ -155,7 +155,7 @@ fn statements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
                 result.push(vec![Stmt::Assign(plain, *op, value.clone())]);
             }
         }
-        Stmt::Break | Stmt::Continue | Stmt::Return | Stmt::Call(_) => {}
+        Stmt::Break | Stmt::Continue | Stmt::Return | Stmt::End(_) | Stmt::Call(_) => {}
     }
     result
 }
