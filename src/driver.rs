@@ -4,6 +4,7 @@
 //! is replaced by a chosen variant. Functions in which nothing changes stay as they were in the input, byte for byte.
 
 mod asked;
+mod c;
 mod clang;
 mod code;
 mod error;
@@ -14,6 +15,7 @@ mod replace;
 mod settings;
 
 pub use asked::Asked;
+pub use c::emit_c;
 pub use clang::{compile_source, is_source};
 pub use error::DriverError;
 pub use llvm_target::{LlvmTarget, TargetError};
@@ -26,7 +28,7 @@ use crate::explore::{Exploration, Problem, WORTHWHILE};
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
 use analyses::DependenceSet;
 use cost_model::targets::Vectors;
-use irgen::emit::limits;
+use emission::extent::limits;
 use irgen::lift::{self, LiftOptions, OwnedGlobals, Remark};
 use irgen::llvm::{Context, Function, Module};
 use irgen::terms::{FunctionLoops, loops_of};

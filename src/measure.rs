@@ -17,8 +17,9 @@ pub use inputs::{ArgumentSpec, CallSetup, Part};
 #[cfg(feature = "tune")]
 pub(crate) use timing::spread;
 
+use emission::extent::touched;
 use inputs::Memory;
-use irgen::emit::{EmitError, FunctionParameter, emit_function, function_parameters, touched};
+use irgen::emit::{EmitError, FunctionParameter, emit_function, function_parameters};
 use irgen::llvm::{CodeModel, Context, LlvmError, OptLevel, TargetMachine};
 use loop_tree::{Green, Kernel, Path, RuntimeCondition, ScalarType, Storage};
 use native::Native;

@@ -13,30 +13,26 @@ mod buffers;
 mod call;
 mod check;
 mod element;
-mod extent;
 mod function;
 mod gathers;
 mod hints;
 mod lanes;
 mod nest;
-mod ranges;
 mod reached;
 mod region;
-mod scope;
 mod scopes;
 mod slots;
 mod statement;
 mod threads;
 
 pub use call::add_trampoline;
-pub use check::conditions as checked_conditions;
-pub use extent::{limits, touched};
 pub use function::{FunctionParameter, emit_function, function_parameters};
 pub use region::{Emitted, emit_region};
 
 use crate::llvm::{Builder, Inst, LlvmError, Metadata, Module, Value};
 use arith::Known;
 use buffers::{Memory, Store};
+use emission::{Inexact, conditions, extent, ranges, scope};
 use lanes::Lanes;
 use loop_tree::{Green, Kernel, Path};
 use ranges::Limits;
@@ -73,6 +69,12 @@ pub enum EmitError {
     /// LLVM refused.
     #[error(transparent)]
     Llvm(#[from] LlvmError),
+}
+
+impl From<Inexact> for EmitError {
+    fn from(_: Inexact) -> Self {
+        EmitError::Inexact
+    }
 }
 
 impl EmitError {

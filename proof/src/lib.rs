@@ -2,6 +2,7 @@
 //!
 //! - [`c_programs`]: random affine and nearly affine C functions without undefined behaviour, which shrink.
 //! - [`differential`]: these through lifting and emission, bit for bit against the original.
+//! - [`c_code`]: C that is emitted, by gcc and clang, against the interpreter.
 //! - [`cases`]: files that say what must hold of them.
 //! - [`hostile`]: arbitrary bytes into everything that reads.
 //! - [`soak`]: all of it, for as long as wanted.
@@ -12,6 +13,7 @@
 
 pub mod brute_force;
 pub mod buffers;
+pub mod c_code;
 pub mod c_programs;
 pub mod cases;
 pub mod differential;

@@ -1,11 +1,11 @@
 //! `looptree apply`: one recipe, the tree it makes, and the oracle's verdict.
 
-use super::args::ApplyArguments;
+use super::args::{ApplyArguments, Language};
 use super::error::CliError;
 use super::input::{self, Input};
 use super::output;
 use super::regions::{self, Picked};
-use looptree::driver::{DriverError, Session};
+use looptree::driver::{DriverError, Session, emit_c};
 use looptree::tree::text::{self, Program};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,7 +21,10 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
     let failed = |e: DriverError| input::from_driver(e, file);
     let Picked { function, number, kernel, chosen } =
         regions::pick(&session, &read, &arguments.recipe, file)?;
-    let text = if arguments.emit {
+    let text = if arguments.emit == Some(Language::C) {
+        let choices = BTreeMap::from([((function, number), chosen)]);
+        emit_c(&choices, matches!(read, Input::Ir(_))).map_err(failed)?
+    } else if arguments.emit.is_some() {
         match &read {
             Input::Ir(_) => {
                 let choices = BTreeMap::from([((function, number), chosen)]);

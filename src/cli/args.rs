@@ -237,6 +237,19 @@ pub struct OptArguments {
     /// Print remarks: what was done, what was not and why.
     #[arg(long)]
     pub remarks: bool,
+    /// What is written: the module, or with `c` a function of C for each region that changes, called `FUNCTION_NUMBER`: run-time
+    /// check, variant, original order. Of a `.lt` file only `c` can be written.
+    #[arg(long, value_enum, value_name = "LANGUAGE", default_value_t = Language::Llvm)]
+    pub emit: Language,
+}
+
+/// In which language code is written.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// LLVM IR.
+    Llvm,
+    /// C11, as gcc and clang take it.
+    C,
 }
 
 /// `looptree apply`
@@ -254,9 +267,9 @@ pub struct ApplyArguments {
     /// Search, for variants by number.
     #[command(flatten)]
     pub search: SearchArguments,
-    /// Print LLVM IR instead of the tree.
-    #[arg(long)]
-    pub emit: bool,
+    /// Print code instead of the tree: LLVM IR, or with `--emit=c` a function of C.
+    #[arg(long, value_enum, value_name = "LANGUAGE", num_args = 0..=1, require_equals = true, default_missing_value = "llvm")]
+    pub emit: Option<Language>,
     /// Output; `-` is standard output.
     #[arg(long, short = 'o', default_value = "-")]
     pub output: PathBuf,

@@ -306,6 +306,10 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
             message,
             help: "the dependence named keeps the statements in their order".to_string(),
         },
+        DriverError::C { .. } => CliError::Failed {
+            message,
+            help: "choose another variant with --recipe, or emit LLVM IR".to_string(),
+        },
         DriverError::Emit { .. } | DriverError::Differs { .. } => CliError::Failed { message, help: "please report this variant".to_string() },
     }
 }

@@ -1,6 +1,6 @@
 //! `looptree opt`: IR in, IR out.
 
-use super::args::OptArguments;
+use super::args::{Language, OptArguments};
 use super::error::CliError;
 use super::input::{self, Input};
 use super::measured;
@@ -10,7 +10,7 @@ use super::regions::{self, Picked};
 use super::tuned::{self, Tuned, TunedRegion};
 use irgen::llvm::is_bitcode;
 use looptree::driver::{
-    Choices, Explored, ExploredRegion, Note, Piece, Purpose, Session, SkippedRegion, Subject, notes,
+    Choices, Explored, ExploredRegion, Note, Piece, Purpose, Session, SkippedRegion, Subject, emit_c, notes,
 };
 use looptree::explore::Statistics;
 use looptree::measure::Part;
@@ -26,12 +26,14 @@ const LEAST_MEASURED: f64 = 1.05;
 pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     let file = &arguments.input.file;
     let read = input::read(&arguments.input)?;
-    let Input::Ir(bytes) = &read else {
+    let bytes = read.module();
+    if matches!(read, Input::Text(_)) && arguments.emit != Language::C {
         return Err(CliError::Usage {
             message: format!("{} is a loop tree, not IR", file.display()),
-            help: "use `looptree apply FILE --recipe … --emit` to get IR from a `.lt` file".to_string(),
+            help: "use `looptree apply FILE --recipe … --emit` to get IR from a `.lt` file, or --emit c"
+                .to_string(),
         });
-    };
+    }
     let others = input::parts(&arguments.with, &arguments.input)?;
     let settings = input::settings(&arguments.input, &arguments.model, Some(&arguments.search))?;
     let optimizer = input::optimizer(settings)?;
@@ -54,7 +56,7 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         // Where nothing is left to be searched, all that a search would add are remarks.
         let explored = match tuned.all && !arguments.remarks {
             true => Explored::default(),
-            false => session.explore().map_err(failed)?,
+            false => regions::explore(&session, &read, file)?,
         };
         let (mut choices, mut measured) = if arguments.measure {
             fastest(&session, &read, &explored, arguments, &others, &progress)?
@@ -94,6 +96,20 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
             regions::pick(&session, &read, &arguments.recipe, file)?;
         Choices::from([((function, number), chosen)])
     };
+    if arguments.emit == Language::C {
+        progress.finish();
+        if choices.is_empty() {
+            return Err(CliError::Failed {
+                message: format!(
+                    "{}: no change is predicted to pay, so that there is nothing to write",
+                    file.display()
+                ),
+                help: "name a variant with --recipe, or lower --min-gain".to_string(),
+            });
+        }
+        let text = emit_c(&choices, matches!(read, Input::Ir(_))).map_err(failed)?;
+        return output::write(&arguments.output, text.as_bytes());
+    }
     let bitcode = arguments.output.extension().is_some_and(|e| e == "bc");
     let unchanged = choices.is_empty() && bitcode == is_bitcode(bytes);
     let written = if unchanged {

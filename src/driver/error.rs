@@ -2,6 +2,7 @@
 
 use super::ModelError;
 use analyses::AnalysisError;
+use cgen::CgenError;
 use irgen::emit::EmitError;
 use irgen::llvm::LlvmError;
 use transforms::{RecipeError, ReplayError};
@@ -105,6 +106,14 @@ pub enum DriverError {
         region: String,
         /// How.
         why: String,
+    },
+    /// A variant has no C.
+    #[error("{region}: {source}")]
+    C {
+        /// Function and number.
+        region: String,
+        /// Why.
+        source: CgenError,
     },
     /// A variant has no IR.
     #[error("{region}: {source}")]

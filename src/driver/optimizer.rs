@@ -5,7 +5,8 @@ use crate::explore::{
     Exploration, Explorer, Limits, MoveSource, Problem, RegistryMoves, Statistics, Variant,
 };
 use analyses::{Oracle, OracleOptions, Verdict};
-use irgen::emit::{checked_conditions, emit_function};
+use emission::conditions::checked;
+use irgen::emit::emit_function;
 use irgen::lift::LiftOptions;
 use irgen::llvm::Context;
 use loop_tree::{Green, Kernel, Path, RuntimeCondition};
@@ -200,7 +201,7 @@ impl Optimizer {
 
     fn chosen(&self, root: Green, conditions: Vec<RuntimeCondition>, oracle: &Oracle) -> Chosen {
         // What the check tests anyway may be relied on.
-        let conditions = checked_conditions(oracle.kernel(), &conditions);
+        let conditions = checked(oracle.kernel(), &conditions);
         let holds = |needed: &Vec<RuntimeCondition>| needed.iter().all(|c| conditions.contains(c));
         let facts = oracle.loop_facts(&root);
         let parallel = facts

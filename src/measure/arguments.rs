@@ -1,7 +1,7 @@
 //! Arguments with which a function reaches its regions at wanted parameters.
 
 use super::inputs::ArgumentSpec;
-use irgen::emit::touched;
+use emission::extent::touched;
 use irgen::lift::{ArrayBinding, Region};
 use irgen::llvm::{Opcode, TypeKind, Value};
 use loop_tree::{ArrayId, ScalarType, Storage};

@@ -4,45 +4,7 @@ use super::extent::{Footprint, footprints};
 use super::{Base, EmitError, Emitter};
 use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
 use crate::mutation::{self, Rule};
-use loop_tree::{AccessKind, Affine, ArrayId, Kernel, RuntimeCondition, Storage};
-
-/// Conditions that the check tests: the kernel's assumptions, those required, and disjointness of further arrays, which lets the vectoriser do
-/// without checks of its own. The result is sorted.
-pub fn conditions(kernel: &Kernel, required: &[RuntimeCondition]) -> Vec<RuntimeCondition> {
-    let mut all: Vec<RuntimeCondition> = kernel.assumptions.iter().chain(required).cloned().collect();
-    let touched = |writes_only: bool| {
-        let mut arrays: Vec<ArrayId> = kernel
-            .statements
-            .iter()
-            .flat_map(|s| &s.accesses)
-            .filter(|a| !writes_only || a.kind != AccessKind::Read)
-            .map(|a| a.array)
-            .filter(|a| kernel.array(*a).storage == Storage::Memory)
-            .collect();
-        arrays.sort();
-        arrays.dedup();
-        arrays
-    };
-    for written in touched(true) {
-        for other in touched(false) {
-            let (a, b) = (written.min(other), written.max(other));
-            let known = footprints(kernel, a).is_some() && footprints(kernel, b).is_some();
-            if a != b && kernel.may_overlap(a, b) && known {
-                all.push(RuntimeCondition::NoOverlap(a, b));
-            }
-        }
-    }
-    for c in &mut all {
-        if let RuntimeCondition::NoOverlap(a, b) = c
-            && a > b
-        {
-            std::mem::swap(a, b);
-        }
-    }
-    all.sort();
-    all.dedup();
-    all
-}
+use loop_tree::{Affine, ArrayId, RuntimeCondition};
 
 impl<'m> Emitter<'m, '_> {
     /// The conjunction of all conditions and of the limits on parameters. Never poison: nothing here promises not to wrap,

@@ -5,7 +5,7 @@ use super::ranges::Limits;
 use super::scope::Scope;
 use super::scopes::Scopes;
 use super::slots::Slots;
-use super::{Base, EmitError, Emitter, check};
+use super::{Base, EmitError, Emitter, conditions};
 use crate::llvm::{Builder, Context, Module};
 use loop_tree::{ArrayId, Green, Kernel, ParamId, Path, RuntimeCondition, Storage};
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ pub fn emit_function<'c>(
 ) -> Result<Module<'c>, EmitError> {
     let module = context.module(name);
     {
-        let mut conditions = check::conditions(kernel, conditions);
+        let mut conditions = conditions::checked(kernel, conditions);
         // Here nobody else vouches for the context.
         conditions.extend(kernel.context.iter().cloned().map(RuntimeCondition::Parameter));
         let arguments = function_parameters(kernel);
@@ -81,7 +81,7 @@ pub fn emit_function<'c>(
             parallel,
             groups: Vec::new(),
             memory: Memory::default(),
-            scope: Scope::new(),
+            scope: Scope::default(),
             lanes: None,
             path: Path::root(),
         };

@@ -6,7 +6,7 @@ use super::ranges::Limits;
 use super::scope::Scope;
 use super::scopes::Scopes;
 use super::slots::Slots;
-use super::{Base, EmitError, Emitter, check, gathers};
+use super::{Base, EmitError, Emitter, conditions, gathers};
 use crate::lift::{ArrayBinding, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
@@ -38,7 +38,7 @@ pub fn emit_region<'m>(
     threads: u32,
 ) -> Result<Emitted, EmitError> {
     let kernel = &*region.kernel;
-    let conditions = check::conditions(kernel, conditions);
+    let conditions = conditions::checked(kernel, conditions);
     let location = region.origins.iter().find_map(|o| o.metadata("dbg"));
     let mut builder = Builder::new(module);
     builder.set_location(location)?;
@@ -69,7 +69,7 @@ pub fn emit_region<'m>(
         parallel,
         groups: Vec::new(),
         memory: Memory::default(),
-        scope: Scope::new(),
+        scope: Scope::default(),
         lanes: None,
         path: Path::root(),
     };

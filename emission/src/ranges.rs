@@ -3,8 +3,8 @@
 //! The run-time check lets the new code run only for parameters of limited magnitude. [`Limits::of`] picks the widest limit
 //! under which every bound, condition and binding of the tree is exact in 64 bits and every address range in 128.
 
-use super::EmitError;
-use super::extent::footprints;
+use crate::Inexact;
+use crate::extent::footprints;
 use loop_tree::{
     Affine, ArrayId, Atom, Bounds, Buffer, Constraint, Green, GuardCondition, Kernel, Node, OpKind, ParamId,
     Relation, RuntimeCondition, VarId, Window,
@@ -12,30 +12,36 @@ use loop_tree::{
 
 /// All integers from `low` to `high`; sums and products that leave 128 bits have no range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) low: i128,
-    pub(super) high: i128,
+pub struct Range {
+    /// The least.
+    pub low: i128,
+    /// The greatest.
+    pub high: i128,
 }
 
 impl Range {
-    pub(super) fn point(value: i64) -> Self {
+    /// One value.
+    pub fn point(value: i64) -> Self {
         Range { low: value.into(), high: value.into() }
     }
 
     /// Whether all values are `i64`s.
-    pub(super) fn fits(self) -> bool {
+    pub fn fits(self) -> bool {
         self.low >= i64::MIN.into() && self.high <= i64::MAX.into()
     }
 
-    pub(super) fn is_non_negative(self) -> bool {
+    /// Whether no value is negative.
+    pub fn is_non_negative(self) -> bool {
         self.low >= 0
     }
 
-    pub(super) fn plus(self, other: Range) -> Option<Range> {
+    /// All sums.
+    pub fn plus(self, other: Range) -> Option<Range> {
         Some(Range { low: self.low.checked_add(other.low)?, high: self.high.checked_add(other.high)? })
     }
 
-    pub(super) fn times(self, other: Range) -> Option<Range> {
+    /// All products.
+    pub fn times(self, other: Range) -> Option<Range> {
         let corner = |a: i128, b: i128| a.checked_mul(b);
         let corners = [
             corner(self.low, other.low)?,
@@ -48,16 +54,17 @@ impl Range {
         Some(Range { low, high })
     }
 
-    pub(super) fn floor_div(self, by: i64) -> Range {
+    /// All quotients, rounded down.
+    pub fn floor_div(self, by: i64) -> Range {
         Range { low: self.low.div_euclid(by.into()), high: self.high.div_euclid(by.into()) }
     }
 }
 
-type Scope = super::scope::Scope<Range, ()>;
+type Scope = crate::scope::Scope<Range, ()>;
 
 /// The values of an expression. `None` where they are unknown, or where the dividend of a floor division does not fit
 /// into 64 bits.
-pub(super) fn range(e: &Affine, params: &[Range], scope: &dyn Fn(VarId) -> Option<Range>) -> Option<Range> {
+pub fn range(e: &Affine, params: &[Range], scope: &dyn Fn(VarId) -> Option<Range>) -> Option<Range> {
     if !e.is_exact() {
         return None;
     }
@@ -77,7 +84,7 @@ pub(super) fn range(e: &Affine, params: &[Range], scope: &dyn Fn(VarId) -> Optio
 }
 
 /// The range of a loop's variable, for an iteration that executes.
-pub(super) fn variable(lower: &[Range], upper: &[Range]) -> Option<Range> {
+pub fn variable(lower: &[Range], upper: &[Range]) -> Option<Range> {
     let low = lower.iter().map(|r| r.low).max()?;
     let high = upper.iter().map(|r| r.high).min()?.checked_sub(1)?;
     // A loop that never runs: any range will do.
@@ -85,33 +92,31 @@ pub(super) fn variable(lower: &[Range], upper: &[Range]) -> Option<Range> {
 }
 
 /// What the run-time check establishes about parameters.
-pub(super) struct Limits {
+pub struct Limits {
     /// Parameters are at least `-2^bits` and below `2^bits`.
-    pub(super) bits: u32,
+    pub bits: u32,
     /// Ranges from that and from their types: what the check itself computes with.
-    pub(super) checked: Vec<Range>,
+    pub checked: Vec<Range>,
     /// Ranges from the constraints in context and check too: what holds in the new code.
-    pub(super) inside: Vec<Range>,
+    pub inside: Vec<Range>,
 }
 
 /// Elements of a window that are named one by one, at most.
-pub(super) const MOST_UNROLLED: i64 = 256;
+pub const MOST_UNROLLED: i64 = 256;
 
 /// Tried in this order; the first is beyond every array of a real machine, the last still has room for products of five.
 const BITS: [u32; 5] = [40, 31, 24, 20, 16];
 
 impl Limits {
+    /// The widest limits that suffice.
+    ///
     /// # Errors
     /// Where even small parameters could make an expression overflow.
-    pub(super) fn of(
-        kernel: &Kernel,
-        root: &Green,
-        conditions: &[RuntimeCondition],
-    ) -> Result<Limits, EmitError> {
+    pub fn of(kernel: &Kernel, root: &Green, conditions: &[RuntimeCondition]) -> Result<Limits, Inexact> {
         BITS.into_iter()
             .map(|bits| Limits::with_bits(kernel, conditions, bits))
             .find(|limits| limits.suffice(kernel, root, conditions).is_some())
-            .ok_or(EmitError::Inexact)
+            .ok_or(Inexact)
     }
 
     fn with_bits(kernel: &Kernel, conditions: &[RuntimeCondition], bits: u32) -> Limits {
@@ -131,7 +136,7 @@ impl Limits {
 
     fn suffice(&self, kernel: &Kernel, root: &Green, conditions: &[RuntimeCondition]) -> Option<()> {
         self.conditions(kernel, conditions)?;
-        self.tree(kernel, root, &mut Scope::new())
+        self.tree(kernel, root, &mut Scope::default())
     }
 
     fn conditions(&self, kernel: &Kernel, conditions: &[RuntimeCondition]) -> Option<()> {

@@ -8,13 +8,15 @@ use loop_tree::{
 
 /// Least and greatest value of each subscript of one access.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Footprint {
-    pub(super) least: Vec<Affine>,
-    pub(super) greatest: Vec<Affine>,
+pub struct Footprint {
+    /// Of each subscript.
+    pub least: Vec<Affine>,
+    /// Of each subscript.
+    pub greatest: Vec<Affine>,
 }
 
 /// One footprint per access of the array, without repetitions; `None` where some access has no bounds.
-pub(super) fn footprints(kernel: &Kernel, array: ArrayId) -> Option<Vec<Footprint>> {
+pub fn footprints(kernel: &Kernel, array: ArrayId) -> Option<Vec<Footprint>> {
     let mut result: Vec<Footprint> = Vec::new();
     for occurrence in occurrences(&kernel.original) {
         for access in &kernel.statement(occurrence.statement).accesses {

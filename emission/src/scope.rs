@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 /// Binders and buffers around a node, outermost first; `V` is what is known of a variable, `B` of a buffer.
-pub(super) struct Scope<V, B> {
+pub struct Scope<V, B> {
     binders: Vec<Binder<V>>,
     frames: Vec<Frame<B>>,
 }
@@ -22,9 +22,11 @@ struct Binder<V> {
 }
 
 /// A buffer in effect.
-pub(super) struct Frame<B> {
-    pub(super) buffer: Arc<Buffer>,
-    pub(super) store: B,
+pub struct Frame<B> {
+    /// The buffer.
+    pub buffer: Arc<Buffer>,
+    /// What is known of it.
+    pub store: B,
     /// Binders around it.
     depth: usize,
 }
@@ -32,13 +34,16 @@ pub(super) struct Frame<B> {
 /// Variables from here on, up to those that stand for subscripts of buffers, are places.
 const FIRST_PLACE: u32 = 1 << 30;
 
-impl<V: Copy, B> Scope<V, B> {
-    pub(super) fn new() -> Self {
+impl<V, B> Default for Scope<V, B> {
+    /// Nothing is around.
+    fn default() -> Self {
         Scope { binders: Vec::new(), frames: Vec::new() }
     }
+}
 
+impl<V: Copy, B> Scope<V, B> {
     /// The same around, nothing known.
-    pub(super) fn bare(&self) -> Scope<(), ()> {
+    pub fn bare(&self) -> Scope<(), ()> {
         let binder = |b: &Binder<V>| Binder { var: b.var, value: Cell::new(()), meaning: b.meaning.clone() };
         let frame = |f: &Frame<B>| Frame { buffer: f.buffer.clone(), store: (), depth: f.depth };
         Scope {
@@ -48,19 +53,20 @@ impl<V: Copy, B> Scope<V, B> {
     }
 
     /// A loop's variable; the result is its place.
-    pub(super) fn enter_loop(&mut self, var: VarId, value: V) -> VarId {
+    pub fn enter_loop(&mut self, var: VarId, value: V) -> VarId {
         let place = VarId(FIRST_PLACE + self.binders.len() as u32);
         self.binders.push(Binder { var, value: Cell::new(value), meaning: Affine::var(place) });
         place
     }
 
-    pub(super) fn enter_let(&mut self, var: VarId, expression: &Affine, value: V) {
+    /// A variable that is bound to an expression of those around.
+    pub fn enter_let(&mut self, var: VarId, expression: &Affine, value: V) {
         let meaning = self.resolved(expression);
         self.binders.push(Binder { var, value: Cell::new(value), meaning });
     }
 
     /// What is known of a place, from now on.
-    pub(super) fn rebind(&self, place: VarId, value: V) {
+    pub fn rebind(&self, place: VarId, value: V) {
         let at = place.0.checked_sub(FIRST_PLACE);
         if let Some(binder) = at.and_then(|at| self.binders.get(at as usize)) {
             binder.value.set(value);
@@ -68,22 +74,22 @@ impl<V: Copy, B> Scope<V, B> {
     }
 
     /// What is known of all places, outermost first.
-    pub(super) fn values(&self) -> Vec<V> {
+    pub fn values(&self) -> Vec<V> {
         self.binders.iter().map(|b| b.value.get()).collect()
     }
 
     /// Changes what is known of all places.
-    pub(super) fn set_values(&self, values: &[V]) {
+    pub fn set_values(&self, values: &[V]) {
         self.binders.iter().zip(values).for_each(|(binder, value)| binder.value.set(*value));
     }
 
     /// The variable bound last is so no more.
-    pub(super) fn leave(&mut self) {
+    pub fn leave(&mut self) {
         self.binders.pop();
     }
 
     /// What is known of a variable or place.
-    pub(super) fn value(&self, var: VarId) -> Option<V> {
+    pub fn value(&self, var: VarId) -> Option<V> {
         match var.0.checked_sub(FIRST_PLACE).filter(|_| Buffer::index_of(var).is_none()) {
             Some(place) => self.binders.get(place as usize).map(|b| b.value.get()),
             None => self.binders.iter().rev().find(|b| b.var == var).map(|b| b.value.get()),
@@ -91,7 +97,7 @@ impl<V: Copy, B> Scope<V, B> {
     }
 
     /// The expression over places.
-    pub(super) fn resolved(&self, e: &Affine) -> Affine {
+    pub fn resolved(&self, e: &Affine) -> Affine {
         self.resolved_at(e, self.binders.len())
     }
 
@@ -100,35 +106,38 @@ impl<V: Copy, B> Scope<V, B> {
         e.substitute(&|v| around.iter().rev().find(|b| b.var == v).map(|b| b.meaning.clone()))
     }
 
-    pub(super) fn enter_buffer(&mut self, buffer: &Arc<Buffer>, store: B) {
+    /// A buffer, in the scope around it.
+    pub fn enter_buffer(&mut self, buffer: &Arc<Buffer>, store: B) {
         self.frames.push(Frame { buffer: buffer.clone(), store, depth: self.binders.len() });
     }
 
     /// The buffer entered last is over.
-    pub(super) fn leave_buffer(&mut self) {
+    pub fn leave_buffer(&mut self) {
         self.frames.pop();
     }
 
-    pub(super) fn frames(&self) -> &[Frame<B>] {
+    /// The buffers in effect, outermost first.
+    pub fn frames(&self) -> &[Frame<B>] {
         &self.frames
     }
 
-    pub(super) fn frames_mut(&mut self) -> &mut [Frame<B>] {
+    /// The same, to be changed.
+    pub fn frames_mut(&mut self) -> &mut [Frame<B>] {
         &mut self.frames
     }
 
     /// The innermost buffer of the array, of the first so many.
-    pub(super) fn buffer_of(&self, array: ArrayId, among: usize) -> Option<usize> {
+    pub fn buffer_of(&self, array: ArrayId, among: usize) -> Option<usize> {
         self.frames[..among].iter().rposition(|f| f.buffer.array == array)
     }
 
     /// The buffer that accesses of the array go to.
-    pub(super) fn innermost(&self, array: ArrayId) -> Option<usize> {
+    pub fn innermost(&self, array: ArrayId) -> Option<usize> {
         self.buffer_of(array, self.frames.len())
     }
 
     /// Where an instance with these dims finds its element in a buffer, over places; `None` if it lacks some dim.
-    pub(super) fn element(&self, frame: usize, subscripts: &[Affine], dims: &[VarId]) -> Option<Vec<Affine>> {
+    pub fn element(&self, frame: usize, subscripts: &[Affine], dims: &[VarId]) -> Option<Vec<Affine>> {
         let Frame { buffer, depth, .. } = &self.frames[frame];
         let dims = dims.get(..buffer.instance_dims)?.iter().map(|v| self.resolved(&Affine::var(*v)));
         let index: Vec<Affine> = subscripts.iter().map(|e| self.resolved(e)).chain(dims).collect();

@@ -1,0 +1,66 @@
+//! Names of C.
+
+use std::collections::BTreeSet;
+
+/// Names taken in a function, or in the file.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Names(BTreeSet<String>);
+
+impl Names {
+    /// A name that nothing else has, as close to the one wanted as C allows.
+    pub(crate) fn fresh(&mut self, wanted: &str) -> String {
+        let mut base: String =
+            wanted.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+        // Names that begin with an underscore, or with a digit, are not the program's.
+        if !base.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            base = format!("x{base}");
+        }
+        let taken = |name: &str| self.0.contains(name) || is_reserved(name);
+        let mut name = base.clone();
+        let mut number = 0;
+        while taken(&name) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
+        self.0.insert(name.clone());
+        name
+    }
+
+    /// Gives back a name whose scope has ended.
+    pub(crate) fn release(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+}
+
+/// Keywords, macros that compilers define, types and functions that emitted code uses, and functions that gcc knows by name.
+const RESERVED: &str = " alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern false \
+    float for goto if inline int long main nullptr register restrict return short signed sizeof static static_assert struct \
+    switch thread_local true typedef typeof typeof_unqual union unsigned void volatile while \
+    linux unix i386 NULL INFINITY NAN HUGE_VAL HUGE_VALF HUGE_VALL DOMAIN SING OVERFLOW UNDERFLOW errno \
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t intptr_t size_t int128 \
+    sqrt fabs fma floor ceil trunc rint nearbyint round fmin fmax copysign exp exp2 log log2 log10 sin cos pow fmod \
+    sqrtf fabsf fmaf floorf ceilf truncf rintf nearbyintf roundf fminf fmaxf copysignf expf exp2f logf log2f log10f sinf \
+    cosf powf fmodf isunordered islessgreater signbit memcpy malloc free aligned_alloc floor_div \
+    index rindex abs labs ffs gamma tgamma lgamma erf j0 j1 jn y0 y1 yn drem scalb significand cabs carg conj creal cimag \
+    memset memmove memcmp printf puts putchar exit abort alloca calloc realloc strlen strcpy strcmp toupper tolower \
+    omp_get_thread_num omp_get_max_threads ";
+
+fn is_reserved(name: &str) -> bool {
+    let kinds = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
+    let helper = name.rsplit_once('_').is_some_and(|(_, kind)| kinds.contains(&kind));
+    helper
+        || ["M_", "FP_", "INT", "UINT"].iter().any(|prefix| name.starts_with(prefix))
+        || RESERVED.split_ascii_whitespace().any(|word| word == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_c() {
+        let mut names = Names::default();
+        let all = ["A", "A", "s.0", "for", "exp", "2x", "_Bool", "min_i64"].map(|n| names.fresh(n));
+        assert_eq!(all, ["A", "A_1", "s_0", "for_1", "exp_1", "x2x", "x_Bool", "min_i64_1"]);
+    }
+}
