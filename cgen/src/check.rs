@@ -38,11 +38,36 @@ impl Emitter<'_> {
         tests
     }
 
-    /// All of the conditions; `None`: there is nothing to test.
-    pub(crate) fn runtime_conditions(
+    /// Names the byte ranges that conditions compare, behind the tests of the limits.
+    pub(crate) fn declare_ranges<'c>(
+        &mut self,
+        conditions: impl Iterator<Item = &'c RuntimeCondition>,
+    ) -> Result<(), CgenError> {
+        for condition in conditions {
+            let RuntimeCondition::NoOverlap(a, b) = condition else { continue };
+            if self.is_untouched(*a) || self.is_untouched(*b) {
+                continue;
+            }
+            for id in [*a, *b] {
+                if self.byte_ranges.contains_key(&id) {
+                    continue;
+                }
+                let Some([start, end]) = self.byte_range(id)? else { continue };
+                let [first, last] = ["from", "to"].map(|n| format!("{}_{n}", self.array_name(id)));
+                let names = [self.names.fresh(&first), self.names.fresh(&last)];
+                self.out.push(format!("const int128 {} = {};", names[0], start.text));
+                self.out.push(format!("const int128 {} = {};", names[1], end.text));
+                self.byte_ranges.insert(id, names);
+            }
+        }
+        Ok(())
+    }
+
+    /// A test for each condition that needs one.
+    pub(crate) fn tests<'c>(
         &self,
-        conditions: &[RuntimeCondition],
-    ) -> Result<Option<Code>, CgenError> {
+        conditions: impl Iterator<Item = &'c RuntimeCondition>,
+    ) -> Result<Vec<Code>, CgenError> {
         let mut tests = Vec::new();
         for condition in conditions {
             match condition {
@@ -50,7 +75,15 @@ impl Emitter<'_> {
                 RuntimeCondition::NoOverlap(a, b) => tests.extend(self.apart_test(*a, *b)?),
             }
         }
-        Ok(all(tests))
+        Ok(tests)
+    }
+
+    /// All of the conditions; `None`: there is nothing to test.
+    pub(crate) fn runtime_conditions(
+        &self,
+        conditions: &[RuntimeCondition],
+    ) -> Result<Option<Code>, CgenError> {
+        Ok(all(self.tests(conditions.iter())?))
     }
 
     /// Whether the bytes that the kernel touches through two arrays are disjoint.
@@ -74,13 +107,21 @@ impl Emitter<'_> {
 
     /// The first byte and one past the last, as integers of 128 bits.
     fn byte_range(&self, array: ArrayId) -> Result<Option<[Code; 2]>, CgenError> {
+        if let Some(names) = self.byte_ranges.get(&array) {
+            return Ok(Some(names.each_ref().map(|n| Code::primary(&**n))));
+        }
         let Place::Pointer(name) = &self.arrays[array.index()] else { return Ok(None) };
         let Some(footprints) = footprints(self.kernel, array) else { return Ok(None) };
         let size = self.kernel.array(array).element.size();
         let address = Code::cast("int128", &Code::cast("uintptr_t", &Code::primary(&**name)));
         let mut range: Option<[Code; 2]> = None;
         for Footprint { least, greatest } in &footprints {
-            let [least, greatest] = [self.wide_index(array, least)?, self.wide_index(array, greatest)?];
+            // One past it.
+            let mut end = greatest.clone();
+            if let Some(last) = end.last_mut() {
+                *last = last.offset(1);
+            }
+            let [least, greatest] = [self.wide_index(array, least)?, self.wide_index(array, &end)?];
             range = Some(match range {
                 None => [least, greatest],
                 Some([l, g]) => [choose("<", &l, &least), choose(">", &g, &greatest)],
@@ -94,7 +135,8 @@ impl Emitter<'_> {
             Code::binary(&address, "+", &offset, Level::Sum)
         };
         let Some([least, greatest]) = range else { return Ok(None) };
-        let end = Code::binary(&greatest, "+", &Code::primary("1"), Level::Sum);
+        let scalar = self.kernel.array(array).is_scalar();
+        let end = if scalar { Code::primary("1") } else { greatest };
         Ok(Some([at(&least), at(&end)]))
     }
 
@@ -136,11 +178,12 @@ impl Emitter<'_> {
                 Some(s) => Code::binary(&s, "+", &value, Level::Sum),
             });
         }
-        let constant = integer(e.constant_term()).0;
+        let c = e.constant_term();
         Ok(match sum {
-            None => constant,
-            Some(s) if e.constant_term() == 0 => s,
-            Some(s) => Code::binary(&s, "+", &constant, Level::Sum),
+            None => integer(c).0,
+            Some(s) if c == 0 => s,
+            Some(s) if c < 0 && c > i64::MIN => Code::binary(&s, "-", &integer(-c).0, Level::Sum),
+            Some(s) => Code::binary(&s, "+", &integer(c).0, Level::Sum),
         })
     }
 }

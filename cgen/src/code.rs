@@ -82,8 +82,33 @@ impl Lines {
         self.all.push((self.depth, line.into()));
     }
 
+    /// A line of the preprocessor.
+    pub(crate) fn directive(&mut self, line: &str) {
+        self.all.push((0, line.to_string()));
+    }
+
     pub(crate) fn open(&mut self, head: &str) {
         self.push(if head.is_empty() { "{".to_string() } else { format!("{head} {{") });
+        self.depth += 1;
+    }
+
+    /// The conjunction of tests, a line each.
+    pub(crate) fn open_if(&mut self, tests: &[Code]) {
+        let last = tests.len().saturating_sub(1);
+        for (index, test) in tests.iter().enumerate() {
+            let begin = if index == 0 { "if (" } else { "    " };
+            let end = if index == last { ") {" } else { " &&" };
+            self.push(format!(
+                "{begin}{}{end}",
+                if last == 0 { test.text.clone() } else { test.within(Level::Equality) }
+            ));
+        }
+        self.depth += 1;
+    }
+
+    pub(crate) fn close_else(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.push("} else {");
         self.depth += 1;
     }
 

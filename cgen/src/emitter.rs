@@ -8,7 +8,7 @@ use emission::ranges::{Limits, Range};
 use emission::scope::Scope;
 use loop_tree::{Affine, ArrayId, Kernel, Path, Statement};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a variable of the scope.
 #[derive(Clone, Debug)]
@@ -37,6 +37,14 @@ pub(crate) enum Place {
     Variable(String),
 }
 
+/// A buffer in effect.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    pub(crate) name: String,
+    /// Whether its elements are numbered row-major, as those of arrays: else it is an array of arrays, or a variable.
+    pub(crate) flat: bool,
+}
+
 /// State of the emission of one tree.
 pub(crate) struct Emitter<'k> {
     pub(crate) kernel: &'k Kernel,
@@ -46,8 +54,20 @@ pub(crate) struct Emitter<'k> {
     pub(crate) names: Names,
     pub(crate) params: Vec<Parameter>,
     pub(crate) arrays: Vec<Place>,
+    /// Names of the first byte that an array's accesses touch, and of one past the last.
+    pub(crate) byte_ranges: BTreeMap<ArrayId, [String; 2]>,
+    /// Names of private scalars, by place in the tree.
+    pub(crate) privates: BTreeMap<(Path, ArrayId), String>,
+    /// Those that are declared at the beginning of a body: types and names.
+    pub(crate) declared: BTreeMap<Path, Vec<(&'static str, String)>>,
+    /// Pointers to memory of buffers, by path.
+    pub(crate) heap: BTreeMap<Path, String>,
+    /// Bytes of buffers on the stack so far.
+    pub(crate) on_stack: i64,
+    /// The parallel loop around, whose iterations threads share.
+    pub(crate) shared: Option<Path>,
     /// By number of [`Emitter::binders`].
-    pub(crate) scope: Scope<usize, ()>,
+    pub(crate) scope: Scope<usize, Store>,
     pub(crate) binders: Vec<Binder>,
     pub(crate) helpers: RefCell<BTreeSet<Helper>>,
     pub(crate) out: Lines,

@@ -6,6 +6,10 @@ use loop_tree::ScalarType;
 /// One of them. They are written in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Helper {
+    /// Threads that may run at once.
+    ThreadCount,
+    /// The number of the thread, from 0.
+    ThreadNumber,
     /// Division that rounds down, by a positive number.
     FloorDiv,
     /// The lesser, signed.
@@ -39,6 +43,8 @@ impl Helper {
     pub(crate) fn name(self) -> String {
         let sign = |signed: bool| if signed { "i" } else { "u" };
         match self {
+            Helper::ThreadCount => "thread_count".to_string(),
+            Helper::ThreadNumber => "thread_number".to_string(),
             Helper::FloorDiv => "floor_div".to_string(),
             Helper::Min(t) => format!("min_{}", t.name()),
             Helper::Max(t) => format!("max_{}", t.name()),
@@ -63,6 +69,8 @@ impl Helper {
         };
         let two = |t: &str| format!("{t} a, {t} b");
         match self {
+            Helper::ThreadCount => function("int64_t", "void", &threads("omp_get_max_threads()", "1")),
+            Helper::ThreadNumber => function("int64_t", "void", &threads("omp_get_thread_num()", "0")),
             Helper::FloorDiv => {
                 function("int64_t", "int64_t n, int64_t d", "  return n / d - (n % d < 0);\n")
             }
@@ -126,6 +134,10 @@ impl Helper {
             }
         }
     }
+}
+
+fn threads(with: &str, without: &str) -> String {
+    format!("#ifdef _OPENMP\n  return {with};\n#else\n  return {without};\n#endif\n")
 }
 
 fn same_size(t: ScalarType) -> ScalarType {

@@ -17,7 +17,7 @@
 //! let kernel = &*program.kernel;
 //! file.add("scale", &cgen::Variant { kernel, root: program.tree(), conditions: &[], comment: "" })?;
 //! assert!(file.text().ends_with(
-//! "void scale(int32_t N, double *A, double s) {
+//! "void scale(int32_t N, double *restrict A, double s) {
 //!   for (int64_t i = 0; i < N; ++i) {
 //!     A[i] *= s;
 //!   }
@@ -27,18 +27,24 @@
 //! ```
 
 mod arith;
+mod buffers;
 mod check;
 mod code;
 mod emitter;
 mod error;
+mod file;
 mod function;
 mod helpers;
 mod names;
 mod nest;
 mod operation;
+mod privates;
+mod signature;
 mod statement;
 mod storage;
 mod types;
 
 pub use error::CgenError;
-pub use function::{Argument, File, Function, Variant};
+pub use file::File;
+pub use function::{Function, Variant};
+pub use signature::Argument;

@@ -10,6 +10,7 @@ use std::cell::Cell;
 impl Emitter<'_> {
     /// Emits the tree; `alone`: nothing else is in the block of C around it.
     pub(crate) fn tree(&mut self, node: &Green, alone: bool) -> Result<(), CgenError> {
+        self.declare_privates();
         match node.node() {
             Node::Seq(children) => {
                 let alone = alone && children.len() == 1;
@@ -31,7 +32,7 @@ impl Emitter<'_> {
                 self.block(&format!("if ({})", test.text), |e| e.below(0, |e| e.tree(body, true)))
             }
             Node::Stmt(id, _) => self.statement(*id),
-            Node::Alloc(..) => Err(self.unsupported("a buffer")),
+            Node::Alloc(buffer, body) => self.buffer(buffer, body, alone),
             Node::Version(alternatives) => {
                 let mut otherwise = "";
                 for (index, alternative) in alternatives.iter().enumerate() {
@@ -76,16 +77,25 @@ impl Emitter<'_> {
         let Bounds::Affine { lower, upper } = &header.bounds else {
             return Err(self.unsupported("a loop that a condition ends"));
         };
-        match header.kind {
-            LoopKind::Sequential => {}
-            LoopKind::Parallel => return Err(self.unsupported("a parallel loop")),
-            LoopKind::Vector => return Err(self.unsupported("a vector loop")),
+        // Those inside run as others do.
+        let shares = header.kind == LoopKind::Parallel && self.shared.is_none();
+        if header.kind == LoopKind::Vector {
+            return Err(self.unsupported("a vector loop"));
+        }
+        if shares {
+            self.shared = Some(self.path.clone());
+            self.out.directive("#ifdef _OPENMP");
+            self.out.directive("#pragma omp parallel for schedule(static)");
+            self.out.directive("#endif");
         }
         let result = self.count(header.var, [lower, upper], header.step, |e| {
             e.place = around.clone();
             e.below(0, |e| e.tree(body, true))
         });
         self.place = around;
+        if shares {
+            self.shared = None;
+        }
         result
     }
 

@@ -10,6 +10,7 @@ use super::ranges::MOST_UNROLLED;
 use super::{EmitError, Emitter};
 use crate::llvm::{Block, Function, IntPredicate, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
+use emission::buffers::{LINE, MOST_ON_STACK};
 use loop_tree::{
     Affine, ArrayId, Buffer, Constraint, Green, Home, LoopKind, Node, Path, Relation, ScalarType, Window,
     WindowRange,
@@ -89,12 +90,6 @@ pub(super) struct Memory<'m> {
     blocks: Vec<Value<'m>>,
     free: Option<Function<'m>>,
 }
-
-/// Bytes on the stack for one region: a small share of the stacks that threads have.
-const MOST_ON_STACK: i64 = 1 << 18;
-
-/// Bytes of a line of cache, or more.
-const LINE: u32 = 64;
 
 /// What every allocation is aligned to, in bytes.
 const ALLOCATED: u32 = 8;
