@@ -17,7 +17,7 @@ pub use expand::{MoveSource, RegistryMoves};
 pub use region::Region;
 pub use sketch::{Desk, Draft, Sketch, Sketches, Stage};
 pub use strategy::Strategy;
-pub use variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant, WORTHWHILE};
+pub use variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant, WORTHWHILE, by_cost};
 
 use analyses::{DependenceSet, OracleOptions};
 use cost_model::{CostModel, Target};

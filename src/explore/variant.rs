@@ -23,14 +23,15 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Cheaper first; of those that are predicted to take about as long, the one with fewer steps.
+    /// As [`by_cost`].
     pub(super) fn by_cost(a: &Self, b: &Self) -> std::cmp::Ordering {
         by_cost((a.cost.cycles, &a.recipe), (b.cost.cycles, &b.recipe))
     }
 }
 
-/// As [`Variant::by_cost`], of predicted cycles and the steps.
-pub(super) fn by_cost(a: (f64, &Recipe), b: (f64, &Recipe)) -> std::cmp::Ordering {
+/// In which order a search ranks, of predicted cycles and the steps: cheaper first; of those that are predicted to take about as
+/// long, the one with fewer steps.
+pub fn by_cost(a: (f64, &Recipe), b: (f64, &Recipe)) -> std::cmp::Ordering {
     let rank = |cycles: f64| (cycles.max(1.0).ln() / TIE).floor();
     rank(a.0).total_cmp(&rank(b.0)).then(a.1.0.len().cmp(&b.1.0.len())).then(a.0.total_cmp(&b.0))
 }

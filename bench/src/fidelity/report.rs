@@ -16,11 +16,19 @@ pub struct Measured {
     pub said: f64,
     /// The gain measured; of a variant that was ended, the one it cannot exceed.
     pub measured: f64,
+    /// The gain of runs that had no part in finding the best, where there were some.
+    #[serde(default)]
+    pub again: Option<f64>,
 }
 
 impl Measured {
     pub fn new(rank: Option<usize>, recipe: &str, said: f64, measured: f64) -> Measured {
-        Measured { rank, recipe: recipe.to_string(), said, measured }
+        Measured { rank, recipe: recipe.to_string(), said, measured, again: None }
+    }
+
+    /// As far as is known: not what it was chosen for.
+    fn fair(&self) -> f64 {
+        self.again.unwrap_or(self.measured)
     }
 }
 
@@ -37,6 +45,11 @@ pub struct KernelReport {
     pub seconds: f64,
     /// Time of what is predicted best over time of what is best, of these variants.
     pub regret: f64,
+    /// Time of what a search would choose, which has a rule for ties, over time of what is best, when both are measured again: of many
+    /// that are alike the best is best by chance.
+    pub chosen_regret: f64,
+    /// Gain of what a search would choose.
+    pub chosen: f64,
     /// Rank correlation of gains said and measured.
     pub spearman: Option<f64>,
     /// Median factor between gains said and measured.
@@ -58,12 +71,15 @@ impl KernelReport {
         place: (usize, String, usize),
         seconds: f64,
         variants: Vec<Measured>,
+        chosen: usize,
     ) -> KernelReport {
         let pairs: Vec<(f64, f64)> = variants.iter().map(|v| (v.said, v.measured)).collect();
         // Of equals the one listed first.
         let first = variants.iter().rev().max_by(|a, b| a.said.total_cmp(&b.said));
         let first = first.map_or(1.0, |v| v.measured);
         let best = pairs.iter().map(|p| p.1).fold(0.0, f64::max);
+        let fairly_best = best_of(&variants).map_or(1.0, Measured::fair);
+        let chosen = variants.get(chosen).map_or(1.0, Measured::fair);
         let factors: Vec<f64> =
             pairs.iter().skip(1).map(|(said, measured)| (said / measured).max(measured / said)).collect();
         KernelReport {
@@ -73,6 +89,8 @@ impl KernelReport {
             place,
             seconds,
             regret: best / first,
+            chosen_regret: fairly_best / chosen,
+            chosen,
             spearman: spearman(&pairs),
             factor: if factors.is_empty() { 1.0 } else { median(&factors) },
             first,
@@ -84,7 +102,10 @@ impl KernelReport {
 
     pub fn failed(suite: &str, kernel: &str, why: String) -> KernelReport {
         let place = (0, String::new(), 0);
-        KernelReport { failure: Some(why), ..KernelReport::new(suite, kernel, None, place, 0.0, Vec::new()) }
+        KernelReport {
+            failure: Some(why),
+            ..KernelReport::new(suite, kernel, None, place, 0.0, Vec::new(), 0)
+        }
     }
 
     /// For who waits.
@@ -92,10 +113,11 @@ impl KernelReport {
         match &self.failure {
             Some(why) => format!("{:20} {why}", self.kernel),
             None => format!(
-                "{:20} {:2} variants  regret {:.2}  spearman {}  factor {:.2}",
+                "{:20} {:2} variants  regret {:.2}, of the choice {:.2}  spearman {}  factor {:.2}",
                 self.kernel,
                 self.variants.len(),
                 self.regret,
+                self.chosen_regret,
                 correlation(self.spearman),
                 self.factor
             ),
@@ -110,12 +132,16 @@ pub struct Group {
     pub kernels: usize,
     /// Geometric mean.
     pub regret: f64,
+    /// Geometric mean.
+    pub chosen_regret: f64,
     /// Arithmetic mean, over the kernels that have one.
     pub spearman: f64,
     /// Geometric mean of the kernels' medians.
     pub factor: f64,
     /// Geometric mean of the gains of what is predicted best.
     pub first: f64,
+    /// Geometric mean of the gains of what a search would choose.
+    pub chosen: f64,
     /// Geometric mean of the greatest gains.
     pub best: f64,
 }
@@ -137,6 +163,8 @@ impl Report {
                 suite: suite.clone(),
                 kernels: own().count(),
                 regret: geometric_mean(own().map(|k| k.regret)),
+                chosen_regret: geometric_mean(own().map(|k| k.chosen_regret)),
+                chosen: geometric_mean(own().map(|k| k.chosen)),
                 spearman: mean(own().filter_map(|k| k.spearman)),
                 factor: geometric_mean(own().map(|k| k.factor)),
                 first: geometric_mean(own().map(|k| k.first)),
@@ -165,9 +193,11 @@ impl Report {
             "original",
             "variants",
             "regret",
+            "of the choice",
             "spearman",
             "factor",
             "first",
+            "choice",
             "best",
             "recipe of the first",
             "recipe of the best",
@@ -186,15 +216,17 @@ impl Report {
                 ),
                 k.variants.len().to_string(),
                 format!("{:.2}", k.regret),
+                format!("{:.2}", k.chosen_regret),
                 correlation(k.spearman),
                 format!("{:.2}", k.factor),
                 format!("{:.2}x", k.first),
+                format!("{:.2}x", k.chosen),
                 format!("{:.2}x", k.best),
                 recipe(|v| v.said),
                 recipe(|v| v.measured),
             ]);
         }
-        for column in 1..=7 {
+        for column in 1..=9 {
             if let Some(column) = table.column_mut(column) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
@@ -210,12 +242,25 @@ impl Report {
         }
         for g in &self.groups {
             println!(
-                "{}, {} kernels: top-1 regret {:.3} (geometric mean), Spearman {:.3} (mean), factor said/measured {:.3} \
-                 (geometric mean of medians); gain {:.2}x of the first, {:.2}x of the best",
-                g.suite, g.kernels, g.regret, g.spearman, g.factor, g.first, g.best
+                "{}, {} kernels: top-1 regret {:.3}, of the choice {:.3} (geometric means), Spearman {:.3} (mean), factor \
+                 said/measured {:.3} (geometric mean of medians); gain {:.2}x of the first, {:.2}x of the choice, {:.2}x of the best",
+                g.suite,
+                g.kernels,
+                g.regret,
+                g.chosen_regret,
+                g.spearman,
+                g.factor,
+                g.first,
+                g.chosen,
+                g.best
             );
         }
     }
+}
+
+/// The greatest gain measured.
+fn best_of(variants: &[Measured]) -> Option<&Measured> {
+    variants.iter().rev().max_by(|a, b| a.measured.total_cmp(&b.measured))
 }
 
 fn variants(kernel: &KernelReport) {
