@@ -193,6 +193,11 @@ impl State {
         }
     }
 
+    /// Of the misses, those of lines that are touched for the first time.
+    fn first(&self, level: usize) -> f64 {
+        self.misses[level].min(self.footprints[level].lines)
+    }
+
     fn finish(self, program: &Lowered<'_>, target: &dyn Target, streams: f64) -> Traffic {
         let prefetch = target.prefetch();
         let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
@@ -252,9 +257,9 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
             match arrays[at].1.get_mut(i) {
                 Some((union, misses)) => {
                     union.add(s.footprints[i], level.unit, most);
-                    *misses += s.misses[i];
+                    *misses += s.first(i);
                 }
-                None => arrays[at].1.push((Union::of(s.footprints[i]), s.misses[i])),
+                None => arrays[at].1.push((Union::of(s.footprints[i]), s.first(i))),
             }
         }
     }
@@ -268,6 +273,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         .collect();
     for &g in inside {
         let s = &mut all[g];
+        let first: SmallVec<[f64; 6]> = (0..levels.len()).map(|i| s.first(i)).collect();
         if over.is_some() {
             s.measure(program, levels, over);
         }
@@ -276,13 +282,14 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
             let (body, sum) = (per_level[i].0.total, per_level[i].1);
             // Lines that another group of the iteration has brought in.
             let shared = if sum > 0.0 { (body.lines / sum).min(1.0) } else { 1.0 };
-            let each = s.misses[i] * (fits[i] * shared + 1.0 - fits[i]);
             let kept = match over {
-                Some(_) => (trip * each).min(s.footprints[i].lines),
+                Some(_) => (trip * shared * first[i]).min(s.footprints[i].lines),
                 // Computed again and again, of data that stays where it fits.
-                None => RESIDENT * each,
+                None => RESIDENT * shared * first[i],
             };
-            s.misses[i] = ((fits[i] * kept + (1.0 - fits[i]) * trip * each) * entered).min(LARGEST);
+            // Where an iteration fits, so does what is inside of it, and brings in each line once.
+            let not_kept = trip * (s.misses[i] - fits[i] * first[i]).max(0.0);
+            s.misses[i] = ((fits[i] * kept + not_kept) * entered).min(LARGEST);
         }
     }
 }
