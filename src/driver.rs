@@ -36,8 +36,8 @@ use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation};
 use std::sync::Arc;
 
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
-/// improved must not be worsened. Of the programs of both suites that are said to gain 1.5x or more, none loses.
-pub const MIN_GAIN: f64 = 1.5;
+/// improved must not be worsened.
+pub const MIN_GAIN: f64 = 1.3;
 
 /// Of the time of the region that takes longest, what a region takes that is searched less thoroughly: mostly code that
 /// runs once, such as initialisation.

@@ -28,22 +28,32 @@ struct Level {
     sets: f64,
     /// Whether it is filled from memory.
     last: bool,
+    /// Share of what fits that has to be brought in all the same.
+    renewed: f64,
 }
 
 fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
     let mut levels: SmallVec<[Level; 6]> = target
         .caches()
         .iter()
-        .map(|c| {
+        .zip(1..)
+        .map(|(c, number)| {
             let lines = c.bytes as f64 / f64::from(c.line.max(1));
             let sets = if c.indexed { lines / f64::from(c.ways.max(1)) } else { 0.0 };
-            Level { unit: f64::from(c.line.max(1)), capacity: lines, sets, last: false }
+            Level {
+                unit: f64::from(c.line.max(1)),
+                capacity: lines,
+                sets,
+                last: false,
+                renewed: RENEWED.powi(number),
+            }
         })
-        .chain(target.tlbs().iter().map(|t| Level {
+        .chain(target.tlbs().iter().zip(1..).map(|(t, number)| Level {
             unit: f64::from(target.page_bytes().max(1)),
             capacity: f64::from(t.entries),
             sets: 0.0,
             last: false,
+            renewed: RENEWED.powi(number),
         }))
         .collect();
     if let Some(last) = target.caches().len().checked_sub(1) {
@@ -83,9 +93,9 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
                 all.filter_map(|a| a.0.get(i)).map(|u| u.total.lines).sum::<f64>()
             };
             let (read, written) = (lines(false), lines(true));
-            let fits = fit(i, i == last, (read + written) / levels[i].capacity.max(1.0));
+            let fits = fit(i == last, (read + written) / levels[i].capacity.max(1.0));
             let in_order = if i == last { WRITTEN_BACK } else { 1.0 };
-            (read + in_order * written) * fill * (fits * RESIDENT + 1.0 - fits)
+            (read + in_order * written) * fill * (fits * levels[i].renewed + 1.0 - fits)
         })
         .collect()
 }
@@ -111,16 +121,15 @@ pub(crate) fn touched(program: &Lowered<'_>, target: &dyn Target, index: usize) 
     arrays.values().map(|u| u.total.lines).sum::<f64>().min(levels[level].capacity)
 }
 
-/// How far what is touched stays in a level, of which it is such a part. Capacity is shared: no sharp edge. Lines fetched ahead
-/// take room in the first level. The last one does not replace what was used longest ago (on Zen it takes what the second level
+/// How far what is touched stays in a level, of which it is such a part. Of what an iteration touches, some is not wanted again: there
+/// is no sharp edge. Other code takes room in the last level, which does not replace what was used longest ago (on Zen it takes what the second level
 /// gives up): of what is too large for it, a part stays from one time to the next.
-fn fit(level: usize, last: bool, part: f64) -> f64 {
+fn fit(last: bool, part: f64) -> f64 {
     if last {
         let beyond = if part > 1.0 { 0.5 / (part * part) } else { 0.0 };
-        return (1.85 - part).clamp(beyond, 1.0);
+        return (1.6 - part).clamp(beyond, 1.0);
     }
-    let edge = if level == 0 { 0.95 } else { 1.15 };
-    ((edge - part) / 0.3).clamp(0.0, 1.0)
+    ((1.25 - part) / 0.3).clamp(0.0, 1.0)
 }
 
 pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic> {
@@ -228,8 +237,9 @@ impl State {
 /// What a line takes that is read from memory and written back, of one that is read. On Zen 5: 10 cycles and 7; between caches
 /// 2.5 and 2.3.
 const WRITTEN_BACK: f64 = 1.4;
-/// Share of what fits into a level that has to be brought in all the same, since other code used the level too.
-const RESIDENT: f64 = 0.25;
+/// Share of what fits into the first level that has to be brought in all the same, since other code used the level too; of what
+/// is not there, the same share is not in the second one either, and so on.
+const RENEWED: f64 = 0.25;
 
 /// Goes from one iteration of a loop (or from the parts of the whole tree, `None`) to all of them.
 fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[Level], over: Option<usize>) {
@@ -268,7 +278,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         .enumerate()
         .map(|(i, level)| {
             let total: f64 = arrays.iter().filter_map(|a| a.1.get(i)).map(|(u, _)| u.total.effective).sum();
-            fit(i, level.last, total / level.capacity.max(1.0))
+            fit(level.last, total / level.capacity.max(1.0))
         })
         .collect();
     for &g in inside {
@@ -285,7 +295,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
             let kept = match over {
                 Some(_) => (trip * shared * first[i]).min(s.footprints[i].lines),
                 // Computed again and again, of data that stays where it fits.
-                None => RESIDENT * shared * first[i],
+                None => levels[i].renewed * shared * first[i],
             };
             // Where an iteration fits, so does what is inside of it, and brings in each line once.
             let not_kept = trip * (s.misses[i] - fits[i] * first[i]).max(0.0);
