@@ -78,6 +78,10 @@ struct Location {
     stored: bool,
     /// The loads through other references when it was stored.
     looked_at: u32,
+    /// Whether another row that may be the same one was loaded since.
+    row_loaded: bool,
+    /// What a load has to wait for that comes after a store to another row: nothing says which of the two it reads.
+    through: f64,
     bytes: f64,
 }
 
@@ -150,6 +154,7 @@ pub(crate) fn body(
         summands: 0,
         branching: false,
         differences: true,
+        row_bytes: &program.facts.row_bytes,
         target,
     };
     for leaf in leaves {
@@ -157,7 +162,7 @@ pub(crate) fn body(
             scan.declare(touch);
         }
     }
-    scan.accumulators_in_rows(&program.facts.row_bytes);
+    scan.accumulators_in_rows();
     let own = leaves.first().and_then(|l| program.leaves[*l].parent);
     if let Some(own) = own.filter(|l| depth == Some(program.loops[*l].depth)) {
         scan.compare(program, own, told);
@@ -198,6 +203,8 @@ struct Scan<'a> {
     branching: bool,
     /// Whether all statements so far add up differences of bytes.
     differences: bool,
+    /// Distances from which on the compiler cannot tell elements of an array apart.
+    row_bytes: &'a [Option<f64>],
     target: &'a dyn Target,
 }
 
@@ -218,13 +225,24 @@ impl Scan<'_> {
 
     /// Accumulators in several rows whose length is only known at run time: the compiler cannot tell that they differ, and
     /// keeps none of them in registers.
-    fn accumulators_in_rows(&mut self, row_bytes: &[Option<f64>]) {
+    fn accumulators_in_rows(&mut self) {
         for f in self.families.iter_mut().filter(|f| f.stride == 0.0) {
-            let Some(row) = row_bytes.get(f.array).copied().flatten() else { continue };
+            let Some(row) = self.row_bytes.get(f.array).copied().flatten() else { continue };
             let least = f.stored.iter().copied().fold(f64::INFINITY, f64::min);
             let greatest = f.stored.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             f.clobbered |= greatest - least >= row;
         }
+    }
+
+    /// Locations of the same references in rows that the compiler cannot tell from this one's.
+    fn other_rows(&mut self, at: usize) -> impl Iterator<Item = &mut Location> {
+        let (family, offset) = (self.locations[at].family, self.locations[at].offset);
+        let f = &self.families[family];
+        let row = self.row_bytes.get(f.array).copied().flatten().filter(|_| !f.private);
+        let there = move |l: &&mut Location| {
+            l.family == family && row.is_some_and(|row| (l.offset - offset).abs() >= row)
+        };
+        self.locations.iter_mut().filter(there)
     }
 
     fn family(&self, touch: &crate::lower::Touch) -> Option<usize> {
@@ -322,6 +340,8 @@ impl Scan<'_> {
                 loaded: false,
                 stored: false,
                 looked_at: 0,
+                row_loaded: false,
+                through: 0.0,
                 bytes,
             });
         }
@@ -525,6 +545,7 @@ impl Scan<'_> {
         for (other, f) in self.families.iter_mut().enumerate() {
             f.looked_at += u32::from(other != family && f.array == array);
         }
+        self.other_rows(at).for_each(|l| l.row_loaded = true);
         let f = &self.families[family];
         // The earlier iterations that write this element; the nearest one's value is what is loaded, but where it is written
         // under a condition.
@@ -576,7 +597,7 @@ impl Scan<'_> {
         let location = &mut self.locations[at];
         location.loaded = true;
         location.epoch = epoch;
-        let value = Value { varies: !invariant, waits, path: 0.0, number };
+        let value = Value { varies: !invariant, waits, path: location.through, number };
         location.value = Some(value.clone());
         value
     }
@@ -605,10 +626,11 @@ impl Scan<'_> {
         let f = &self.families[family];
         let location = &mut self.locations[at];
         // What may have been looked at through other references has to be there.
-        let needed = f.looked_at > location.looked_at;
+        let needed = f.looked_at > location.looked_at || location.row_loaded;
         if !location.stored || needed || f.stride == 0.0 && !f.promoted() {
             location.stored = true;
             location.looked_at = f.looked_at;
+            location.row_loaded = false;
             if f.promoted() {
                 self.result.accumulators += 1;
             } else if !touch.private {
@@ -619,6 +641,12 @@ impl Scan<'_> {
                 }
                 self.result.stores.push(s);
                 self.result.masked += f64::from(u8::from(masked));
+            }
+        }
+        let forward = self.target.store_forward();
+        for other in self.other_rows(at) {
+            if let Some(value) = other.value.take().filter(|_| other.stored) {
+                other.through = value.path + forward;
             }
         }
         let epoch = self.families[family].epoch;

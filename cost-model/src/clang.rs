@@ -117,8 +117,11 @@ pub(crate) fn keep(b: &mut Body, program: &Lowered<'_>, index: usize, plan: &Pla
     let kept = body(program, &l.leaves, Some(around.depth), None, true, target).accumulators;
     let registers = kept as f64 * (l.trip / plan.lanes()).ceil();
     if registers <= f64::from(target.vector_registers()) - TEMPORARIES as f64 {
-        b.loads.truncate(b.loads.len().saturating_sub(kept));
-        b.stores.truncate(b.stores.len().saturating_sub(kept));
+        for stored in b.stores.split_off(b.stores.len().saturating_sub(kept)) {
+            if let Some(loaded) = b.loads.iter().rposition(|stride| *stride == stored) {
+                b.loads.remove(loaded);
+            }
+        }
     }
 }
 

@@ -204,13 +204,13 @@ impl Group {
                 // A constant stride within a page is found by the stride prefetcher, in part.
                 return if c <= 1024.0 { 0.5 } else { 0.0 };
             }
-            if run >= run_bytes {
-                return 1.0;
-            }
         }
-        if started { (run / run_bytes).clamp(0.0, 1.0) } else { 1.0 }
+        if started { (1.0 - UNNOTICED * run_bytes / run).max(0.0) } else { 1.0 }
     }
 }
+
+/// Of the bytes from which on a run is fetched ahead, those that pass before it is noticed.
+const UNNOTICED: f64 = 0.25;
 
 fn gcd(mut a: f64, mut b: f64) -> f64 {
     while a > 0.5 {

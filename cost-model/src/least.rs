@@ -41,7 +41,8 @@ pub(crate) fn least(program: &Lowered<'_>, target: &dyn Target) -> f64 {
     };
     let busy = work.loads.max(work.stores) + memory;
     let judged = if program.loops.iter().all(|l| l.exact) { JUDGED } else { SAMPLED };
-    judged * (compute.powf(OVERLAP) + busy.powf(OVERLAP)).powf(1.0 / OVERLAP)
+    let both = (compute.powf(OVERLAP) + busy.powf(OVERLAP)).powf(1.0 / OVERLAP);
+    judged * both.min(compute + memory)
 }
 
 /// Cycles on each kind of port.

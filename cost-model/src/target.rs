@@ -100,7 +100,8 @@ pub struct ControlCosts {
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prefetch {
-    /// Bytes of a sequential run from which on prefetching is fully effective.
+    /// Bytes of a sequential run of which three quarters are fetched ahead: what passes before it is noticed is a quarter of so many
+    /// bytes.
     pub run_bytes: f64,
     /// Sequences that are followed at a time.
     #[serde(default = "streams")]
