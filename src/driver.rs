@@ -493,12 +493,12 @@ impl Session<'_> {
     ///
     /// # Errors
     /// Where none or several are.
-    pub fn only_region(&self) -> Result<(Arc<str>, usize, Arc<Kernel>), DriverError> {
+    pub fn only_region(&self) -> Result<(Arc<str>, usize, LiftedKernel), DriverError> {
         let mut found = Vec::new();
         for function in self.kernels()? {
             for (number, region) in function.regions.into_iter().enumerate() {
                 if self.optimizer.settings.region.is_none_or(|r| r == number) {
-                    found.push((function.name.clone(), number, region.kernel));
+                    found.push((function.name.clone(), number, region));
                 }
             }
         }

@@ -9,6 +9,7 @@
 mod expand;
 mod region;
 mod share;
+mod sizes;
 mod sketch;
 mod strategy;
 mod variant;
@@ -59,7 +60,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 6, beam: 6, variants: 400, promising: 6, leaves: 256, refused: 200, threads: 0 }
+        Limits { depth: 6, beam: 6, variants: 600, promising: 6, leaves: 256, refused: 200, threads: 0 }
     }
 }
 

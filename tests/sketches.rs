@@ -105,6 +105,23 @@ fn register_tile() {
 }
 
 #[test]
+fn blocked_product() {
+    draws("blocked product", PRODUCT);
+}
+
+#[test]
+fn sizes_that_no_sketch_draws_are_found_one_after_the_other() {
+    // Factors of 4 and blocks of 32 are drawn.
+    let (kernel, found) = explore(PRODUCT, &Registry::standard(), Sketches::standard(), &["none"]);
+    let best = &found.variants[0];
+    let sizes: Vec<i64> = best.recipe.0.iter().flat_map(|step| step.sizes()).collect();
+    assert!(sizes.iter().any(|size| ![4, 32].contains(size)), "{}", best.recipe);
+    for size in [3, 19, 37] {
+        assert!(outcome(&kernel, &kernel.original, size) == outcome(&kernel, &best.root, size));
+    }
+}
+
+#[test]
 fn passes() {
     draws(
         "passes",

@@ -6,7 +6,7 @@ use loop_tree::{Condition, LoopHeader, Relation};
 use smallvec::SmallVec;
 
 /// Sample points kept. More cost time in proportion; bounds are evaluated once per point and loop.
-const POINTS: usize = 16;
+const POINTS: usize = 64;
 /// Iterations taken for loops whose number of iterations is unknown.
 const UNKNOWN_TRIP: f64 = 100.0;
 /// Largest count kept, so that products stay finite.
@@ -186,6 +186,21 @@ mod tests {
         let half = Condition::all(vec![Constraint::lt(Affine::var(j).scale(2), Affine::var(i))]);
         let p = inner.filter(&half, &scope, &[1000.0, 500.0]).1;
         assert!((0.35..0.65).contains(&p), "{p}");
+        // Tiles of a triangle that are not full: those on the diagonal and those at the end of the third loop.
+        let t = VarId(2);
+        let (outer, _) = Samples::once().enter(&LoopHeader::range(i, 0, 32), 0, &scope);
+        let (inner, _) = outer.enter(&LoopHeader::range(j, 0, Affine::var(i).offset(1)), 1, &scope);
+        let (tiles, _) = inner.enter(&LoopHeader::range(t, 0, 19), 2, &scope);
+        scope.vars.push(Binding { var: t, value: Linear::depth(2), iteration: Linear::depth(2) });
+        let partial = Condition {
+            disjuncts: vec![
+                vec![Constraint::lt(Affine::var(i), Affine::var(j).offset(1))],
+                vec![Constraint::lt(Affine::constant(17), Affine::var(t))],
+            ],
+        };
+        let (p, truth) = (tiles.filter(&partial, &scope, &[32.0, 16.0, 19.0]).1, 0.11);
+        assert!((0.7 * truth..1.4 * truth).contains(&p), "{p}");
+        let (outer, _) = Samples::once().enter(&LoopHeader::range(i, 0, 1000), 0, &scope);
         let once = Condition::all(vec![Constraint::eq(Affine::var(i), Affine::constant(0))]);
         let p = outer.filter(&once, &scope, &[1000.0]).1;
         assert!(p > 0.0 && p < 0.05, "{p}");

@@ -19,8 +19,9 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
     let name = file.display().to_string();
     let session = Session::new(read.module(), &name, &optimizer);
     let failed = |e: DriverError| input::from_driver(e, file);
-    let Picked { function, number, kernel, chosen } =
-        regions::pick(&session, &read, &arguments.recipe, file)?;
+    let picked = regions::pick(&session, &read, &arguments.recipe, file)?;
+    let costs = arguments.explain.then(|| picked.costs(&optimizer));
+    let Picked { function, number, kernel, chosen, .. } = picked;
     let text = if arguments.emit == Some(Language::C) {
         let choices = BTreeMap::from([((function, number), chosen)]);
         emit_c(&choices, matches!(read, Input::Ir(_))).map_err(failed)?
@@ -42,6 +43,13 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
                 writeln!(out, "; valid under: {}", list.join(", "))
             }
         };
+        if let Some((original, variant)) = costs {
+            let _ = writeln!(out, "; predicted {:.2}x", original.cycles / variant.cycles);
+            for (of, cost) in [("the original", original), ("the variant", variant)] {
+                let _ = writeln!(out, "; cost of {of}:");
+                cost.explain().to_string().lines().for_each(|line| out.push_str(&format!("; {line}\n")));
+            }
+        }
         out.push_str(&text::print(&Program { kernel: kernel.clone(), variant: Some(chosen.root.clone()) }));
         out
     };

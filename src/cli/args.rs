@@ -270,6 +270,9 @@ pub struct ApplyArguments {
     /// Print code instead of the tree: LLVM IR, or with `--emit=c` a function of C.
     #[arg(long, value_enum, value_name = "LANGUAGE", num_args = 0..=1, require_equals = true, default_missing_value = "llvm")]
     pub emit: Option<Language>,
+    /// Print the terms of the predicted cost of the original and of the variant, in front of the tree.
+    #[arg(long, conflicts_with = "emit")]
+    pub explain: bool,
     /// Output; `-` is standard output.
     #[arg(long, short = 'o', default_value = "-")]
     pub output: PathBuf,

@@ -92,8 +92,14 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         }
         choices
     } else {
-        let Picked { function, number, chosen, .. } =
-            regions::pick(&session, &read, &arguments.recipe, file)?;
+        let picked = regions::pick(&session, &read, &arguments.recipe, file)?;
+        if arguments.remarks {
+            let (original, variant) = picked.costs(&optimizer);
+            let gain = original.cycles / variant.cycles;
+            let Picked { function, number, .. } = &picked;
+            say("remark", None, format_args!("{function}#{number}: as asked (predicted {gain:.2}x)"));
+        }
+        let Picked { function, number, chosen, .. } = picked;
         Choices::from([((function, number), chosen)])
     };
     if arguments.emit == Language::C {

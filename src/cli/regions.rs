@@ -2,7 +2,8 @@
 
 use super::error::CliError;
 use super::input::{self, Input};
-use looptree::driver::{Chosen, DriverError, Explored, ExploredRegion, Purpose, Session};
+use looptree::cost_model::Cost;
+use looptree::driver::{Chosen, DriverError, Explored, ExploredRegion, Optimizer, Purpose, Session};
 use looptree::tree::Kernel;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,8 +44,18 @@ pub struct Picked {
     pub number: usize,
     /// What the region computes.
     pub kernel: Arc<Kernel>,
+    /// Values of the parameters, by which it is ranked.
+    pub params: Vec<i64>,
     /// The variant.
     pub chosen: Chosen,
+}
+
+impl Picked {
+    /// Predicted cost of the original and of the variant.
+    pub fn costs(&self, optimizer: &Optimizer) -> (Cost, Cost) {
+        let prepared = optimizer.models.cost.prepare(&self.kernel, &self.params);
+        (prepared.cost_of_original(), prepared.cost(&self.chosen.root))
+    }
 }
 
 /// Applies a recipe to the only region; `#3` is the variant that `explore` shows under that number.
@@ -54,13 +65,17 @@ pub fn pick(session: &Session<'_>, read: &Input, recipe: &str, file: &Path) -> R
         return ranked(session, read, rank, file);
     }
     let recipe = input::recipe(recipe, &session.optimizer.registry)?;
-    let (function, number, kernel) = match read {
-        Input::Text(program) => (program.kernel.name.clone(), 0, program.kernel.clone()),
-        Input::Ir(_) => session.only_region().map_err(failed)?,
+    let (function, number, kernel, likely) = match read {
+        Input::Text(program) => (program.kernel.name.clone(), 0, program.kernel.clone(), Vec::new()),
+        Input::Ir(_) => {
+            let (function, number, region) = session.only_region().map_err(failed)?;
+            (function, number, region.kernel, region.likely)
+        }
     };
-    let chosen =
-        session.optimizer.apply(&format!("{function}#{number}"), &kernel, &recipe).map_err(failed)?;
-    Ok(Picked { function, number, kernel, chosen })
+    let optimizer = session.optimizer;
+    let params = optimizer.settings.parameter_values(&kernel, &likely);
+    let chosen = optimizer.apply(&format!("{function}#{number}"), &kernel, &recipe).map_err(failed)?;
+    Ok(Picked { function, number, kernel, params, chosen })
 }
 
 fn ranked(session: &Session<'_>, read: &Input, rank: &str, file: &Path) -> Result<Picked, CliError> {
@@ -92,6 +107,7 @@ fn ranked(session: &Session<'_>, read: &Input, rank: &str, file: &Path) -> Resul
         function: region.function.clone(),
         number: region.number,
         kernel: region.kernel.clone(),
+        params: region.params.clone(),
         chosen,
     })
 }

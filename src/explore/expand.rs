@@ -363,6 +363,33 @@ impl<'e, 'a> Engine<'e, 'a> {
         self.variants[first..].to_vec()
     }
 
+    /// Of some drafts that cost less than so many cycles the cheapest legal one, if it is among the cheapest few.
+    pub fn first_cheaper(
+        &mut self,
+        drafts: Vec<Draft>,
+        cycles: f64,
+        sketch: Option<&Arc<str>>,
+    ) -> Option<Variant> {
+        let drafts = self.unknown(drafts, |met| met.is_none());
+        let costs = self.price(&drafts);
+        let mut ranked: Vec<(Draft, Cost)> = drafts.into_iter().zip(costs).collect();
+        ranked.sort_by(|(a, x), (b, y)| by_cost((x.cycles, &a.recipe), (y.cycles, &b.recipe)));
+        let first = self.variants.len();
+        let mut rest = ranked.into_iter();
+        for some in rest.by_ref().take(self.explorer.limits.promising) {
+            if some.1.cycles.partial_cmp(&cycles) != Some(std::cmp::Ordering::Less) {
+                self.pass_over([some]);
+                break;
+            }
+            self.judge(vec![some], sketch);
+            if self.variants.len() > first {
+                break;
+            }
+        }
+        self.pass_over(rest);
+        self.variants.get(first).cloned()
+    }
+
     /// Remembers trees that are not judged.
     fn pass_over(&mut self, drafts: impl IntoIterator<Item = (Draft, Cost)>) {
         self.known

@@ -8,6 +8,7 @@
 //!   searched further, nest by nest.
 //! - *Nest* sketches decide how one nest runs: its order, what is jammed, its blocks.
 
+mod blocked_product;
 mod column_sweep;
 mod desk;
 mod distribution;
@@ -63,6 +64,7 @@ impl Sketches {
         sketches.register(panel::Panel);
         sketches.register(column_sweep::ColumnSweep);
         sketches.register(register_tile::RegisterTile);
+        sketches.register(blocked_product::BlockedProduct);
         sketches.register(skewed_jam::SkewedJam);
         sketches
     }

@@ -3,6 +3,7 @@
 use super::expand::{Admit, Engine};
 use super::region::Region;
 use super::share;
+use super::sizes;
 use super::sketch::{Desk, Stage};
 use super::variant::{StopReason, Variant};
 use loop_tree::{Affine, Green, Kernel, Path, VarId, occurrences};
@@ -25,6 +26,7 @@ pub enum Strategy {
 /// One phase of the guided search.
 struct Phase {
     steps: &'static [&'static str],
+    sizes: &'static [i64],
     depth: usize,
     /// Which nests it is for.
     suits: fn(&Traits) -> bool,
@@ -32,12 +34,12 @@ struct Phase {
 
 /// What moves add to the best of what sketches have drawn of a nest.
 const PHASES: [Phase; 2] = [
-    Phase { steps: &["tile"], depth: 1, suits: |t| t.reuse || t.columns },
-    Phase { steps: &["unroll_and_jam"], depth: 1, suits: |t| t.reuse },
+    Phase { steps: &["tile"], sizes: &[32, 128], depth: 1, suits: |t| t.reuse || t.columns },
+    Phase { steps: &["unroll_and_jam"], sizes: &[4], depth: 1, suits: |t| t.reuse },
 ];
 /// What is tried where no sketch knows of anything better.
 const UNKNOWN: [Phase; 1] =
-    [Phase { steps: &["distribute", "interchange", "permute"], depth: 3, suits: |_| true }];
+    [Phase { steps: &["distribute", "interchange", "permute"], sizes: &[], depth: 3, suits: |_| true }];
 
 impl Strategy {
     pub(super) fn run(self, engine: &mut Engine<'_, '_>) -> StopReason {
@@ -111,6 +113,7 @@ fn guided(engine: &mut Engine<'_, '_>) {
     let standard = Registry::standard();
     let steps = |s: &Step| several && s.name() == "fuse" || standard.get(s.name()).is_none();
     let admit = Admit { step: &steps, change: &|_, _| true };
+    let best = sizes::descend(engine, best, 0);
     beam(engine, vec![best, start], 2, |engine, from| engine.expand_promising(from, &admit));
 }
 
@@ -128,15 +131,29 @@ fn improve(engine: &mut Engine<'_, '_>, start: Variant, region: &Region) -> Vari
         let mut kinds = BTreeSet::new();
         structures.extend(drawn.into_iter().filter(|v| kinds.insert(kind(v))));
     }
+    // All of them by sketches first, and the best of them by moves.
     let count = structures.len();
-    let improved = structures.into_iter().enumerate().map(|(done, structure)| {
-        engine.with_share(count - done, |engine| each_nest(engine, structure, region, &one_nest))
+    let mut drawn: Vec<Variant> = engine.with_share_of(DRAWN, |engine| {
+        let structures = structures.into_iter().enumerate();
+        let nests = structures.map(|(done, structure)| {
+            engine.with_share(count - done, |engine| each_nest(engine, structure, region, &draw_nest))
+        });
+        nests.collect()
     });
-    cheapest(improved.collect())
+    drawn.sort_by(Variant::by_cost);
+    drawn.dedup_by(|a, b| a.root == b.root);
+    drawn.truncate(REFINED);
+    let count = drawn.len();
+    let refined = drawn.into_iter().enumerate().map(|(done, variant)| {
+        engine.with_share(count - done, |engine| each_nest(engine, variant, region, &refine_nest))
+    });
+    cheapest(refined.collect())
 }
 
-/// Variants of a nest that moves refine.
-const REFINED: usize = 3;
+/// Share of what a search may try that sketches draw.
+const DRAWN: f64 = 0.6;
+/// Structures that moves refine.
+const REFINED: usize = 2;
 /// Shares of the time of a tree below which a nest is left as it is.
 const NEGLIGIBLE: f64 = 0.01;
 
@@ -164,8 +181,9 @@ fn each_nest(
     })
 }
 
-/// The cheapest variant found by changing only one nest.
-fn one_nest(engine: &mut Engine<'_, '_>, start: Variant, nest: &Region) -> Variant {
+/// The cheapest variant that sketches draw of one nest.
+fn draw_nest(engine: &mut Engine<'_, '_>, start: Variant, nest: &Region) -> Variant {
+    let steps_before = start.recipe.0.len();
     let mut found = vec![start.clone()];
     for sketch in engine.sketches(Stage::Nest) {
         found.extend(engine.with_share(2, |e| sketch.draw(&mut Desk::new(e, sketch.name()), &start, nest)));
@@ -173,14 +191,18 @@ fn one_nest(engine: &mut Engine<'_, '_>, start: Variant, nest: &Region) -> Varia
     if let Some(inner) = nest.inner(&start.root) {
         found.push(engine.with_share(2, |engine| each_nest(engine, start.clone(), &inner, &improve)));
     }
-    let width = engine.limits().beam;
-    let drawn = found.iter().any(|v| v.cost.cycles < start.cost.cycles);
-    let mut front = select(found, width);
-    front.truncate(REFINED);
-    if !drawn {
-        front = refine(engine, front, nest, start.recipe.0.len(), &UNKNOWN);
+    let mut best = cheapest(found);
+    if best.cost.cycles >= start.cost.cycles {
+        best = cheapest(refine(engine, vec![start], nest, steps_before, &UNKNOWN));
     }
-    cheapest(refine(engine, front, nest, start.recipe.0.len(), &PHASES))
+    sizes::descend(engine, best, steps_before)
+}
+
+/// The cheapest variant that moves make of what was drawn of one nest.
+fn refine_nest(engine: &mut Engine<'_, '_>, start: Variant, nest: &Region) -> Variant {
+    let steps_before = start.recipe.0.len();
+    let best = cheapest(refine(engine, vec![start], nest, steps_before, &PHASES));
+    sizes::descend(engine, best, steps_before)
 }
 
 /// What moves on a nest make of variants of it.
@@ -193,7 +215,10 @@ fn refine(
 ) -> Vec<Variant> {
     let traits = Traits::of(&engine.kernel(), &front[0].root, nest);
     for phase in phases.iter().filter(|p| (p.suits)(&traits)) {
-        let steps = |s: &Step| phase.steps.contains(&s.name());
+        // Other sizes are tried where one of these is worth it.
+        let steps = |s: &Step| {
+            phase.steps.contains(&s.name()) && s.sizes().iter().all(|size| phase.sizes.contains(size))
+        };
         let change = |old: &Green, new: &Green| nest.is_all_that_changed(old, new);
         let used = front.iter().map(|v| v.recipe.0.len().saturating_sub(steps_before)).min().unwrap_or(0);
         let depth = phase.depth.min(engine.limits().depth.saturating_sub(used));

@@ -11,6 +11,16 @@ pub trait Transform: fmt::Display + fmt::Debug + Send + Sync {
     /// The name in recipes.
     fn name(&self) -> &'static str;
 
+    /// Block sizes and factors: numbers that may be others without its being another kind of change, in the order of the text.
+    fn sizes(&self) -> Vec<i64> {
+        Vec::new()
+    }
+
+    /// The same with other [`sizes`](Self::sizes), as many as it has.
+    fn with_sizes(&self, _sizes: &[i64]) -> Option<Step> {
+        None
+    }
+
     /// The new tree, not necessarily in canonical form. O(depth) new nodes, and those it describes.
     ///
     /// Looks at statements only through the context's kernel: [`forwarding`](Self::forwarding) hands in a kernel in

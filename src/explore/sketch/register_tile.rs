@@ -10,12 +10,8 @@ use transforms::{Interchange, UnrollAndJam};
 /// Orders of the loops of a nest, with one or two of them jammed.
 pub struct RegisterTile;
 
-/// Factors of jamming an outer loop.
-const FACTORS: [i64; 3] = [2, 4, 8];
-/// Factors of a loop inside of a jammed one; 8 x 3 leaves registers for what is loaded.
-const INNER_FACTORS: [i64; 4] = [2, 3, 4, 8];
-/// Copies of a body side by side. Accumulators, or the operands that take their place, are at most as many as registers.
-const COPIES: i64 = 32;
+/// Copies of a loop that is jammed, of each of two; other factors are a matter of sizes.
+const COPIES: i64 = 4;
 /// Loops of a perfect nest whose orders are tried.
 const BAND: usize = 4;
 
@@ -30,20 +26,17 @@ impl Sketch for RegisterTile {
 
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(top) = region.outermost(&start.root) else { return vec![] };
-        let mut result = Vec::new();
-        let mut drafts = Vec::new();
-        for order in orders(desk, start, &top) {
-            drafts.extend(jammed(desk, &order, &top));
-            result.push(order);
-        }
+        let orders = orders(desk, start, &top);
+        let drafts = orders.iter().flat_map(|order| jammed(desk, order, &top)).collect();
+        let mut result: Vec<Variant> = desk.judge(orders).into_iter().flatten().collect();
         result.extend(desk.judge_promising(drafts, start));
         result
     }
 }
 
 /// The nest as it is, and with each other loop of a perfect nest innermost; the two outermost of three also swapped.
-fn orders(desk: &mut Desk<'_, '_, '_>, start: &Variant, top: &Path) -> Vec<Variant> {
-    let mut result = vec![start.clone()];
+pub(super) fn orders(desk: &Desk<'_, '_, '_>, start: &Variant, top: &Path) -> Vec<Draft> {
+    let mut result = vec![Draft::from(start)];
     for band in bands(&start.root, top) {
         let last = band.len() - 1;
         let mut drafts = Vec::new();
@@ -61,13 +54,13 @@ fn orders(desk: &mut Desk<'_, '_, '_>, start: &Variant, top: &Path) -> Vec<Varia
                 drafts.extend(desk.apply(&draft, step));
             }
         }
-        result.extend(desk.judge(drafts).into_iter().flatten());
+        result.extend(drafts);
     }
     result
 }
 
 /// Perfect nests of a part of a tree that end in an innermost loop, and begin as far out as they can.
-fn bands(root: &Green, top: &Path) -> Vec<Vec<Path>> {
+pub(super) fn bands(root: &Green, top: &Path) -> Vec<Vec<Path>> {
     let mut result = Vec::new();
     for innermost in loops_of_depth(root, top, 1) {
         let mut band = vec![innermost.clone()];
@@ -91,7 +84,7 @@ fn bands(root: &Green, top: &Path) -> Vec<Vec<Path>> {
 }
 
 /// The path of the loop so many loops below another one, in a perfect nest.
-fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
+pub(super) fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
     let (mut path, mut left) = (top.clone(), depth);
     loop {
         let node = root.at(&path)?;
@@ -109,35 +102,18 @@ fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
 }
 
 /// One loop that is not innermost jammed, and one in it as well.
-fn jammed(desk: &mut Desk<'_, '_, '_>, order: &Variant, top: &Path) -> Vec<Draft> {
+pub(super) fn jammed(desk: &Desk<'_, '_, '_>, draft: &Draft, top: &Path) -> Vec<Draft> {
     let mut result = Vec::new();
-    let root = order.root.clone();
-    let Some(nest) = root.at(top) else { return result };
-    let most = i64::from(desk.most_leaves()).min(COPIES * 4);
+    let Some(nest) = draft.root.at(top) else { return result };
     for depth in 2..=nest.summary().loop_depth {
-        for path in loops_of_depth(&order.root, top, depth) {
-            let Some(leaves) = order.root.at(&path).map(|n| i64::from(n.summary().leaves)) else {
-                continue;
-            };
-            // Where two copies are not legal, more are not either.
-            let jam = |factor| UnrollAndJam { target: path.clone().into(), factor };
-            if desk.try_step(order, jam(FACTORS[0])).is_none() {
-                continue;
+        for path in loops_of_depth(&draft.root, top, depth) {
+            let jam = |target: Path| UnrollAndJam { target: target.into(), factor: COPIES };
+            let Ok(outer) = desk.apply(draft, jam(path.clone())) else { continue };
+            for inner in 2..depth {
+                let Some(target) = main_part(&outer.root, &path, inner) else { continue };
+                result.extend(desk.apply(&outer, jam(target)));
             }
-            for outer in FACTORS.into_iter().filter(|f| f * leaves <= most) {
-                let Ok(draft) = desk.apply(&order.into(), jam(outer)) else { break };
-                for inner in 2..depth {
-                    let Some(target) = main_part(&draft.root, &path, inner) else { continue };
-                    for factor in INNER_FACTORS
-                        .into_iter()
-                        .filter(|f| f * outer <= COPIES && f * outer * leaves <= most)
-                    {
-                        let step = UnrollAndJam { target: target.clone().into(), factor };
-                        result.extend(desk.apply(&draft, step));
-                    }
-                }
-                result.push(draft);
-            }
+            result.push(outer);
         }
     }
     result

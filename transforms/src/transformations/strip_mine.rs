@@ -14,7 +14,7 @@
 //! Blocks are counted from the lower bound; where that is a maximum, or on request, from zero (`absolute`), as tiles must
 //! be when bounds depend on other tiled loops. Then the step must be 1.
 
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
+use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Step, Transform, nest};
 use loop_tree::{Affine, Green, LoopHeader, LoopKind, VarId};
 use std::fmt;
 
@@ -32,6 +32,15 @@ pub struct StripMine {
 impl Transform for StripMine {
     fn name(&self) -> &'static str {
         "strip_mine"
+    }
+
+    fn sizes(&self) -> Vec<i64> {
+        vec![self.size]
+    }
+
+    fn with_sizes(&self, sizes: &[i64]) -> Option<Step> {
+        let [size] = *sizes else { return None };
+        Some(Step::new(Self { size, ..self.clone() }))
     }
 
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {

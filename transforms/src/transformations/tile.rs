@@ -21,7 +21,7 @@
 use super::strip_mine::Blocks;
 use crate::loop_ref::list;
 use crate::nest::{self, Band, Link};
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
+use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Step, Transform};
 use loop_tree::{Affine, Bounds, Condition, Constraint, Green, LoopHeader, LoopKind, VarId};
 use std::fmt;
 use std::sync::Arc;
@@ -40,6 +40,18 @@ pub struct Tile {
 impl Transform for Tile {
     fn name(&self) -> &'static str {
         "tile"
+    }
+
+    fn sizes(&self) -> Vec<i64> {
+        self.sizes.concat()
+    }
+
+    fn with_sizes(&self, sizes: &[i64]) -> Option<Step> {
+        let levels = sizes.chunks_exact(self.band.len().max(1));
+        if !levels.remainder().is_empty() || levels.len() != self.sizes.len() {
+            return None;
+        }
+        Some(Step::new(Self { sizes: levels.map(<[i64]>::to_vec).collect(), ..self.clone() }))
     }
 
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {

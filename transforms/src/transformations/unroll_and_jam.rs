@@ -19,7 +19,7 @@
 
 use super::unroll::{Grouped, MOST_COPIES};
 use crate::nest::{self, Link};
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Step, Transform};
 use loop_tree::{Affine, Bounds, Green, LoopHeader, LoopKind, Node, StmtId, VarId};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,6 +36,15 @@ pub struct UnrollAndJam {
 impl Transform for UnrollAndJam {
     fn name(&self) -> &'static str {
         "unroll_and_jam"
+    }
+
+    fn sizes(&self) -> Vec<i64> {
+        vec![self.factor]
+    }
+
+    fn with_sizes(&self, sizes: &[i64]) -> Option<Step> {
+        let [factor] = *sizes else { return None };
+        Some(Step::new(Self { factor, ..self.clone() }))
     }
 
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {

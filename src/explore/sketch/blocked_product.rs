@@ -1,0 +1,56 @@
+//! All loops of a perfect nest in blocks, in an order that suits vectors, and copies of rows of a block side by side: products of
+//! matrices that are larger than caches.
+
+use super::register_tile::{bands, jammed, orders};
+use super::{Desk, Draft, Sketch, Stage};
+use crate::explore::region::{Region, loops_of_depth};
+use crate::explore::variant::Variant;
+use loop_tree::Path;
+use transforms::Tile;
+
+/// Orders of a nest in blocks, with one or two loops inside of a block jammed.
+pub struct BlockedProduct;
+
+/// Iterations of each loop in a block; others are a matter of sizes.
+const BLOCK: i64 = 32;
+/// Loops from which on a nest is blocked.
+const DEPTH: usize = 3;
+
+impl Sketch for BlockedProduct {
+    fn name(&self) -> &str {
+        "blocked product"
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::Nest
+    }
+
+    fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
+        let Some(top) = region.outermost(&start.root) else { return vec![] };
+        let mut drafts = Vec::new();
+        for order in orders(desk, start, &top) {
+            if let Some((tiled, points)) = blocks(desk, &order, &top) {
+                drafts.extend(jammed(desk, &tiled, &points));
+                drafts.push(tiled);
+            }
+            for rows in jammed(desk, &order, &top) {
+                drafts.extend(blocks(desk, &rows, &top).into_iter().map(|(tiled, _)| tiled));
+            }
+        }
+        desk.judge_promising(drafts, start)
+    }
+}
+
+/// The first deep perfect nest of a part of a tree in blocks, with the path of the loops inside of a full one.
+fn blocks(desk: &Desk<'_, '_, '_>, draft: &Draft, top: &Path) -> Option<(Draft, Path)> {
+    let band = bands(&draft.root, top).into_iter().find(|band| band.len() >= DEPTH)?;
+    let tile = Tile {
+        band: band.iter().map(|path| path.clone().into()).collect(),
+        sizes: vec![vec![BLOCK; band.len()]],
+        full: true,
+    };
+    let tiled = desk.apply(draft, tile).ok()?;
+    // Full blocks come first.
+    let points = loops_of_depth(&tiled.root, band.first()?, u32::try_from(band.len()).ok()?);
+    Some((tiled, points.into_iter().next()?))
+}
