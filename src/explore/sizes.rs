@@ -47,8 +47,8 @@ fn neighbours(engine: &Engine<'_, '_>, variant: &Variant, steps_before: usize) -
                 let mut changed = sizes.clone();
                 changed[index] = other;
                 let Some(changed) = step.with_sizes(&changed) else { continue };
-                let rest = [&changed].into_iter().chain(&steps[at + 1..]);
-                if let Some(root) = rest.fold(Some(root.clone()), |root, step| apply(&root?, step)) {
+                let mut rest = [&changed].into_iter().chain(&steps[at + 1..]);
+                if let Some(root) = rest.try_fold(root.clone(), |root, step| apply(&root, step)) {
                     let recipe = steps[..at].iter().chain([&changed]).chain(&steps[at + 1..]);
                     result.push(Draft { root, recipe: Recipe(recipe.cloned().collect()) });
                 }
