@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
 /// improved must not be worsened.
-pub const MIN_GAIN: f64 = 1.3;
+pub const MIN_GAIN: f64 = 1.35;
 
 /// Of the time of the region that takes longest, what a region takes that is searched less thoroughly: mostly code that
 /// runs once, such as initialisation.
