@@ -2,17 +2,20 @@
 //! that is predicted to gain. What draws recipes need not try them all.
 
 use super::expand::Engine;
+use super::region::loops_of_depth;
 use super::sketch::Draft;
 use super::variant::Variant;
-use loop_tree::Green;
+use loop_tree::{Green, Path};
 use transforms::{Context, Recipe, Step};
 
 /// Changes of one number after the other, at most.
 const CHANGES: usize = 8;
 /// Share of the cycles by which a change must be cheaper.
 const WORTH: f64 = 0.005;
-/// Numbers up to which three quarters are tried as well: factors for which registers count.
-const FINE: i64 = 8;
+/// Numbers that are not exceeded by what begins below them.
+const MANY: i64 = 16;
+/// Copies of a body side by side: registers, and what holds decoded instructions, are few.
+const COPIES: u32 = 32;
 
 /// The variant with the sizes of its steps from a number on, each as good as the others allow.
 pub fn descend(engine: &mut Engine<'_, '_>, start: Variant, steps_before: usize) -> Variant {
@@ -39,16 +42,16 @@ fn neighbours(engine: &Engine<'_, '_>, variant: &Variant, steps_before: usize) -
     for (at, step) in steps.iter().enumerate() {
         let sizes = if at < steps_before { vec![] } else { step.sizes() };
         for (index, size) in sizes.iter().enumerate() {
-            let mut others = vec![size * 2, size / 2];
-            if *size <= FINE && size % 4 == 0 {
-                others.push(size / 4 * 3);
-            }
-            for other in others.into_iter().filter(|other| *other >= 2) {
+            // Factors of jamming begin small, and stay so: copies are code.
+            let most = if *size <= MANY { MANY } else { i64::MAX };
+            for other in [size.saturating_mul(2), size / 2].into_iter().filter(|n| (2..=most).contains(n)) {
                 let mut changed = sizes.clone();
                 changed[index] = other;
                 let Some(changed) = step.with_sizes(&changed) else { continue };
+                let few = |root: &Green| widest(root) <= COPIES * widest(&engine.original().root);
                 let mut rest = [&changed].into_iter().chain(&steps[at + 1..]);
-                if let Some(root) = rest.try_fold(root.clone(), |root, step| apply(&root, step)) {
+                let tree = rest.try_fold(root.clone(), |root, step| apply(&root, step));
+                if let Some(root) = tree.filter(few) {
                     let recipe = steps[..at].iter().chain([&changed]).chain(&steps[at + 1..]);
                     result.push(Draft { root, recipe: Recipe(recipe.cloned().collect()) });
                 }
@@ -60,4 +63,10 @@ fn neighbours(engine: &Engine<'_, '_>, variant: &Variant, steps_before: usize) -
         }
     }
     result
+}
+
+/// Statements in the largest body of an innermost loop.
+fn widest(root: &Green) -> u32 {
+    let bodies = loops_of_depth(root, &Path::root(), 1).into_iter();
+    bodies.filter_map(|path| Some(root.at(&path)?.summary().leaves)).max().unwrap_or(0)
 }

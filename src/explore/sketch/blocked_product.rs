@@ -1,7 +1,7 @@
 //! All loops of a perfect nest in blocks, in an order that suits vectors, and copies of rows of a block side by side: products of
 //! matrices that are larger than caches.
 
-use super::register_tile::{bands, jammed, orders};
+use super::register_tile::{FACTORS, bands, jammed, orders};
 use super::{Desk, Draft, Sketch, Stage};
 use crate::explore::region::{Region, loops_of_depth};
 use crate::explore::variant::Variant;
@@ -30,10 +30,10 @@ impl Sketch for BlockedProduct {
         let mut drafts = Vec::new();
         for order in orders(desk, start, &top) {
             if let Some((tiled, points)) = blocks(desk, &order, &top) {
-                drafts.extend(jammed(desk, &tiled, &points));
+                drafts.extend(jammed(desk, &tiled, &points, &FACTORS));
                 drafts.push(tiled);
             }
-            for rows in jammed(desk, &order, &top) {
+            for rows in jammed(desk, &order, &top, &FACTORS[..1]) {
                 drafts.extend(blocks(desk, &rows, &top).into_iter().map(|(tiled, _)| tiled));
             }
         }

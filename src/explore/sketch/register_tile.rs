@@ -10,8 +10,10 @@ use transforms::{Interchange, UnrollAndJam};
 /// Orders of the loops of a nest, with one or two of them jammed.
 pub struct RegisterTile;
 
-/// Copies of a loop that is jammed, of each of two; other factors are a matter of sizes.
-const COPIES: i64 = 4;
+/// Copies of a loop that is jammed; others are a matter of sizes.
+pub(super) const FACTORS: [i64; 2] = [4, 8];
+/// Copies of a loop inside of it.
+const INNER: i64 = 4;
 /// Loops of a perfect nest whose orders are tried.
 const BAND: usize = 4;
 
@@ -27,7 +29,7 @@ impl Sketch for RegisterTile {
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(top) = region.outermost(&start.root) else { return vec![] };
         let orders = orders(desk, start, &top);
-        let drafts = orders.iter().flat_map(|order| jammed(desk, order, &top)).collect();
+        let drafts = orders.iter().flat_map(|order| jammed(desk, order, &top, &FACTORS)).collect();
         let mut result: Vec<Variant> = desk.judge(orders).into_iter().flatten().collect();
         result.extend(desk.judge_promising(drafts, start));
         result
@@ -102,18 +104,20 @@ pub(super) fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
 }
 
 /// One loop that is not innermost jammed, and one in it as well.
-pub(super) fn jammed(desk: &Desk<'_, '_, '_>, draft: &Draft, top: &Path) -> Vec<Draft> {
+pub(super) fn jammed(desk: &Desk<'_, '_, '_>, draft: &Draft, top: &Path, factors: &[i64]) -> Vec<Draft> {
     let mut result = Vec::new();
     let Some(nest) = draft.root.at(top) else { return result };
     for depth in 2..=nest.summary().loop_depth {
         for path in loops_of_depth(&draft.root, top, depth) {
-            let jam = |target: Path| UnrollAndJam { target: target.into(), factor: COPIES };
-            let Ok(outer) = desk.apply(draft, jam(path.clone())) else { continue };
-            for inner in 2..depth {
-                let Some(target) = main_part(&outer.root, &path, inner) else { continue };
-                result.extend(desk.apply(&outer, jam(target)));
+            for factor in factors {
+                let jam = |target: Path, factor| UnrollAndJam { target: target.into(), factor };
+                let Ok(outer) = desk.apply(draft, jam(path.clone(), *factor)) else { continue };
+                for inner in 2..depth {
+                    let Some(target) = main_part(&outer.root, &path, inner) else { continue };
+                    result.extend(desk.apply(&outer, jam(target, INNER)));
+                }
+                result.push(outer);
             }
-            result.push(outer);
         }
     }
     result
