@@ -110,7 +110,7 @@ impl Rolled {
 fn rolled(node: &Green, fresh: VarId) -> (Green, VarId) {
     let mut result = node.clone();
     let mut free = fresh;
-    if node.summary().leaves < 2 || node.summary().has_storage_or_versions {
+    if node.summary().leaves < 2 {
         return (result, free);
     }
     let Node::Seq(children) = node.node() else {

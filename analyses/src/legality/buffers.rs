@@ -115,7 +115,8 @@ struct Judge<'o, 'p> {
     windows: Vec<Touch<'p>>,
 }
 
-/// Adds what the tree's buffers ask for, if they are right. `places` are those of the tree, with copies not rolled up.
+/// Adds what the tree's buffers ask for, if they are right. `places` are those of the tree, with copies rolled up: a loop over
+/// copies that hold buffers executes each of them.
 pub(super) fn judge(oracle: &Oracle, places: &[Place], judged: &mut Judged) -> Result<(), Witness> {
     let mut all: BTreeMap<&Path, (&Arc<PlacedBuffer>, Vec<&Place>)> = BTreeMap::new();
     for place in places {

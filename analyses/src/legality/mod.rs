@@ -266,16 +266,20 @@ impl Oracle {
         threads::check(self, &rolled, &rolled_places)?;
         self.solver.set_budget(self.work.get());
         let (mut judged, carried) = self.judge_places(&rolled, &rolled_places, with_facts)?;
-        // Copies have slots and buffers of their own.
-        let buffers = root.summary().has_storage_or_versions;
+        if root.summary().has_storage_or_versions {
+            buffers::judge(self, &rolled_places, &mut judged).map_err(|witness| match witness {
+                Witness::Unsupported(Unsupported::Buffer { path, why }) => {
+                    Unsupported::Buffer { path: rolled.origin(&path), why }.into()
+                }
+                other => other,
+            })?;
+        }
         let slots = !self.privates.is_empty() && !mutation::off(Rule::Storage);
-        if !buffers && !slots && !with_facts {
+        if !slots && !with_facts {
             return Ok((judged, BTreeMap::new()));
         }
+        // Copies have slots of their own.
         let places = places(&self.kernel, root)?;
-        if buffers {
-            buffers::judge(self, &places, &mut judged)?;
-        }
         if slots {
             let storage = Storage {
                 kernel: &self.kernel,
@@ -460,7 +464,7 @@ impl Oracle {
         let fact = |path: Path| {
             let counterpart = rolled.counterpart(&path);
             let mut fact = facts.get(&counterpart).cloned().unwrap_or_default();
-            if !unknown.contains(&counterpart) && !judged.binds(&path) {
+            if !unknown.contains(&counterpart) && !judged.binds(&counterpart) {
                 fact.parallel = fact.carried.is_empty() || mutation::off(Rule::Facts);
                 let needed: Option<BTreeSet<RuntimeCondition>> =
                     fact.carried.iter().map(|c| c.vanishes_if.first().cloned()).collect();
