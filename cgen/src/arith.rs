@@ -6,7 +6,7 @@ use crate::error::CgenError;
 use crate::helpers::Helper;
 use crate::types::integer;
 use emission::Inexact;
-use emission::ranges::{Range, range, variable};
+use emission::ranges::{Range, range};
 use loop_tree::{Affine, Atom, Condition, Constraint, Relation, ScalarType, VarId};
 
 /// An integer expression.
@@ -234,7 +234,7 @@ impl Emitter<'_> {
 
     /// The range of a loop's variable.
     pub(crate) fn counter_range(lower: Option<Vec<Range>>, upper: Option<Vec<Range>>) -> Option<Range> {
-        variable(&lower?, &upper?)
+        Range::counter(&lower?, &upper?)
     }
 
     /// `left >= right` for what is added and what is subtracted, where both sides are exact.

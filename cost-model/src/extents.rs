@@ -1,10 +1,7 @@
 //! How far arrays reach whose outermost extent nobody states: as far as the program as written goes. All trees of a kernel
 //! touch the same elements.
 
-use loop_tree::{Affine, Atom, Green, Kernel, Node, VarId};
-
-/// Least and greatest value.
-type Range = (f64, f64);
+use loop_tree::{Affine, Green, Interval, Kernel, Node, ParamId, VarId};
 
 /// Rows that are touched, by array: one more than the greatest first subscript; `None`: not known.
 pub(crate) fn rows(kernel: &Kernel, params: &[i64]) -> Vec<Option<f64>> {
@@ -16,7 +13,7 @@ pub(crate) fn rows(kernel: &Kernel, params: &[i64]) -> Vec<Option<f64>> {
 struct Walk<'k> {
     kernel: &'k Kernel,
     params: &'k [i64],
-    vars: Vec<(VarId, Range)>,
+    vars: Vec<(VarId, Option<Interval>)>,
     rows: Vec<Option<f64>>,
 }
 
@@ -24,17 +21,18 @@ impl Walk<'_> {
     fn node(&mut self, node: &Green) {
         match node.node() {
             Node::Loop(header, body) => {
-                let least = header.lower().iter().map(|e| self.range(e).0).fold(f64::MIN, f64::max);
-                let greatest = header.upper().iter().map(|e| self.range(e).1).fold(f64::MAX, f64::min);
-                self.bound(header.var, (least, greatest - 1.0), body);
+                let all = |list: &[Affine]| list.iter().map(|e| self.interval(e)).collect::<Option<Vec<_>>>();
+                let ends = all(header.lower()).zip(all(header.upper()));
+                let counter = ends.and_then(|(lower, upper)| Interval::counter(&lower, &upper));
+                self.bound(header.var, counter, body);
             }
-            Node::Let(var, value, body) => self.bound(*var, self.range(value), body),
+            Node::Let(var, value, body) => self.bound(*var, self.interval(value), body),
             Node::Stmt(id, _) => self.statement(id.index()),
             _ => node.children().for_each(|c| self.node(c)),
         }
     }
 
-    fn bound(&mut self, var: VarId, range: Range, body: &Green) {
+    fn bound(&mut self, var: VarId, range: Option<Interval>, body: &Green) {
         self.vars.push((var, range));
         self.node(body);
         self.vars.pop();
@@ -42,33 +40,17 @@ impl Walk<'_> {
 
     fn statement(&mut self, id: usize) {
         for access in &self.kernel.statements[id].accesses {
-            let first = access.subscripts.as_ref().map(|s| s.first().map_or(0.0, |e| self.range(e).1));
+            let greatest = |e: &Affine| self.interval(e).map(|known| known.high as f64);
+            let first = access.subscripts.as_ref().and_then(|s| s.first().map_or(Some(0.0), greatest));
             let known = &mut self.rows[access.array.index()];
             *known = first.zip(*known).map(|(first, rows)| rows.max(first + 1.0));
         }
     }
 
-    fn range(&self, e: &Affine) -> Range {
-        let start = e.constant_term() as f64;
-        e.terms().iter().fold((start, start), |(low, high), (atom, c)| {
-            let c = *c as f64;
-            let (a, b) = match atom {
-                Atom::Param(p) => {
-                    let value = self.params.get(p.index()).map_or(0.0, |v| *v as f64);
-                    (value, value)
-                }
-                Atom::Var(v) => {
-                    let known = self.vars.iter().rev().find(|known| known.0 == *v);
-                    known.map_or((f64::MIN, f64::MAX), |known| known.1)
-                }
-                Atom::Div(d) => {
-                    let (a, b) = self.range(&d.numerator);
-                    let whole = |x: f64| (x / d.denominator as f64).floor();
-                    (whole(a), whole(b))
-                }
-            };
-            (low + (c * a).min(c * b), high + (c * a).max(c * b))
-        })
+    fn interval(&self, e: &Affine) -> Option<Interval> {
+        let known = |v| self.vars.iter().rev().find(|(var, _)| *var == v).and_then(|(_, known)| *known);
+        let param = |p: ParamId| Some(Interval::point(self.params.get(p.index()).copied().unwrap_or(0)));
+        e.interval(&known, &param)
     }
 }
 

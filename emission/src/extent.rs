@@ -3,7 +3,8 @@
 //! Bounds may be too wide, never too narrow: that only makes a run-time check fail where it need not.
 
 use loop_tree::{
-    Affine, Around, ArrayId, Atom, GuardCondition, Kernel, Occurrence, ParamId, Relation, VarId, occurrences,
+    Affine, Around, ArrayId, Atom, Bound, GuardCondition, Kernel, Occurrence, ParamId, Relation, VarId,
+    occurrences,
 };
 
 /// Least and greatest value of each subscript of one access.
@@ -91,14 +92,11 @@ pub fn limits(kernel: &Kernel, array: ArrayId, elements: i64) -> Vec<(ParamId, i
 /// A bound of the expression over the loops around, inner variables eliminated first.
 fn extreme(occurrence: &Occurrence, mut e: Affine, greatest: bool) -> Option<Affine> {
     for at in (0..occurrence.around.len()).rev() {
-        let Around::Loop(header) = &occurrence.around[at] else { continue };
-        if e.uses(header.var) {
-            let resolve = |b: &Affine| occurrence.resolve_at(b, at);
-            let mut lower: Vec<Affine> = header.lower().iter().map(resolve).collect();
-            let mut upper: Vec<Affine> = header.upper().iter().map(|b| resolve(b).offset(-1)).collect();
-            from_guards(occurrence, at, header.var, &mut lower, &mut upper);
-            let (lower, upper) = (tightest(lower, 1)?, tightest(upper, -1)?);
-            e = e.extreme(greatest, &|v| (v == header.var).then(|| [lower.clone(), upper.clone()]));
+        let Some((var, [mut first, mut last])) = occurrence.ends(at) else { continue };
+        if e.uses(var) {
+            from_guards(occurrence, at, var, &mut first, &mut last);
+            let ends = [tightest(first, 1)?, tightest(last, -1)?];
+            e = e.extreme(greatest, &|v| (v == var).then(|| ends.clone()));
         }
     }
     (e.is_exact() && e.is_invariant()).then_some(e)
@@ -118,31 +116,23 @@ fn from_guards(
         let [conjunction] = &condition.disjuncts[..] else { continue };
         for constraint in conjunction {
             let e = occurrence.resolve_at(&constraint.expression, at);
-            let rest = &e - &Affine::var(var).scale(e.coefficient(var));
-            // Only variables bound outside of this loop may remain.
-            let mut outside = true;
-            rest.for_each_var(&mut |v| {
-                outside &= v != var
-                    && occurrence.around[..from].iter().any(|a| matches!(a, Around::Loop(h) if h.var == v));
-            });
-            if !outside {
+            let opposite = (constraint.relation == Relation::Zero).then(|| e.scale(-1));
+            if e.coefficient(var).abs() != 1 {
                 continue;
             }
-            let both = constraint.relation == Relation::Zero;
-            match e.coefficient(var) {
-                1 => {
-                    lower.push(rest.scale(-1));
-                    if both {
-                        upper.push(rest.scale(-1));
-                    }
+            for bound in [Some(e), opposite].iter().flatten().filter_map(|e| e.bound_on(var)) {
+                let (Bound::Lower(value) | Bound::Upper(value)) = &bound;
+                // Only variables bound outside of this loop may remain.
+                let mut outside = true;
+                value.for_each_var(&mut |v| {
+                    outside &=
+                        occurrence.around[..from].iter().any(|a| matches!(a, Around::Loop(h) if h.var == v));
+                });
+                match bound {
+                    _ if !outside => {}
+                    Bound::Lower(value) => lower.push(value),
+                    Bound::Upper(value) => upper.push(value),
                 }
-                -1 => {
-                    upper.push(rest.clone());
-                    if both {
-                        lower.push(rest);
-                    }
-                }
-                _ => {}
             }
         }
     }

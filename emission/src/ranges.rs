@@ -10,85 +10,13 @@ use loop_tree::{
     Relation, RuntimeCondition, VarId, Window,
 };
 
-/// All integers from `low` to `high`; sums and products that leave 128 bits have no range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// The least.
-    pub low: i128,
-    /// The greatest.
-    pub high: i128,
-}
-
-impl Range {
-    /// One value.
-    pub fn point(value: i64) -> Self {
-        Range { low: value.into(), high: value.into() }
-    }
-
-    /// Whether all values are `i64`s.
-    pub fn fits(self) -> bool {
-        self.low >= i64::MIN.into() && self.high <= i64::MAX.into()
-    }
-
-    /// Whether no value is negative.
-    pub fn is_non_negative(self) -> bool {
-        self.low >= 0
-    }
-
-    /// All sums.
-    pub fn plus(self, other: Range) -> Option<Range> {
-        Some(Range { low: self.low.checked_add(other.low)?, high: self.high.checked_add(other.high)? })
-    }
-
-    /// All products.
-    pub fn times(self, other: Range) -> Option<Range> {
-        let corner = |a: i128, b: i128| a.checked_mul(b);
-        let corners = [
-            corner(self.low, other.low)?,
-            corner(self.low, other.high)?,
-            corner(self.high, other.low)?,
-            corner(self.high, other.high)?,
-        ];
-        let low = corners.iter().copied().min()?;
-        let high = corners.iter().copied().max()?;
-        Some(Range { low, high })
-    }
-
-    /// All quotients, rounded down.
-    pub fn floor_div(self, by: i64) -> Range {
-        Range { low: self.low.div_euclid(by.into()), high: self.high.div_euclid(by.into()) }
-    }
-}
+pub use loop_tree::Interval as Range;
 
 type Scope = crate::scope::Scope<Range, ()>;
 
-/// The values of an expression. `None` where they are unknown, or where the dividend of a floor division does not fit
-/// into 64 bits.
+/// The values of an expression; see [`Affine::interval`].
 pub fn range(e: &Affine, params: &[Range], scope: &dyn Fn(VarId) -> Option<Range>) -> Option<Range> {
-    if !e.is_exact() {
-        return None;
-    }
-    let mut sum = Range::point(e.constant_term());
-    for (atom, coefficient) in e.terms() {
-        let value = match atom {
-            Atom::Var(v) => scope(*v)?,
-            Atom::Param(p) => *params.get(p.index())?,
-            Atom::Div(d) => {
-                let numerator = range(&d.numerator, params, scope).filter(|r| r.fits())?;
-                numerator.floor_div(d.denominator)
-            }
-        };
-        sum = sum.plus(value.times(Range::point(*coefficient))?)?;
-    }
-    Some(sum)
-}
-
-/// The range of a loop's variable, for an iteration that executes.
-pub fn variable(lower: &[Range], upper: &[Range]) -> Option<Range> {
-    let low = lower.iter().map(|r| r.low).max()?;
-    let high = upper.iter().map(|r| r.high).min()?.checked_sub(1)?;
-    // A loop that never runs: any range will do.
-    Some(Range { low, high: high.max(low) })
+    e.interval(scope, &|p| params.get(p.index()).copied())
 }
 
 /// What the run-time check establishes about parameters.
@@ -182,7 +110,7 @@ impl Limits {
     /// The range of a counter between these bounds.
     fn counter(&self, lower: &[Affine], upper: &[Affine], step: i64, scope: &Scope) -> Option<Range> {
         let all = |list: &[Affine]| list.iter().map(|e| self.exact(e, scope)).collect::<Option<Vec<_>>>();
-        let counter = variable(&all(lower)?, &all(upper)?)?;
+        let counter = Range::counter(&all(lower)?, &all(upper)?)?;
         counter.plus(Range::point(step)).filter(|r| r.fits())?;
         Some(counter)
     }
@@ -332,15 +260,5 @@ mod tests {
         assert_eq!(tightened(-2, 7, Relation::NonNegative), (-100, 3)); // 2p <= 7
         assert_eq!(tightened(2, 7, Relation::NonNegative), (-3, 100)); // 2p >= -7
         assert_eq!(tightened(1, -5, Relation::Zero), (5, 5));
-    }
-
-    #[test]
-    fn divisions_need_dividends_of_64_bits() {
-        let p = Affine::param(ParamId(0));
-        let params = [Range { low: 0, high: 1 << 40 }];
-        // No multiple of the divisor leaves the division, so that the dividend is as large as it looks.
-        let e = p.scale(1 << 30).offset(1).floor_div(3_i64.pow(25));
-        assert_eq!(range(&e, &params, &|_| None), None);
-        assert!(range(&p.floor_div(3), &params, &|_| None).is_some_and(|r| r.high == (1 << 40) / 3));
     }
 }

@@ -3,6 +3,10 @@
 //! Coefficients are `i64`; an operation that would overflow yields an expression marked inexact, which every
 //! consumer (sets, interpreter, emission) refuses. So arithmetic never panics and never wraps silently.
 
+mod bounds;
+
+pub use bounds::{Bound, Interval, leave_out};
+
 use crate::{ParamId, VarId};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -298,55 +302,6 @@ impl Affine {
             sum += i128::from(*c) * i128::from(value);
         }
         i64::try_from(sum).ok()
-    }
-
-    /// A bound, upper where the greatest value is asked for, over ranges of variables (first and last value): each occurrence of a
-    /// variable takes the end that bounds its term.
-    pub fn extreme(&self, greatest: bool, range: &dyn Fn(VarId) -> Option<[Affine; 2]>) -> Affine {
-        let mut result = Affine { terms: SmallVec::new(), ..*self };
-        for (atom, c) in &self.terms {
-            // A negative coefficient turns the bound around.
-            let greatest = greatest == (*c > 0);
-            let value = match atom {
-                Atom::Var(v) => match range(*v) {
-                    Some([first, last]) => {
-                        if greatest {
-                            last
-                        } else {
-                            first
-                        }
-                    }
-                    None => Affine::var(*v),
-                },
-                Atom::Param(p) => Affine::param(*p),
-                // Floor division is monotone in its numerator.
-                Atom::Div(d) => d.numerator.extreme(greatest, range).floor_div(d.denominator),
-            };
-            result = result + value.scale(*c);
-        }
-        result
-    }
-
-    /// What decides the maximum of a list, sorted: without those that are never above another one.
-    pub fn greatest(bounds: Vec<Affine>) -> Vec<Affine> {
-        Affine::deciding(bounds, |difference| difference >= 0)
-    }
-
-    /// What decides the minimum of a list, sorted: without those that are never below another one.
-    pub fn least(bounds: Vec<Affine>) -> Vec<Affine> {
-        Affine::deciding(bounds, |difference| difference <= 0)
-    }
-
-    /// `implies(a - b)`: `a` makes `b` superfluous.
-    fn deciding(mut bounds: Vec<Affine>, implies: impl Fn(i64) -> bool) -> Vec<Affine> {
-        bounds.sort();
-        bounds.dedup();
-        if bounds.len() < 2 {
-            return bounds;
-        }
-        let superfluous =
-            |b: &Affine| bounds.iter().any(|a| a != b && (a - b).as_constant().is_some_and(&implies));
-        bounds.iter().filter(|b| !superfluous(b)).cloned().collect()
     }
 }
 

@@ -14,7 +14,7 @@
 use crate::known::Known;
 use crate::{
     Affine, Alternative, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopHeader, Node,
-    Relation, VarId,
+    Relation, VarId, leave_out,
 };
 use std::sync::Arc;
 
@@ -331,8 +331,8 @@ impl Canonical {
 
     /// Leaves out the bounds that others imply here.
     fn shorten(&self, lower: &mut Vec<Affine>, upper: &mut Vec<Affine>) {
-        without(lower, |kept, other| self.known.nonnegative(&(kept - other)));
-        without(upper, |kept, other| self.known.nonnegative(&(other - kept)));
+        leave_out(lower, |b, others| others.iter().any(|o| self.known.nonnegative(&(*o - b))));
+        leave_out(upper, |b, others| others.iter().any(|o| self.known.nonnegative(&(b - *o))));
     }
 
     /// A condition without what is known here.
@@ -348,19 +348,6 @@ impl Canonical {
             possible
         });
         condition.simplified()
-    }
-}
-
-/// Leaves out bounds that another one `implies`.
-fn without(bounds: &mut Vec<Affine>, implies: impl Fn(&Affine, &Affine) -> bool) {
-    let mut at = 0;
-    while at < bounds.len() {
-        let others = bounds.iter().enumerate().filter(|(n, _)| *n != at);
-        if others.into_iter().any(|(_, kept)| implies(kept, &bounds[at])) {
-            bounds.remove(at);
-        } else {
-            at += 1;
-        }
     }
 }
 

@@ -57,10 +57,15 @@ impl Constraint {
     /// The same constraint without those floors of which it is a bound: `floor(e/d) >= x` is `e >= d*x`, and `floor(e/d) <= x` is
     /// `e < d*x + d`. Floors over variables go first.
     pub fn without_floors(&self) -> Self {
+        self.without_floors_of(&|_| true)
+    }
+
+    /// The same only of floors of such dividends.
+    pub fn without_floors_of(&self, wanted: &dyn Fn(&Affine) -> bool) -> Self {
         let mut result = self.clone();
         while result.relation == Relation::NonNegative {
             let floors = result.expression.terms().iter().filter_map(|(atom, c)| match atom {
-                Atom::Div(d) if c.abs() == 1 => Some((atom, d, *c)),
+                Atom::Div(d) if c.abs() == 1 && wanted(&d.numerator) => Some((atom, d, *c)),
                 _ => None,
             });
             let Some((atom, d, c)) = floors.min_by_key(|(_, d, _)| d.numerator.is_invariant()) else { break };

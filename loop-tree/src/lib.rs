@@ -43,7 +43,7 @@ pub mod text;
 mod types;
 mod validate;
 
-pub use affine::{Affine, Atom, FloorDiv};
+pub use affine::{Affine, Atom, Bound, FloorDiv, Interval, leave_out};
 pub use buffer::{Buffer, BufferDim, Home, Window, WindowRange};
 pub use canonical::{canonical, canonical_from, fresh_variable, substitute};
 pub use condition::{Condition, Constraint, GuardCondition, Relation, RuntimeCondition};

@@ -81,6 +81,15 @@ impl Occurrence {
         self.around[..end].iter().enumerate().rev().find(|(_, a)| binds(a))
     }
 
+    /// The variable of the loop at a position of [`around`](Self::around), if one is there, with its first values, of which the
+    /// greatest counts, and its last ones, of which the least does; bindings resolved.
+    pub fn ends(&self, at: usize) -> Option<(VarId, [Vec<Affine>; 2])> {
+        let Around::Loop(header) = &self.around[at] else { return None };
+        let first = header.lower().iter().map(|b| self.resolve_at(b, at)).collect();
+        let last = header.upper().iter().map(|b| self.resolve_at(b, at).offset(-1)).collect();
+        Some((header.var, [first, last]))
+    }
+
     /// An expression that stands at position `at` of [`around`](Self::around), with bindings resolved.
     pub fn resolve_at(&self, expression: &Affine, at: usize) -> Affine {
         expression.substitute(&|v| Some(self.resolve_before(v, at)))

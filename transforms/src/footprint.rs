@@ -2,8 +2,8 @@
 
 use crate::{Context, Refusal};
 use loop_tree::{
-    AccessKind, Affine, Around, ArrayId, Buffer, BufferDim, Occurrence, Path, Red, VarId, Window,
-    WindowRange, occurrences,
+    AccessKind, Affine, ArrayId, Buffer, BufferDim, Occurrence, Path, Red, VarId, Window, WindowRange,
+    occurrences,
 };
 
 /// The elements of an array, or what tells instances apart, that a part of a tree touches.
@@ -97,21 +97,14 @@ impl Footprint {
 fn range(occurrence: &Occurrence, scope: &[VarId], e: &Affine) -> Option<WindowRange> {
     let e = occurrence.resolve_at(e, occurrence.around.len());
     let (mut lower, mut upper) = (vec![e.clone()], vec![e]);
-    for (at, around) in occurrence.around.iter().enumerate().rev() {
-        let Around::Loop(header) = around else { continue };
+    for at in (0..occurrence.around.len()).rev() {
+        let Some((var, [first, last])) = occurrence.ends(at) else { continue };
         // An outer variable of that name may be meant.
-        if scope.contains(&header.var) {
+        if scope.contains(&var) || first.is_empty() || last.is_empty() {
             return None;
         }
-        let resolve = |list: &[Affine], by: i64| -> Vec<Affine> {
-            list.iter().map(|b| occurrence.resolve_at(b, at).offset(by)).collect()
-        };
-        let (first, last) = (resolve(header.lower(), 0), resolve(header.upper(), -1));
-        if first.is_empty() || last.is_empty() {
-            return None;
-        }
-        lower = eliminated(&lower, false, header.var, &first, &last)?;
-        upper = eliminated(&upper, true, header.var, &first, &last)?;
+        lower = eliminated(&lower, false, var, &first, &last)?;
+        upper = eliminated(&upper, true, var, &first, &last)?;
     }
     let upper = upper.into_iter().map(|u| u.offset(1)).collect();
     Some(WindowRange { lower, upper })

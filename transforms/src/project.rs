@@ -5,7 +5,7 @@
 //! only the outer range, where the inner loop is then empty: the points scanned are the same.
 
 use crate::nest;
-use loop_tree::{Affine, Atom, LoopHeader, VarId};
+use loop_tree::{Affine, Atom, Bound, Constraint, LoopHeader, Relation, VarId, leave_out};
 
 /// Headers of the swapped loops, outermost first. The inner header is in terms of the scope around the outer loop and of
 /// the outer variable.
@@ -51,46 +51,25 @@ pub(crate) fn swapped(
 
 /// `e >= 0` without divisions that contain `v`, as an equivalent `result >= 0`.
 fn linear(e: &Affine, v: VarId) -> Option<Affine> {
-    let mut e = e.clone();
-    for _ in 0..8 {
-        let division = e.terms().iter().find_map(|(atom, c)| match atom {
-            Atom::Div(d) if d.numerator.uses(v) => Some((d.clone(), *c)),
-            _ => None,
-        });
-        let Some((d, c)) = division else { return e.is_exact().then_some(e) };
-        let rest = &e - &Affine::atom(Atom::Div(d.clone())).scale(c);
-        if rest.terms().iter().any(|(a, _)| matches!(a, Atom::Div(d) if d.numerator.uses(v))) {
-            return None;
-        }
-        e = match c {
-            // floor(n/d) >= -r  <=>  n >= -r*d
-            1 => &d.numerator + &rest.scale(d.denominator),
-            // floor(n/d) <= r  <=>  n <= r*d + d - 1
-            -1 => rest.scale(d.denominator).offset(d.denominator - 1) - d.numerator.clone(),
-            _ => return None,
-        };
-    }
-    None
+    let constraint = Constraint { expression: e.clone(), relation: Relation::NonNegative };
+    let e = constraint.without_floors_of(&|dividend| dividend.uses(v)).expression;
+    let divided = |atom: &Atom| matches!(atom, Atom::Div(d) if d.numerator.uses(v));
+    (e.is_exact() && !e.terms().iter().any(|(atom, _)| divided(atom))).then_some(e)
 }
 
 /// Without inequalities that another one, or the sum of multiples of two others, implies. `v` is what they bound.
-fn irredundant(list: Vec<Affine>, given: &[Affine], v: VarId) -> Vec<Affine> {
-    let implied = |e: &Affine, others: &[&Affine]| {
-        others.iter().any(|a| {
+fn irredundant(mut list: Vec<Affine>, given: &[Affine], v: VarId) -> Vec<Affine> {
+    leave_out(&mut list, |e, others| {
+        let others = || others.iter().copied().chain(given);
+        others().any(|a| {
             let (c, d) = (e.coefficient(v), a.coefficient(v));
             let same_side = (c > 0 && d > 0) || (c < 0 && d < 0);
             let (by, times) = if same_side { (d.saturating_abs(), c.saturating_abs()) } else { (1, 1) };
             let rest = &e.scale(by) - &a.scale(times);
-            holds(&rest) || others.iter().any(|b| holds_beside(&rest, b))
+            holds(&rest) || others().any(|b| holds_beside(&rest, b))
         })
-    };
-    let mut kept: Vec<bool> = vec![true; list.len()];
-    for at in 0..list.len() {
-        let alive = list.iter().enumerate().filter(|(n, _)| *n != at && kept[*n]).map(|(_, e)| e);
-        let others: Vec<&Affine> = alive.chain(given).collect();
-        kept[at] = !implied(&list[at], &others);
-    }
-    list.into_iter().zip(kept).filter(|(_, k)| *k).map(|(e, _)| e).collect()
+    });
+    list
 }
 
 /// Whether `e >= 0` whatever the values.
@@ -107,16 +86,10 @@ fn holds_beside(e: &Affine, other: &Affine) -> bool {
 
 fn range(v: VarId, inequalities: &[Affine], like: &LoopHeader) -> Option<LoopHeader> {
     let (mut lower, mut upper) = (Vec::new(), Vec::new());
-    for e in inequalities {
-        let c = e.coefficient(v);
-        let rest = e - &Affine::var(v).scale(c);
-        if rest.uses(v) || !rest.is_exact() {
-            return None;
-        }
-        match c {
-            0 => {}
-            1.. => lower.push((-rest).ceil_div(c)),
-            _ => upper.push(rest.floor_div(c.checked_neg()?).offset(1)),
+    for e in inequalities.iter().filter(|e| e.uses(v)) {
+        match e.bound_on(v)? {
+            Bound::Lower(bound) => lower.push(bound),
+            Bound::Upper(bound) => upper.push(bound.offset(1)),
         }
     }
     (!lower.is_empty() && !upper.is_empty()).then(|| nest::header(v, lower, upper, 1, like.kind))

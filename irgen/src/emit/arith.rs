@@ -1,6 +1,6 @@
 //! Affine expressions and conditions as IR.
 
-use super::ranges::{self, Range};
+use super::ranges::Range;
 use super::{EmitError, Emitter};
 use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
 use crate::mutation::{self, Rule};
@@ -172,7 +172,7 @@ impl<'m> Emitter<'m, '_> {
 
     /// The range of a loop's variable.
     pub(super) fn counter_range(lower: Option<Vec<Range>>, upper: Option<Vec<Range>>) -> Option<Range> {
-        ranges::variable(&lower?, &upper?)
+        Range::counter(&lower?, &upper?)
     }
 
     pub(super) fn constraint(&self, c: &Constraint) -> Result<Value<'m>, EmitError> {

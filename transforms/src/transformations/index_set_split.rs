@@ -17,7 +17,7 @@
 use crate::{
     Arguments, Context, Expression, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform, nest,
 };
-use loop_tree::{Affine, Green, GuardCondition, Node, Red, VarId};
+use loop_tree::{Affine, Bound, Green, GuardCondition, Node, Red, VarId};
 use std::fmt;
 
 /// Splits a loop before the iteration `point`.
@@ -94,15 +94,14 @@ fn inside(point: &Affine, site: &Site<'_>) -> bool {
 /// First values of `var` at which `e >= 0` changes, for every such comparison that hides no variable.
 fn collect(node: &Green, var: VarId, bound: &mut Vec<VarId>, points: &mut Vec<Affine>) {
     let mut compare = |e: &Affine, bound: &[VarId]| {
-        let c = e.coefficient(var);
-        let rest = e - &Affine::var(var).scale(c);
-        if c == 0 || rest.uses(var) || bound.iter().any(|v| rest.uses(*v)) {
-            return;
+        let point = match e.bound_on(var) {
+            Some(Bound::Lower(first)) => first,
+            Some(Bound::Upper(last)) => last.offset(1),
+            None => return,
+        };
+        if !bound.iter().any(|v| point.uses(*v)) {
+            points.push(point);
         }
-        points.push(match c {
-            1.. => (-rest).ceil_div(c),
-            _ => rest.floor_div(c.saturating_neg()).offset(1),
-        });
     };
     let binds = match node.node() {
         Node::Guard(c, _) => {
