@@ -1,6 +1,7 @@
 // Small functions called in loops, put in their place: what they compute is then part of the loops.
 #include "shim.h"
 #include "llvm/Analysis/InlineCost.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Attributes.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -11,11 +12,18 @@ using namespace llvm;
 namespace {
 
 // Bounds, all of them counts: operations of a function with all that it calls, and of all that are put in one place;
-// calls within calls.
-constexpr unsigned MaxSize = 120, MaxGrowth = 3000, MaxNesting = 8;
+// calls within calls. Outside of loops, only what hardly does more than read.
+constexpr unsigned MaxSize = 120, MaxHinted = 400, MaxOutside = 8, MaxGrowth = 3000, MaxNesting = 8;
+
+// A function of the mathematical library, which touches no memory but `errno`.
+bool computes(const Function &F, const TargetLibraryInfo &TLI) {
+  LibFunc Known;
+  auto IsNumber = [](const Type *T) { return T->isFloatingPointTy(); };
+  return TLI.getLibFunc(F, Known) && IsNumber(F.getReturnType()) && all_of(F.getFunctionType()->params(), IsNumber);
+}
 
 // Nothing for what cannot be put in place of a call.
-std::optional<unsigned> size(const Function *F, const Function *Caller, unsigned Nesting) {
+std::optional<unsigned> size(const Function *F, const Function *Caller, const TargetLibraryInfo &TLI, unsigned Nesting) {
   if (!F || F->isDeclaration() || F->isInterposable() || F->isVarArg() || F == Caller || Nesting > MaxNesting ||
       F->hasFnAttribute(Attribute::NoInline) || F->hasOptNone() || F->hasPersonalityFn() || F->hasGC() ||
       F->hasFnAttribute(Attribute::StrictFP) || F->callsFunctionThatReturnsTwice() ||
@@ -36,16 +44,16 @@ std::optional<unsigned> size(const Function *F, const Function *Caller, unsigned
       const Function *Callee = Call->getCalledFunction();
       if (!Callee || Callee->isDeclaration()) {
         MemoryEffects Effects = Call->getMemoryEffects().getWithoutLoc(IRMemLocation::ErrnoMem);
-        if (!Callee || !Effects.doesNotAccessMemory())
+        if (!Callee || (!Effects.doesNotAccessMemory() && !computes(*Callee, TLI)))
           return std::nullopt;
       } else {
-        auto Inner = size(Callee, Caller, Nesting + 1);
+        auto Inner = size(Callee, Caller, TLI, Nesting + 1);
         if (!Inner)
           return std::nullopt;
         Sum += *Inner;
       }
     }
-    if (++Sum > MaxSize)
+    if (++Sum > MaxHinted)
       return std::nullopt;
   }
   return Sum;
@@ -59,21 +67,27 @@ extern "C" bool lt_inline(Function *F) {
     return false;
   bool Changed = false;
   unsigned Growth = 0;
+  TargetLibraryInfoImpl Library(F->getParent()->getTargetTriple());
+  TargetLibraryInfo TLI(Library, F);
   for (unsigned Round = 0; Round <= MaxNesting; ++Round) {
     DominatorTree DT(*F);
     LoopInfo LI(DT);
-    SmallVector<CallInst *, 16> Calls;
+    SmallVector<std::pair<CallInst *, bool>, 16> Calls;
+    if (LI.empty())
+      break;
     for (BasicBlock &BB : *F)
-      if (LI.getLoopFor(&BB))
-        for (Instruction &I : BB)
-          if (auto *Call = dyn_cast<CallInst>(&I); Call && !isa<IntrinsicInst>(I) && !Call->isMustTailCall() &&
-                                                   !Call->isNoInline() && Call->getCalledFunction())
-            Calls.push_back(Call);
+      for (Instruction &I : BB)
+        if (auto *Call = dyn_cast<CallInst>(&I); Call && !isa<IntrinsicInst>(I) && !Call->isMustTailCall() &&
+                                                 !Call->isNoInline() && Call->getCalledFunction())
+          Calls.push_back({Call, LI.getLoopFor(&BB) != nullptr});
     bool Any = false;
-    for (CallInst *Call : Calls) {
+    for (auto [Call, InLoop] : Calls) {
       Function *Callee = Call->getCalledFunction();
-      auto Size = size(Callee, F, 0);
-      if (!Size || !isInlineViable(*Callee).isSuccess() || Growth + *Size > MaxGrowth)
+      unsigned Most = !InLoop                                         ? MaxOutside
+                      : Callee->hasFnAttribute(Attribute::InlineHint) ? MaxHinted
+                                                                      : MaxSize;
+      auto Size = size(Callee, F, TLI, 0);
+      if (!Size || *Size > Most || !isInlineViable(*Callee).isSuccess() || Growth + *Size > MaxGrowth)
         continue;
       InlineFunctionInfo Info;
       if (!InlineFunction(*Call, Info, /*MergeAttributes=*/true).isSuccess())

@@ -116,6 +116,18 @@ fn a_row_walked_backwards_is_that_row() {
 }
 
 #[test]
+fn a_counter_of_several_loops_is_a_subscript() {
+    let found = regions(&root().join("tests/lift/counter_of_both.c"), &RAW, Some("f"));
+    assert!(found.len() == 1 && found[0].contains("[i, j2 + n"), "{found:?}");
+}
+
+#[test]
+fn small_functions_between_loops_are_inlined() {
+    let found = regions(&root().join("tests/lift/getter.c"), &RAW, Some("f"));
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
 fn accumulators_become_array_elements() {
     check("gemm_colmajor", &RAW, &["require nooverlap(", "for k in 0..n"]);
     let text =

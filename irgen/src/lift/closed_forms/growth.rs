@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use analyses::closed_forms::{LoopExit, Meaning, Need, Poly, merge};
+use analyses::closed_forms::{ClosedForm, LoopExit, Meaning, Need, Poly, merge};
 
 use super::recurrences::Recurrences;
 use super::trip;
@@ -44,9 +44,9 @@ impl<'m> Recurrences<'_, 'm> {
             at = match inst.opcode() {
                 // At the end of an inner loop, of a value that may not change there, as the whole chain shows.
                 Opcode::Phi if inst.incoming().len() == 1 => inst.incoming()[0].0,
-                Opcode::Phi => self.through(inst, inst.value(), l, sum)?,
-                _ => match self.inner_end(inst, l) {
-                    Some(phi) => self.through(phi, at, l, sum)?,
+                Opcode::Phi => self.through(inst, inst.value(), Some(l), sum)?,
+                _ => match self.inner_end(inst, Some(l)) {
+                    Some(phi) => self.through(phi, at, Some(l), sum)?,
                     None => self.sum(inst, l, sum)?,
                 },
             };
@@ -85,22 +85,40 @@ impl<'m> Recurrences<'_, 'm> {
         Some(value)
     }
 
-    /// The phi of a loop inside of `l` whose last value for the next iteration this is.
-    fn inner_end(&self, inst: Inst<'m>, l: usize) -> Option<Inst<'m>> {
-        let inner = self.cfg.loop_of[self.block_of(inst)?].filter(|&inner| inner != l)?;
+    /// What a value is that a loop directly inside of `around`, or of the function, ends with.
+    pub(super) fn behind(&mut self, last: Value<'m>, around: Option<usize>) -> Option<(ClosedForm, bool)> {
+        let inst = last.as_inst()?;
+        let phi = if inst.is_phi() { inst } else { self.inner_end(inst, around)? };
+        let mut sum = Growth { step: Poly::default(), exact: true, needs: Vec::new() };
+        let start = self.through(phi, last, around, &mut sum)?;
+        let start = self.value(start)?;
+        let mut end = ClosedForm::exact(start.poly.add(&sum.step)?).with(&start);
+        merge(&mut end.needs, &sum.needs);
+        Some((end, sum.exact))
+    }
+
+    /// The phi of a loop inside of `around` whose last value for the next iteration this is.
+    fn inner_end(&self, inst: Inst<'m>, around: Option<usize>) -> Option<Inst<'m>> {
+        let inner = self.cfg.loop_of[self.block_of(inst)?].filter(|&inner| Some(inner) != around)?;
         let phis = self.cfg.blocks[self.cfg.loops[inner].header].phis();
         phis.into_iter().find(|p| self.cfg.recurrence(*p).is_some_and(|(_, _, next)| next == inst.value()))
     }
 
-    /// From what a loop directly inside of `l` ends with to what it begins with.
-    fn through(&mut self, phi: Inst<'m>, last: Value<'m>, l: usize, sum: &mut Growth) -> Option<Value<'m>> {
+    /// From what a loop directly inside of `around`, or of the function, ends with to what it begins with.
+    fn through(
+        &mut self,
+        phi: Inst<'m>,
+        last: Value<'m>,
+        around: Option<usize>,
+        sum: &mut Growth,
+    ) -> Option<Value<'m>> {
         let (inner, start, next) = self.cfg.recurrence(phi)?;
         let data = &self.cfg.loops[inner];
         let (&[(from, _)], &[latch]) = (&data.exits[..], &data.latches[..]) else { return None };
         let test_first = from == data.header && from != latch;
         // Before the test it is the value that the last iteration began with, behind it the next one.
         let complete = if test_first { phi.value() } else { next };
-        if data.parent != Some(l) || last != complete || !(test_first || from == latch) {
+        if data.parent != around || last != complete || !(test_first || from == latch) {
             return None;
         }
         let growth = self.growth(next, phi.value(), inner)?;
@@ -110,7 +128,7 @@ impl<'m> Recurrences<'_, 'm> {
         }
         let times = count.room.offset(1)?;
         let added = growth.step.mul(&times)?;
-        if !self.is_fixed_in(&added, l) || !self.is_fixed_in(&times, l) {
+        if around.is_some_and(|l| !self.is_fixed_in(&added, l) || !self.is_fixed_in(&times, l)) {
             return None;
         }
         sum.step = sum.step.add(&added)?;

@@ -210,7 +210,7 @@ impl<'a, 'm> Recurrences<'a, 'm> {
     fn phi(&mut self, phi: Inst<'m>, low: i128, high: i128) -> Option<ClosedForm> {
         let incoming = phi.incoming();
         if let [(only, _)] = incoming[..] {
-            return self.loop_closed(phi, only);
+            return self.loop_closed(phi, only, low, high);
         }
         let (l, start, next) = self.cfg.recurrence(phi)?;
         let Growth { step, exact, needs } = self.growth(next, phi.value(), l)?;
@@ -225,11 +225,21 @@ impl<'a, 'm> Recurrences<'a, 'm> {
         Some(if exact { e } else { e.need(&poly, low, high) })
     }
 
-    /// Of a phi at the end of a loop: its operand, if that does not change in the loop.
-    fn loop_closed(&mut self, phi: Inst<'m>, only: Value<'m>) -> Option<ClosedForm> {
+    /// Of a phi at the end of a loop: its operand, if that does not change in the loop, or grows the same in each iteration.
+    fn loop_closed(&mut self, phi: Inst<'m>, only: Value<'m>, low: i128, high: i128) -> Option<ClosedForm> {
         let e = self.value(only)?;
-        let block = self.block_of(phi)?;
-        let around = self.cfg.loop_of[block];
+        let around = self.cfg.loop_of[self.block_of(phi)?];
+        if self.is_known_in(&e, around) {
+            return Some(e);
+        }
+        let (end, exact) = self.behind(only, around)?;
+        let poly = end.poly.clone();
+        let end = if exact { end } else { end.need(&poly, low, high) };
+        self.is_known_in(&end, around).then_some(end)
+    }
+
+    /// Whether nothing in a closed form belongs to other loops than `around` and those around it.
+    fn is_known_in(&self, e: &ClosedForm, around: Option<usize>) -> bool {
         let inside = |m: Meaning<Value<'m>>, this: &Self| match m {
             Meaning::Quotient(_) => true,
             Meaning::Iteration(l) => around.is_none_or(|a| !this.cfg.loop_within(a, l)),
@@ -240,7 +250,7 @@ impl<'a, 'm> Recurrences<'a, 'm> {
             }),
         };
         let leaves = |p: &Poly| self.symbols.all(p, &|m| !inside(m, self));
-        (leaves(&e.poly) && e.needs.iter().all(|n| leaves(&n.poly))).then_some(e)
+        leaves(&e.poly) && e.needs.iter().all(|n| leaves(&n.poly))
     }
 
     fn look_pointer(&mut self, v: Value<'m>) -> Option<Address<Value<'m>>> {
