@@ -7,8 +7,10 @@ use crate::code::{Code, Level};
 use crate::emitter::{Emitter, Store};
 use crate::error::CgenError;
 use crate::helpers::Helper;
+use crate::operation::Value;
 use crate::types::{c_type, integer};
 use emission::buffers::{LINE, MOST_ON_STACK};
+use emission::lanes::lanes_of;
 use emission::ranges::{Range, range};
 use loop_tree::{Affine, Buffer, Green, Home, LoopKind, Node, Path, Window};
 use std::sync::Arc;
@@ -48,12 +50,12 @@ impl Emitter<'_> {
     /// Names the buffers of a tree that are allocated, and says how large they are.
     pub(crate) fn find_heap(&mut self, root: &Green) -> Result<Vec<Heap>, CgenError> {
         let mut found = Vec::new();
-        find(root, &mut Path::root(), false, &mut found);
+        find(root, &mut Path::root(), (false, 1), &mut found);
         let mut result = Vec::with_capacity(found.len());
-        for (path, buffer, per_thread) in found {
+        for (path, buffer, (per_thread, lanes)) in found {
             let array = self.kernel.array(buffer.array);
             let name = self.names.fresh(&format!("{}_buffer", array.name));
-            let (bytes, fits) = self.size(&buffer)?;
+            let (bytes, fits) = self.size(&buffer, lanes)?;
             self.heap.insert(path, name.clone());
             result.push(Heap {
                 name,
@@ -68,8 +70,8 @@ impl Emitter<'_> {
     }
 
     /// The bytes of a buffer, and whether that is a size.
-    fn size(&self, buffer: &Buffer) -> Result<(Code, Option<Code>), CgenError> {
-        let size = i64::from(self.kernel.array(buffer.array).element.size());
+    fn size(&self, buffer: &Buffer, lanes: u32) -> Result<(Code, Option<Code>), CgenError> {
+        let size = i64::from(self.kernel.array(buffer.array).element.size()) * i64::from(lanes);
         let of = |e: &Affine| range(e, &self.limits.inside, &|_| None);
         let product = buffer.dims.iter().try_fold(Range::point(size), |p, d| p.times(of(&d.extent)?));
         let plain = product.is_some_and(|r| r.low > 0 && r.high < MOST_ON_HEAP.into())
@@ -185,15 +187,16 @@ impl Emitter<'_> {
     fn declare(&mut self, buffer: &Buffer) -> Result<Store, CgenError> {
         let array = self.kernel.array(buffer.array);
         let ty = c_type(array.element);
+        let lanes = self.lanes.as_ref().map_or(1, |l| l.count);
         if let Some(pointer) = self.heap.get(&self.path).cloned() {
             if self.shared.is_none() {
-                return Ok(Store { name: pointer, flat: true });
+                return Ok(Store { name: pointer, flat: true, lanes });
             }
             // The thread's part.
             let name = self.temporary(&format!("{}_own", array.name));
             let unit = i64::from(LINE.max(buffer.alignment));
             let elements = unit / i64::from(array.element.size());
-            let (bytes, _) = self.size(buffer)?;
+            let (bytes, _) = self.size(buffer, lanes)?;
             let up = Code::binary(&bytes, "/", &Code::primary(unit.to_string()), Level::Product);
             let units = Code::binary(&up, "+", &Code::primary("1"), Level::Sum);
             let part = Code::binary(&units, "*", &Code::primary(elements.to_string()), Level::Product);
@@ -201,27 +204,32 @@ impl Emitter<'_> {
             let offset = Code::binary(&part, "*", &number, Level::Product);
             self.out
                 .push(format!("{ty} *const {name} = {pointer} + (int64_t){};", offset.within(Level::Unary)));
-            return Ok(Store { name, flat: true });
+            return Ok(Store { name, flat: true, lanes });
         }
         let name = self.temporary(&format!("{}_tile", array.name));
-        let size = i64::from(array.element.size());
+        let size = i64::from(array.element.size()) * i64::from(lanes);
         let len = buffer.constant_len().filter(|len| *len > 0);
         let bytes = len.and_then(|len| self.on_stack.checked_add(len.checked_mul(size)?));
         let Some(bytes) = bytes.filter(|b| *b <= MOST_ON_STACK) else {
             return Err(self.unsupported(format!("so large a buffer on the stack, of {}", array.name)));
         };
         self.on_stack = bytes;
+        let (ty, behind) = match lanes {
+            1 => (ty.to_string(), String::new()),
+            _ => self.lanes_type(array.element, lanes),
+        };
         if buffer.dims.is_empty() {
-            self.out.push(format!("{ty} {name} = 0;"));
-            return Ok(Store { name, flat: false });
+            let nothing = if lanes == 1 { "0" } else { "{0}" };
+            self.out.push(format!("{ty} {name}{behind} = {nothing};"));
+            return Ok(Store { name, flat: false, lanes });
         }
         let extents: String =
             buffer.dims.iter().filter_map(|d| d.extent.as_constant()).map(|e| format!("[{e}]")).collect();
         let aligned = buffer.alignment.max(array.element.size());
         let alignment =
             if aligned > array.element.size() { format!("_Alignas({aligned}) ") } else { String::new() };
-        self.out.push(format!("{alignment}{ty} {name}{extents};"));
-        Ok(Store { name, flat: false })
+        self.out.push(format!("{alignment}{ty} {name}{extents}{behind};"));
+        Ok(Store { name, flat: false, lanes })
     }
 
     /// Copies a window from its subscript number `k` on, in the order of the array.
@@ -243,25 +251,34 @@ impl Emitter<'_> {
             None => self.in_array(array, &index)?,
         };
         let place = self.in_buffer(frame, &index, &[])?;
-        self.out.push(match direction {
-            Direction::In => format!("{} = {};", place.text, around.text),
-            Direction::Out => format!("{} = {};", around.text, place.text),
-        });
+        let ty = self.kernel.array(array).element;
+        let (from, to) = match direction {
+            Direction::In => (around, place),
+            Direction::Out => (place, around),
+        };
+        let value = Value { loads: true, native: from.row, ..Value::new(from.code, ty) };
+        self.assign(&to.code, to.row.as_ref(), &value);
         Ok(())
     }
 }
 
-/// Buffers on the heap, with whether threads have parts of their own: those in parallel loops.
-fn find(node: &Green, path: &mut Path, in_parallel: bool, found: &mut Vec<(Path, Arc<Buffer>, bool)>) {
+/// Buffers on the heap, with whether threads have parts of their own, those in parallel loops, and the lanes that have.
+type Found = (Path, Arc<Buffer>, (bool, u32));
+
+fn find(node: &Green, path: &mut Path, around: (bool, u32), found: &mut Vec<Found>) {
     if !node.summary().has_storage_or_versions {
         return;
     }
-    let mut inside = in_parallel;
+    let mut inside = around;
     match node.node() {
         Node::Alloc(buffer, _) if buffer.home == Home::Heap => {
-            found.push((path.clone(), buffer.clone(), in_parallel))
+            found.push((path.clone(), buffer.clone(), around));
         }
-        Node::Loop(header, _) => inside |= header.kind == LoopKind::Parallel,
+        // Lanes share nothing between threads.
+        Node::Loop(header, _) if header.kind == LoopKind::Parallel => inside.0 |= around.1 == 1,
+        Node::Loop(header, _) if header.kind == LoopKind::Vector => {
+            inside.1 = lanes_of(header).unwrap_or(1).max(1);
+        }
         _ => {}
     }
     for (index, child) in node.children().enumerate() {

@@ -44,7 +44,9 @@ impl Code {
             Level::Sum => (Level::Sum, Level::Product),
             Level::Order | Level::Equality => (Level::Sum, Level::Sum),
             Level::Both => (Level::Both, Level::Equality),
-            Level::Either => (Level::Either, Level::Equality),
+            // Compilers warn of `a && b || c`.
+            Level::Either if a.level == Level::Either => (Level::Either, Level::Equality),
+            Level::Either => (Level::Equality, Level::Equality),
             _ => (Level::Unary, Level::Unary),
         };
         Code::new(format!("{} {op} {}", a.within(left), b.within(right)), level)
@@ -119,7 +121,7 @@ impl Lines {
 
     /// Whether a name occurs.
     pub(crate) fn mention(&self, name: &str) -> bool {
-        self.all.iter().any(|(_, line)| tokens(line).any(|(_, t)| t == name))
+        self.all.iter().any(|(_, line)| mentions(line, name))
     }
 
     /// Whether it occurs other than as what is assigned to.
@@ -138,6 +140,11 @@ impl Lines {
         }
         out
     }
+}
+
+/// Whether a name occurs in a line.
+pub(crate) fn mentions(line: &str, name: &str) -> bool {
+    tokens(line).any(|(_, t)| t == name)
 }
 
 /// Names and numbers in front of comments, with where they begin.

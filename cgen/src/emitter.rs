@@ -3,10 +3,11 @@
 use crate::code::Lines;
 use crate::error::CgenError;
 use crate::helpers::Helper;
+use crate::lanes::{Lanes, VectorType};
 use crate::names::Names;
 use emission::ranges::{Limits, Range};
 use emission::scope::Scope;
-use loop_tree::{Affine, ArrayId, Kernel, Path, Statement};
+use loop_tree::{Affine, ArrayId, Kernel, Path, ScalarType, Statement};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,6 +44,15 @@ pub(crate) struct Store {
     pub(crate) name: String,
     /// Whether its elements are numbered row-major, as those of arrays: else it is an array of arrays, or a variable.
     pub(crate) flat: bool,
+    /// Lanes of the vector loop around, each of which has elements of its own; else 1.
+    pub(crate) lanes: u32,
+}
+
+/// A private scalar, or the one that each of several lanes has.
+#[derive(Clone, Debug)]
+pub(crate) struct Private {
+    pub(crate) name: String,
+    pub(crate) lanes: u32,
 }
 
 /// State of the emission of one tree.
@@ -57,15 +67,19 @@ pub(crate) struct Emitter<'k> {
     /// Names of the first byte that an array's accesses touch, and of one past the last.
     pub(crate) byte_ranges: BTreeMap<ArrayId, [String; 2]>,
     /// Names of private scalars, by place in the tree.
-    pub(crate) privates: BTreeMap<(Path, ArrayId), String>,
-    /// Those that are declared at the beginning of a body: types and names.
-    pub(crate) declared: BTreeMap<Path, Vec<(&'static str, String)>>,
+    pub(crate) privates: BTreeMap<(Path, ArrayId), Private>,
+    /// Those that are declared at the beginning of a body.
+    pub(crate) declared: BTreeMap<Path, Vec<(ScalarType, Private)>>,
     /// Pointers to memory of buffers, by path.
     pub(crate) heap: BTreeMap<Path, String>,
     /// Bytes of buffers on the stack so far.
     pub(crate) on_stack: i64,
     /// The parallel loop around, whose iterations threads share.
     pub(crate) shared: Option<Path>,
+    /// The vector loop around.
+    pub(crate) lanes: Option<Lanes>,
+    /// Types of vectors that are used.
+    pub(crate) vectors: RefCell<BTreeSet<VectorType>>,
     /// By number of [`Emitter::binders`].
     pub(crate) scope: Scope<usize, Store>,
     pub(crate) binders: Vec<Binder>,

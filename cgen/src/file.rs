@@ -1,10 +1,13 @@
 //! A file of C: what functions need in front of them.
 
-use crate::code::Lines;
+use crate::code::{Lines, mentions};
 use crate::error::CgenError;
 use crate::function::{Function, Variant, emit};
 use crate::helpers::Helper;
+use crate::lanes::{VectorType, vector_definition, vector_name};
 use crate::names::Names;
+use crate::types::{aliased, c_type};
+use loop_tree::ScalarType;
 use std::collections::BTreeSet;
 
 /// A file of C that functions are added to.
@@ -12,6 +15,7 @@ use std::collections::BTreeSet;
 pub struct File {
     names: Names,
     helpers: BTreeSet<Helper>,
+    vectors: BTreeSet<VectorType>,
     functions: String,
 }
 
@@ -29,11 +33,12 @@ impl File {
         let name = self.names.fresh(name);
         let mut lines = Lines::default();
         let own = self.names.fresh(&format!("{name}_variant"));
-        let (function, helpers) = emit([&name, &own], variant, &mut lines)?;
-        self.helpers.extend(helpers);
+        let emitted = emit([&name, &own], variant, &mut lines)?;
+        self.helpers.extend(emitted.helpers);
+        self.vectors.extend(emitted.vectors);
         self.functions.push('\n');
         self.functions.push_str(&lines.text());
-        Ok(function)
+        Ok(emitted.function)
     }
 
     /// The text.
@@ -68,6 +73,22 @@ impl File {
         out.push_str(CONTRACTION);
         if uses(&["int128"]) {
             out.push_str("\n__extension__ typedef __int128 int128;\n");
+        }
+        for ty in ScalarType::ALL {
+            let name = aliased(ty);
+            if body.lines().any(|line| mentions(line, &name)) {
+                out.push_str(&format!("\ntypedef {} {name} __attribute__((may_alias));\n", c_type(ty)));
+            }
+        }
+        let used = |v: &&VectorType| {
+            let name = vector_name(**v);
+            body.lines().any(|line| mentions(line, &name) || mentions(line, &format!("{name}_row")))
+        };
+        for (index, vector) in self.vectors.iter().filter(used).enumerate() {
+            if index == 0 {
+                out.push('\n');
+            }
+            out.push_str(&vector_definition(*vector));
         }
         out + &body
     }

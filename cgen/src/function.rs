@@ -12,6 +12,7 @@ use crate::code::{Code, Level, Lines};
 use crate::emitter::Emitter;
 use crate::error::CgenError;
 use crate::helpers::Helper;
+use crate::lanes::VectorType;
 use crate::signature::{Argument, Signature};
 use emission::conditions;
 use emission::ranges::Limits;
@@ -46,13 +47,20 @@ pub struct Variant<'a> {
     pub comment: &'a str,
 }
 
+/// A function with what it needs in front.
+pub(crate) struct Emitted {
+    pub(crate) function: Function,
+    pub(crate) helpers: BTreeSet<Helper>,
+    pub(crate) vectors: BTreeSet<VectorType>,
+}
+
 /// Writes the function, and the one for the variant under the second name where it needs one; the result says what it is, and what it
 /// calls.
 pub(crate) fn emit(
     [name, own]: [&str; 2],
     variant: &Variant<'_>,
     lines: &mut Lines,
-) -> Result<(Function, BTreeSet<Helper>), CgenError> {
+) -> Result<Emitted, CgenError> {
     let Variant { kernel, root, conditions, comment } = *variant;
     let all_conditions = conditions::checked(kernel, conditions);
     let is_granted = |c: &&RuntimeCondition| kernel.assumptions.contains(c);
@@ -76,6 +84,8 @@ pub(crate) fn emit(
         heap: BTreeMap::new(),
         on_stack: 0,
         shared: None,
+        lanes: None,
+        vectors: RefCell::default(),
         scope: Scope::default(),
         binders: Vec::new(),
         helpers: RefCell::default(),
@@ -150,7 +160,11 @@ pub(crate) fn emit(
     lines.open(&format!("{result} {name}({})", listed(&parameters)));
     lines.all.extend(std::mem::take(&mut e.out.all));
     lines.close();
-    Ok((Function { name: name.to_string(), arguments, declines }, e.helpers.into_inner()))
+    Ok(Emitted {
+        function: Function { name: name.to_string(), arguments, declines },
+        helpers: e.helpers.into_inner(),
+        vectors: e.vectors.into_inner(),
+    })
 }
 
 impl Emitter<'_> {

@@ -35,6 +35,7 @@ mod error;
 mod file;
 mod function;
 mod helpers;
+mod lanes;
 mod names;
 mod nest;
 mod operation;

@@ -47,7 +47,14 @@ const RESERVED: &str = " alignas alignof asm auto bool break case char const con
 
 fn is_reserved(name: &str) -> bool {
     let kinds = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
-    let helper = name.rsplit_once('_').is_some_and(|(_, kind)| kinds.contains(&kind));
+    let aliased = name.strip_suffix("_aliased").is_some_and(|kind| kinds.contains(&kind) || kind == "i1");
+    let vector = aliased
+        || name
+            .strip_suffix("_row")
+            .unwrap_or(name)
+            .split_once('x')
+            .is_some_and(|(kind, count)| kinds.contains(&kind) && count.parse::<u32>().is_ok());
+    let helper = vector || name.rsplit_once('_').is_some_and(|(_, kind)| kinds.contains(&kind));
     helper
         || ["M_", "FP_", "INT", "UINT"].iter().any(|prefix| name.starts_with(prefix))
         || RESERVED.split_ascii_whitespace().any(|word| word == name)

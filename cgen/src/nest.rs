@@ -19,6 +19,9 @@ impl Emitter<'_> {
                 }
                 Ok(())
             }
+            Node::Loop(header, body) if header.kind == LoopKind::Vector => {
+                self.vector_loop(header, body, alone)
+            }
             Node::Loop(header, body) => self.counted(header, body),
             Node::Let(var, value, body) => self.bound(*var, value, body, alone),
             Node::Guard(condition, body) => {
@@ -29,10 +32,13 @@ impl Emitter<'_> {
                         if *value { loaded } else { Code::prefix("!", &loaded) }
                     }
                 };
-                self.block(&format!("if ({})", test.text), |e| e.below(0, |e| e.tree(body, true)))
+                self.only_where(&test, |e| e.below(0, |e| e.tree(body, true)))
             }
             Node::Stmt(id, _) => self.statement(*id),
             Node::Alloc(buffer, body) => self.buffer(buffer, body, alone),
+            Node::Version(_) if self.lanes.is_some() => {
+                Err(self.unsupported("a version inside of a vector loop"))
+            }
             Node::Version(alternatives) => {
                 let mut otherwise = "";
                 for (index, alternative) in alternatives.iter().enumerate() {
@@ -57,11 +63,11 @@ impl Emitter<'_> {
     fn predicate(&self, array: ArrayId) -> Result<Code, CgenError> {
         match &self.arrays[array.index()] {
             Place::Pointer(name) => Ok(Code::primary(format!("{name}[0]"))),
-            Place::Variable(_) => self.element_of(array, &[], &[]),
+            Place::Variable(_) => Ok(self.element_of(array, &[], &[])?.code),
         }
     }
 
-    fn new_binder(
+    pub(crate) fn new_binder(
         &mut self,
         name: String,
         range: Option<emission::ranges::Range>,
@@ -78,10 +84,7 @@ impl Emitter<'_> {
             return Err(self.unsupported("a loop that a condition ends"));
         };
         // Those inside run as others do.
-        let shares = header.kind == LoopKind::Parallel && self.shared.is_none();
-        if header.kind == LoopKind::Vector {
-            return Err(self.unsupported("a vector loop"));
-        }
+        let shares = header.kind == LoopKind::Parallel && self.shared.is_none() && self.lanes.is_none();
         if shares {
             self.shared = Some(self.path.clone());
             self.out.directive("#ifdef _OPENMP");
@@ -107,6 +110,9 @@ impl Emitter<'_> {
         step: i64,
         body: impl FnOnce(&mut Self) -> Result<(), CgenError>,
     ) -> Result<(), CgenError> {
+        if lower.iter().chain(upper).any(|e| self.differs(e)) {
+            return Err(self.unsupported("a loop whose lanes have bounds of their own"));
+        }
         let (lower, least) = self.extreme(lower, true)?;
         let (upper, greatest) = self.extreme(upper, false)?;
         let range = Self::counter_range(least, greatest);
@@ -129,10 +135,11 @@ impl Emitter<'_> {
         let full = self.in_full(value);
         let resolved = self.scope.resolved(value);
         let range = self.value_range(&resolved).filter(|r| r.fits());
-        if is_simple(&resolved) || is_simple(&full) {
+        // What lanes have of their own has no name outside of them.
+        if is_simple(&resolved) || is_simple(&full) || self.differs(&full) {
             // Written out wherever it is used.
             let binder = self.new_binder(String::new(), range, None);
-            let value = if is_simple(&resolved) { resolved } else { full };
+            let value = if is_simple(&resolved) && !self.differs(&full) { resolved } else { full };
             self.scope.enter_let(var, &value, binder);
             let result = self.below(0, |e| e.tree(body, alone));
             self.scope.leave();

@@ -19,11 +19,14 @@ pub(crate) struct Value {
     pub(crate) parts: Option<(String, &'static str, String)>,
     /// Whether it loads.
     pub(crate) loads: bool,
+    /// The same for all lanes of a vector loop at once, and its parts: the code itself is what one lane computes.
+    pub(crate) native: Option<Code>,
+    pub(crate) native_parts: Option<(String, &'static str, String)>,
 }
 
 impl Value {
     pub(crate) fn new(code: Code, ty: ScalarType) -> Value {
-        Value { code, ty, wide: true, parts: None, loads: false }
+        Value { code, ty, wide: true, parts: None, loads: false, native: None, native_parts: None }
     }
 }
 
@@ -83,7 +86,8 @@ impl Emitter<'_> {
                 BinaryOp::FDiv => ("/", Level::Product),
                 _ => return done(Code::call(&library("fmod", ty), &[&a.code, &b.code])),
             };
-            return Ok(with_parts(a, sign, b, level));
+            let value = with_parts(a, sign, b, level);
+            return Ok(self.with_native(value, a, sign, b, level));
         }
         if ty == ScalarType::I1 {
             return bit_operation(op, a, b)
@@ -139,6 +143,16 @@ impl Emitter<'_> {
             }
             _ => return Err(self.unsupported(format!("`{}`", op.name()))),
         })
+    }
+
+    /// The value with what it is for all lanes at once, where some operand is a vector.
+    fn with_native(&self, value: Value, a: &Value, sign: &'static str, b: &Value, level: Level) -> Value {
+        let (Some(x), Some(y)) = (self.native(a), self.native(b)) else { return value };
+        if a.native.is_none() && b.native.is_none() {
+            return value;
+        }
+        let native_parts = a.native.is_some().then(|| (x.text.clone(), sign, y.text.clone()));
+        Value { native: Some(Code::binary(&x, sign, &y, level)), native_parts, ..value }
     }
 
     pub(crate) fn cast(
@@ -197,7 +211,16 @@ impl Emitter<'_> {
             };
             order(sign, &of(a), &of(b))
         };
+        let is_zero = |v: &Value| v.code.text == "0";
         let as_unsigned = |sign| {
+            // Compilers warn where the answer is known.
+            match sign {
+                "<" if is_zero(b) => return Code::primary("false"),
+                ">=" if is_zero(b) => return Code::primary("true"),
+                ">" if is_zero(a) => return Code::primary("false"),
+                "<=" if is_zero(a) => return Code::primary("true"),
+                _ => {}
+            }
             let ty = if bits { "int" } else { unsigned(a.ty) };
             order(sign, &Code::cast(ty, &a.code), &Code::cast(ty, &b.code))
         };
@@ -242,11 +265,18 @@ impl Emitter<'_> {
             return Err(unknown());
         }
         let code = match f {
-            Intrinsic::FNeg => Code::prefix("-", list.first().ok_or_else(unknown)?),
+            Intrinsic::FNeg => {
+                let [a] = args else { return Err(unknown()) };
+                let native = a.native.as_ref().filter(|_| !self.is_masked()).map(|n| Code::prefix("-", n));
+                return Ok(Value { native, ..Value::new(Code::prefix("-", &a.code), ty) });
+            }
             // Never contracted here.
             Intrinsic::FMulAdd => {
-                let [a, b, c] = list[..] else { return Err(unknown()) };
-                Code::binary(&Code::binary(a, "*", b, Level::Product), "+", c, Level::Sum)
+                let [a, b, c] = args else { return Err(unknown()) };
+                let product = with_parts(a, "*", b, Level::Product);
+                let product = self.with_native(product, a, "*", b, Level::Product);
+                let sum = with_parts(&product, "+", c, Level::Sum);
+                return Ok(self.with_native(sum, &product, "+", c, Level::Sum));
             }
             Intrinsic::MinNum => call(&library("fmin", ty)),
             Intrinsic::MaxNum => call(&library("fmax", ty)),

@@ -3,7 +3,7 @@
 use crate::code::Lines;
 use crate::emitter::{Parameter, Place};
 use crate::names::Names;
-use crate::types::c_type;
+use crate::types::{aliased, c_type};
 use loop_tree::{AccessKind, ArrayId, Kernel, ParamId, RuntimeCondition, ScalarType, Storage};
 use std::collections::BTreeSet;
 
@@ -57,6 +57,7 @@ impl Signature {
             let name = names.fresh(&array.name);
             if !array.is_scalar() || array.storage == Storage::Memory {
                 let constant = if written { "" } else { "const " };
+                let ty = if is_punned(kernel, id) { aliased(array.element) } else { ty.to_string() };
                 let argument = Argument::Pointer(id);
                 formals.push(Formal { ty: format!("{constant}{ty} *"), name: name.clone(), argument });
                 places.push(Place::Pointer(name));
@@ -111,6 +112,14 @@ impl Signature {
         let others = |a: ArrayId| ids().filter(move |b| *b != a);
         ids().filter(in_memory).filter(|a| others(*a).filter(in_memory).all(|b| apart(*a, b))).collect()
     }
+}
+
+/// Elements that may be accessed as another type, too: else C takes accesses of different types for different memory.
+fn is_punned(kernel: &Kernel, array: ArrayId) -> bool {
+    let other = |b: &loop_tree::Array| {
+        b.element != kernel.array(array).element && b.alias == kernel.array(array).alias
+    };
+    kernel.arrays.iter().any(other)
 }
 
 fn is_written(kernel: &Kernel, array: ArrayId) -> bool {

@@ -4,6 +4,7 @@ use crate::code::{Code, Level};
 use crate::emitter::{Emitter, Place, told};
 use crate::error::CgenError;
 use crate::operation::{Facts, Value};
+use crate::storage::Element;
 use crate::types::c_type;
 use loop_tree::{AccessId, Mask, Op, OpFlags, OpId, OpKind, Statement, StmtFlags, StmtId};
 
@@ -34,6 +35,13 @@ impl Emitter<'_> {
                 None => self.operations(&statement, at..end, end, &observed, &mut values)?,
                 Some(mask) => {
                     let condition = mask_value(self, &statement, mask, &values)?;
+                    if self.varies(&condition.text) || self.is_masked() {
+                        self.only_where(&condition, |e| {
+                            e.operations(&statement, at..end, end, &observed, &mut values)
+                        })?;
+                        at = end;
+                        continue;
+                    }
                     let inside = self.apart(|e| {
                         e.out.depth += 1;
                         e.operations(&statement, at..end, end, &observed, &mut values)
@@ -72,6 +80,16 @@ impl Emitter<'_> {
                 ([], _) => continue,
                 (_, OpKind::Const(_) | OpKind::Affine(_)) => value,
                 ([user], _) if self.may_move(statement, index, *user, &value) => value,
+                _ if self.varies(&value.code.text) || self.is_masked() => {
+                    let line = self.out.all.len();
+                    let named = self.named(&value);
+                    if op.mask.is_some() && !self.is_masked() && uses.iter().any(|u| *u >= end) {
+                        // Its declaration goes in front of the condition.
+                        let declared = self.out.all.remove(line);
+                        self.in_front.push(declared.1);
+                    }
+                    named
+                }
                 _ => {
                     let name = self.temporary("v");
                     let ty = c_type(op.ty);
@@ -117,22 +135,22 @@ impl Emitter<'_> {
             OpKind::Affine(e) => self.affine_value(e, op.ty)?,
             OpKind::Test(c) => Value::new(self.constraint(c)?, op.ty),
             OpKind::Load(access) => {
-                let element = self.element(statement, *access, op)?;
-                Value { loads: true, ..Value::new(element, op.ty) }
+                let Element { code, row } = self.element(statement, *access, op)?;
+                Value { loads: true, native: row, ..Value::new(code, op.ty) }
             }
             OpKind::LoadAt(access, at) => {
                 let element = self.numbered(statement, *access, op, &of(*at)?)?;
                 Value { loads: true, ..Value::new(element, op.ty) }
             }
             OpKind::Store(access, v) => {
-                let (to, v) = (self.element(statement, *access, op)?, of(*v)?);
-                self.store(&to, &v);
+                let (Element { code, row }, v) = (self.element(statement, *access, op)?, of(*v)?);
+                self.assign(&code, row.as_ref(), &v);
                 return Ok(None);
             }
             OpKind::StoreAt(access, at, v) => {
                 let to = self.numbered(statement, *access, op, &of(*at)?)?;
                 let v = of(*v)?;
-                self.store(&to, &v);
+                self.assign(&to, None, &v);
                 return Ok(None);
             }
             OpKind::Binary(kind, a, b) => self.binary(*kind, facts, &of(*a)?, &of(*b)?)?,
@@ -159,15 +177,8 @@ impl Emitter<'_> {
         Ok(Some(value))
     }
 
-    fn store(&mut self, to: &Code, value: &Value) {
-        self.out.push(match &value.parts {
-            Some((left, sign, right)) if *left == to.text => format!("{} {sign}= {right};", to.text),
-            _ => format!("{} = {};", to.text, value.code.text),
-        });
-    }
-
     /// The element that an access touches.
-    fn element(&self, statement: &Statement, access: AccessId, op: &Op) -> Result<Code, CgenError> {
+    fn element(&self, statement: &Statement, access: AccessId, op: &Op) -> Result<Element, CgenError> {
         let access = statement.access(access);
         if op.ty != self.kernel.array(access.array).element {
             return Err(self.unsupported("an access of another type than the array's"));

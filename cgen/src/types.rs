@@ -16,6 +16,11 @@ pub(crate) fn c_type(ty: ScalarType) -> &'static str {
     }
 }
 
+/// The type of elements that are accessed as others, too.
+pub(crate) fn aliased(ty: ScalarType) -> String {
+    format!("{}_aliased", ty.name())
+}
+
 /// The unsigned type of that width; of a bit and of floats, their own.
 pub(crate) fn unsigned(ty: ScalarType) -> &'static str {
     match ty {

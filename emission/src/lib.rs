@@ -4,6 +4,7 @@
 //! - [`scope`]: variables and buffers around a node, by name and by place.
 //! - [`ranges`]: within which limits on parameters all integers are exact, and which values expressions have there.
 //! - [`extent`]: the elements of an array that a kernel touches.
+//! - [`lanes`]: how many a vector loop has.
 //! - [`conditions`]: what the run-time check tests.
 //!
 //! `irgen` writes LLVM IR with it, `cgen` C.
@@ -11,6 +12,7 @@
 pub mod buffers;
 pub mod conditions;
 pub mod extent;
+pub mod lanes;
 pub mod ranges;
 pub mod scope;
 

@@ -38,7 +38,7 @@ pub enum Outcome {
 }
 
 /// From one array to the next, in bytes: the check compares ranges that may be wider than what is touched.
-const APART: usize = 1 << 20;
+const APART: usize = 1 << 17;
 /// Elements along an unknown extent.
 const UNKNOWN_EXTENT: i64 = 40;
 const CANARY: u8 = 0xa5;

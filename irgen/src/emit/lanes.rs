@@ -23,14 +23,10 @@ pub(super) struct Lanes<'m> {
     mask: Option<Value<'m>>,
 }
 
-/// More lanes than any register holds, and than LLVM handles well.
-const MOST_LANES: i64 = 64;
-
 /// Lanes of a vector loop that can be emitted.
 pub(super) fn lanes_of(header: &LoopHeader) -> Result<u32, EmitError> {
     let what = "a vector loop of other than a constant number of lanes, 64 at most,";
-    let count = header.constant_trip_count().filter(|count| *count <= MOST_LANES);
-    count.and_then(|count| u32::try_from(count).ok()).ok_or(EmitError::Unsupported { what })
+    emission::lanes::lanes_of(header).ok_or(EmitError::Unsupported { what })
 }
 
 impl<'m> Emitter<'m, '_> {

@@ -8,7 +8,7 @@ use analyses::{Oracle, OracleOptions};
 use fastrand::Rng;
 use loop_tree::arbitrary::{self, Choices};
 use loop_tree::{Intrinsic, Kernel, OpFlags, OpKind, RuntimeCondition, canonical, text};
-use looptree::driver::{Optimizer, Settings};
+use looptree::driver::{Optimizer, Session, Settings, compile_source};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ struct Tally {
 }
 
 /// Compiles all with both compilers and runs them for many parameters, arrays apart and over one another.
-fn check(programs: &[Program], optimisation: &str) -> Tally {
+fn check(programs: &[Program], threads: &str, optimisation: &str) -> Tally {
     let source = Source::new(programs);
     let mut tally = Tally::default();
     for refused in source.functions().iter().filter_map(|f| f.as_ref().err()) {
@@ -34,7 +34,9 @@ fn check(programs: &[Program], optimisation: &str) -> Tally {
         *tally.refused.entry(what).or_default() += 1;
     }
     for compiler in COMPILERS {
-        let loaded = source.load(compiler, &[optimisation]).unwrap_or_else(|e| panic!("{e}"));
+        // Only gcc's runtime is there for certain.
+        let threads = if compiler == "gcc" { threads } else { "-fno-openmp" };
+        let loaded = source.load(compiler, &[threads, optimisation]).unwrap_or_else(|e| panic!("{e}"));
         for (number, program) in programs.iter().enumerate() {
             each_setting(&loaded, program, number, &mut tally, &source);
         }
@@ -66,11 +68,15 @@ fn each_setting(loaded: &Loaded, program: &Program, number: usize, tally: &mut T
 /// What the recipes of the file tests make of their kernels, where that is legal.
 #[test]
 fn the_corpus_computes_the_same_in_c() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/lt");
+    let directory = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests").join(name);
     let optimizer = Optimizer::new(Settings::default()).expect("models that exist");
     let mut programs = Vec::new();
-    let mut files: Vec<_> =
-        std::fs::read_dir(directory).expect("file tests").map(|e| e.expect("an entry").path()).collect();
+    let mut files: Vec<_> = ["lt", "c"]
+        .iter()
+        .flat_map(|d| std::fs::read_dir(directory(d)).expect("file tests"))
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|e| e == "lt"))
+        .collect();
     files.sort();
     for file in files {
         let source = std::fs::read_to_string(&file).expect("a file test");
@@ -79,19 +85,68 @@ fn the_corpus_computes_the_same_in_c() {
         let root = canonical(&kernel, &kernel.original);
         programs.push(Program { kernel: kernel.clone(), root, conditions: vec![] });
         for line in source.lines().take_while(|l| !l.starts_with("; ---")) {
-            let Some(recipe) = line.strip_prefix("; test apply ") else { continue };
+            let recipe = line.strip_prefix("; test apply ").or(line.strip_prefix("; emit "));
+            let Some(recipe) = recipe else { continue };
             let Ok(recipe) = Recipe::parse(recipe, &Registry::standard()) else { continue };
             let Ok(chosen) = optimizer.apply("test", &kernel, &recipe) else { continue };
             let (kernel, root, conditions) = (chosen.kernel, chosen.root, chosen.conditions);
             programs.push(Program { kernel, root, conditions });
         }
     }
-    let tally = check(&programs, "-O2");
+    let tally = check(&programs, "-fopenmp", "-O2");
     eprintln!("{} programs: {tally:?}", programs.len());
     assert!(tally.same > 500, "{tally:?}");
 }
 
-/// Kernels with all operations there are.
+/// The regions of real programs, in random orders that the oracle allows, where they need nothing of the program.
+#[test]
+fn regions_of_programs_compute_the_same_in_c() {
+    let optimizer = Optimizer::new(Settings::default()).expect("models that exist");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files: Vec<_> = ["tests/c", "tests/lift", "bench/kernels"]
+        .iter()
+        .flat_map(|d| std::fs::read_dir(root.join(d)).expect("inputs"))
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|e| e == "c") && !p.to_string_lossy().ends_with(".out.c"))
+        .collect();
+    files.sort();
+    let mut programs = Vec::new();
+    let mut rng = Rng::with_seed(3);
+    for file in files {
+        let Ok(ir) = compile_source(&file, &["-ffp-contract=off".to_string()]) else { continue };
+        let session = Session::new(&ir, "input", &optimizer);
+        for region in session.kernels().expect("it is lifted").into_iter().flat_map(|f| f.regions) {
+            some_orders(&region.kernel, 1, &mut rng, &mut programs);
+        }
+    }
+    let tally = check(&programs, "-fopenmp", "-O1");
+    eprintln!("{} programs: {tally:?}", programs.len());
+    assert!(tally.same > 200, "{tally:?}");
+}
+
+/// Adds what random steps make of a kernel, where the oracle allows it.
+fn some_orders(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, programs: &mut Vec<Program>) {
+    let (registry, options) = (Registry::standard(), small_moves());
+    let oracle = Oracle::new(kernel.clone(), &Polyhedral::default(), OracleOptions::default());
+    let Ok(oracle) = oracle else { return };
+    for _ in 0..count {
+        let mut root = canonical(kernel, &kernel.original);
+        for _ in 0..rng.usize(1..=4) {
+            let cx = Context { kernel, root: &root };
+            let Some(step) = random_step(&cx, &registry, &options, false, rng) else { break };
+            let Ok(rewrite) = step.apply(&cx) else { continue };
+            if rewrite.root.summary().nodes <= 100 {
+                root = rewrite.root;
+            }
+        }
+        if let Some(conditions) = oracle.judge(&root).conditions() {
+            let conditions = conditions.to_vec();
+            programs.push(Program { kernel: kernel.clone(), root, conditions });
+        }
+    }
+}
+
+/// Kernels with all operations there are; their marks are not proved, so that no threads run.
 #[test]
 fn random_operations_compute_the_same_in_c() {
     let mut rng = Rng::with_seed(7);
@@ -104,7 +159,7 @@ fn random_operations_compute_the_same_in_c() {
             Program { kernel, root, conditions: vec![] }
         })
         .collect();
-    let tally = check(&programs, "-O2");
+    let tally = check(&programs, "-fno-openmp", "-O2");
     eprintln!("{tally:?}");
     assert!(tally.same > 500, "{tally:?}");
 }
@@ -126,31 +181,11 @@ fn determined(mut kernel: Kernel) -> Kernel {
 #[test]
 fn random_recipes_compute_the_same_in_c() {
     let mut programs = Vec::new();
-    let (registry, options) = (Registry::standard(), small_moves());
     for seed in 0..60 {
         let Ok(program) = text::parse(&kernels::generate(seed, 3).text()) else { continue };
-        let kernel = program.kernel;
-        let Ok(oracle) = Oracle::new(kernel.clone(), &Polyhedral::default(), OracleOptions::default()) else {
-            continue;
-        };
-        let mut rng = Rng::with_seed(seed);
-        for _ in 0..6 {
-            let mut root = canonical(&kernel, &kernel.original);
-            for _ in 0..rng.usize(1..=4) {
-                let cx = Context { kernel: &kernel, root: &root };
-                let Some(step) = random_step(&cx, &registry, &options, false, &mut rng) else { break };
-                let Ok(rewrite) = step.apply(&cx) else { continue };
-                if rewrite.root.summary().nodes <= 100 {
-                    root = rewrite.root;
-                }
-            }
-            if let Some(conditions) = oracle.judge(&root).conditions() {
-                let conditions = conditions.to_vec();
-                programs.push(Program { kernel: kernel.clone(), root, conditions });
-            }
-        }
+        some_orders(&program.kernel, 6, &mut Rng::with_seed(seed), &mut programs);
     }
-    let tally = check(&programs, "-O1");
+    let tally = check(&programs, "-fopenmp", "-O1");
     eprintln!("{} programs: {tally:?}", programs.len());
     assert!(tally.same > 500, "{tally:?}");
 }
