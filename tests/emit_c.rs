@@ -28,7 +28,9 @@ fn emitted(file: &Path) -> String {
     let from_module = file.extension().is_some_and(|e| e == "c");
     let (function, number, kernel) = if from_module {
         let ir = compile_source(file, &["-ffp-contract=off".to_string()]).expect("it compiles");
-        Session::new(&ir, "input", &optimizer).only_region().expect("one region")
+        let (function, number, region) =
+            Session::new(&ir, "input", &optimizer).only_region().expect("one region");
+        (function, number, region.kernel)
     } else {
         let kernel = text::parse(&source).expect("a program").kernel;
         (kernel.name.clone(), 0, kernel)

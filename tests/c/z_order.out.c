@@ -1,0 +1,35 @@
+/* Written by looptree. Results are those of the original, bit for bit, with -ffp-contract=off and without -ffast-math.
+   Pointers are aligned as their types are. */
+#include <stdint.h>
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+static inline int64_t floor_div(int64_t n, int64_t d) {
+  return n / d - (n % d < 0);
+}
+
+static inline int64_t min_i64(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* transposed#0; valid under: always */
+void transposed(int32_t N, const float *restrict A, float *restrict B) {
+  for (int64_t t0 = 0; t0 < floor_div((int64_t)N + 15, 16); ++t0) {
+    for (int64_t t1 = 0; t1 < floor_div((int64_t)N + 15, 16); ++t1) {
+      for (int64_t t2 = 0; t2 < min_i64(2, floor_div((int64_t)N + 7, 8) - 2 * t0); ++t2) {
+        for (int64_t t3 = 0; t3 < min_i64(2, floor_div((int64_t)N + 7, 8) - 2 * t1); ++t3) {
+          for (int64_t t4 = 0; t4 < min_i64(2, floor_div((int64_t)N + 3, 4) - 4 * t0 - 2 * t2); ++t4) {
+            for (int64_t t5 = 0; t5 < min_i64(2, floor_div((int64_t)N + 3, 4) - 4 * t1 - 2 * t3); ++t5) {
+              for (int64_t i = 16 * t0 + 8 * t2 + 4 * t4; i < min_i64(16 * t0 + 8 * t2 + 4 * t4 + 4, N); ++i) {
+                for (int64_t j = 16 * t1 + 8 * t3 + 4 * t5; j < min_i64(16 * t1 + 8 * t3 + 4 * t5 + 4, N); ++j) {
+                  B[j * N + i] = A[i * N + j];
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
