@@ -1,7 +1,7 @@
 //! All loops of a perfect nest in blocks, in an order that suits vectors, and copies of rows of a block side by side: products of
 //! matrices that are larger than caches.
 
-use super::register_tile::{FACTORS, bands, jammed, orders};
+use super::register_tile::{FACTORS, bands, in_turn, jammed, orders};
 use super::{Desk, Draft, Sketch, Stage};
 use crate::explore::region::{Region, loops_of_depth};
 use crate::explore::variant::Variant;
@@ -27,16 +27,18 @@ impl Sketch for BlockedProduct {
 
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(top) = region.outermost(&start.root) else { return vec![] };
-        let mut drafts = Vec::new();
-        for order in orders(desk, start, &top) {
-            if let Some((tiled, points)) = blocks(desk, &order, &top) {
+        let of_order = |order: &Draft| {
+            let mut drafts = Vec::new();
+            if let Some((tiled, points)) = blocks(desk, order, &top) {
                 drafts.extend(jammed(desk, &tiled, &points, &FACTORS));
                 drafts.push(tiled);
             }
-            for rows in jammed(desk, &order, &top, &FACTORS[..1]) {
-                drafts.extend(blocks(desk, &rows, &top).into_iter().map(|(tiled, _)| tiled));
+            for rows in jammed(desk, order, &top, &FACTORS[..1]) {
+                drafts.extend(blocks(desk, &rows, &top).map(|(tiled, _)| tiled));
             }
-        }
+            drafts
+        };
+        let drafts = in_turn(orders(desk, start, &top).iter().map(of_order).collect());
         desk.judge_promising(drafts, start)
     }
 }

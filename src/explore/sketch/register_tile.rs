@@ -29,7 +29,7 @@ impl Sketch for RegisterTile {
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(top) = region.outermost(&start.root) else { return vec![] };
         let orders = orders(desk, start, &top);
-        let drafts = orders.iter().flat_map(|order| jammed(desk, order, &top, &FACTORS)).collect();
+        let drafts = in_turn(orders.iter().map(|order| jammed(desk, order, &top, &FACTORS)).collect());
         let mut result: Vec<Variant> = desk.judge(orders).into_iter().flatten().collect();
         result.extend(desk.judge_promising(drafts, start));
         result
@@ -107,10 +107,10 @@ pub(super) fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
 pub(super) fn jammed(desk: &Desk<'_, '_, '_>, draft: &Draft, top: &Path, factors: &[i64]) -> Vec<Draft> {
     let mut result = Vec::new();
     let Some(nest) = draft.root.at(top) else { return result };
-    for depth in 2..=nest.summary().loop_depth {
-        for path in loops_of_depth(&draft.root, top, depth) {
-            for factor in factors {
-                let jam = |target: Path, factor| UnrollAndJam { target: target.into(), factor };
+    let jam = |target: Path, factor| UnrollAndJam { target: target.into(), factor };
+    for factor in factors {
+        for depth in (2..=nest.summary().loop_depth).rev() {
+            for path in loops_of_depth(&draft.root, top, depth) {
                 let Ok(outer) = desk.apply(draft, jam(path.clone(), *factor)) else { continue };
                 for inner in 2..depth {
                     let Some(target) = main_part(&outer.root, &path, inner) else { continue };
@@ -121,6 +121,14 @@ pub(super) fn jammed(desk: &Desk<'_, '_, '_>, draft: &Draft, top: &Path, factors
         }
     }
     result
+}
+
+/// The first of each list, then the second of each: of deep nests there is more than may be tried.
+pub(super) fn in_turn<T>(lists: Vec<Vec<T>>) -> Vec<T> {
+    let mut ranked: Vec<(usize, T)> =
+        lists.into_iter().flat_map(|list| list.into_iter().enumerate()).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, item)| item).collect()
 }
 
 /// Of the loops that hold so many loops in what a jammed loop has become, the one with most copies.
