@@ -57,8 +57,6 @@ pub(crate) struct Circumstances {
 
 /// Instructions up to which loops with few constant iterations are unrolled completely.
 const FULL_UNROLL: f64 = 250.0;
-/// Instructions for a lane that is spread in memory: its address and itself are moved between vector and scalar registers.
-const SPREAD: f64 = 3.0;
 
 /// The plan of a loop: the cheapest that is allowed, as the compiler sees it, to which gathers are as cheap as single accesses.
 pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> Plan {
@@ -103,12 +101,7 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
             best = packed;
         }
     }
-    let access = |stride: &Stride| match stride {
-        Stride::Far if best.lanes() > 1.0 => SPREAD * best.lanes(),
-        _ => 1.0,
-    };
-    let accesses = body.loads.iter().chain(&body.stores).map(access).sum::<f64>();
-    let work = body.ops.values().sum::<f64>() + accesses;
+    let work = body.ops.values().sum::<f64>() + (body.loads.len() + body.stores.len()) as f64;
     best.unrolled = around.constant.is_some_and(|t| t / best.lanes() * work.max(1.0) <= FULL_UNROLL);
     best
 }
