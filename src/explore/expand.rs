@@ -258,7 +258,7 @@ impl<'e, 'a> Engine<'e, 'a> {
     }
 
     /// Variants that may still be tried.
-    fn room(&self) -> usize {
+    pub fn room(&self) -> usize {
         self.ceiling.saturating_sub(self.statistics.tried)
     }
 

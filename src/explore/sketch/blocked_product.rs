@@ -27,18 +27,18 @@ impl Sketch for BlockedProduct {
 
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(top) = region.outermost(&start.root) else { return vec![] };
+        let orders = orders(desk, start, &top);
+        let each = desk.room().div_ceil(orders.len().max(1));
         let of_order = |order: &Draft| {
-            let mut drafts = Vec::new();
-            if let Some((tiled, points)) = blocks(desk, order, &top) {
-                drafts.extend(jammed(desk, &tiled, &points, &FACTORS));
-                drafts.push(tiled);
-            }
-            for rows in jammed(desk, order, &top, &FACTORS[..1]) {
-                drafts.extend(blocks(desk, &rows, &top).map(|(tiled, _)| tiled));
-            }
-            drafts
+            let inside = blocks(desk, order, &top).into_iter();
+            let inside = inside.flat_map(|(tiled, points)| {
+                jammed(desk, tiled.clone(), points, &FACTORS).chain(std::iter::once(tiled))
+            });
+            let rows = jammed(desk, order.clone(), top.clone(), &FACTORS[..1]);
+            let around = rows.filter_map(|rows| Some(blocks(desk, &rows, &top)?.0));
+            inside.chain(around).take(each).collect()
         };
-        let drafts = in_turn(orders(desk, start, &top).iter().map(of_order).collect());
+        let drafts = in_turn(orders.iter().map(of_order).collect());
         desk.judge_promising(drafts, start)
     }
 }

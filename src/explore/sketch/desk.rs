@@ -64,6 +64,11 @@ impl<'d, 'e, 'a> Desk<'d, 'e, 'a> {
         self.engine.price_of(&draft.root)
     }
 
+    /// Drafts that may still be tried.
+    pub fn room(&self) -> usize {
+        self.engine.room()
+    }
+
     /// Whether no more drafts are judged: then nothing follows from one that is not among the legal ones.
     pub fn is_full(&self) -> bool {
         self.engine.is_full()

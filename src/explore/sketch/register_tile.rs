@@ -29,7 +29,12 @@ impl Sketch for RegisterTile {
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(top) = region.outermost(&start.root) else { return vec![] };
         let orders = orders(desk, start, &top);
-        let drafts = in_turn(orders.iter().map(|order| jammed(desk, order, &top, &FACTORS)).collect());
+        let each = desk.room().div_ceil(orders.len().max(1));
+        let of_order = |order: &Draft| {
+            let drafts = jammed(desk, order.clone(), top.clone(), &FACTORS);
+            drafts.take(each).collect()
+        };
+        let drafts = in_turn(orders.iter().map(of_order).collect());
         let mut result: Vec<Variant> = desk.judge(orders).into_iter().flatten().collect();
         result.extend(desk.judge_promising(drafts, start));
         result
@@ -103,24 +108,29 @@ pub(super) fn loop_at(root: &Green, top: &Path, depth: usize) -> Option<Path> {
     }
 }
 
-/// One loop that is not innermost jammed, and one in it as well.
-pub(super) fn jammed(desk: &Desk<'_, '_, '_>, draft: &Draft, top: &Path, factors: &[i64]) -> Vec<Draft> {
-    let mut result = Vec::new();
-    let Some(nest) = draft.root.at(top) else { return result };
+/// One loop that is not innermost jammed, and one in it as well; made when asked for.
+pub(super) fn jammed<'d>(
+    desk: &'d Desk<'_, '_, '_>,
+    draft: Draft,
+    top: Path,
+    factors: &'d [i64],
+) -> impl Iterator<Item = Draft> + 'd {
+    let deepest = draft.root.at(&top).map_or(0, |nest| nest.summary().loop_depth);
+    let sites: Vec<(u32, Path)> = (2..=deepest)
+        .rev()
+        .flat_map(|depth| loops_of_depth(&draft.root, &top, depth).into_iter().map(move |path| (depth, path)))
+        .collect();
     let jam = |target: Path, factor| UnrollAndJam { target: target.into(), factor };
-    for factor in factors {
-        for depth in (2..=nest.summary().loop_depth).rev() {
-            for path in loops_of_depth(&draft.root, top, depth) {
-                let Ok(outer) = desk.apply(draft, jam(path.clone(), *factor)) else { continue };
-                for inner in 2..depth {
-                    let Some(target) = main_part(&outer.root, &path, inner) else { continue };
-                    result.extend(desk.apply(&outer, jam(target, INNER)));
-                }
-                result.push(outer);
-            }
-        }
-    }
-    result
+    let sites =
+        factors.iter().flat_map(move |factor| sites.clone().into_iter().map(move |site| (*factor, site)));
+    sites.flat_map(move |(factor, (depth, path))| {
+        let Ok(outer) = desk.apply(&draft, jam(path.clone(), factor)) else { return vec![] };
+        let inside = (2..depth).filter_map(|inner| main_part(&outer.root, &path, inner));
+        let mut all: Vec<Draft> =
+            inside.filter_map(|target| desk.apply(&outer, jam(target, INNER)).ok()).collect();
+        all.push(outer);
+        all
+    })
 }
 
 /// The first of each list, then the second of each: of deep nests there is more than may be tried.
