@@ -17,6 +17,7 @@ analyses::rules! {
     MovedMemory: "bytes that are moved never overlap",
     DataConditions: "loops under a condition of data always run",
     NumberOffsets: "elements that data names are counted from the array's first",
+    HeldValues: "no element changes after a value was stored there",
     Conditions: "what is under a condition always runs",
     Reassociation: "all floating-point sums may change their order",
     OverlapCheck: "overlap is not checked at run time",

@@ -222,7 +222,7 @@ impl<'m> Data<'_, '_, 'm> {
 
     pub(super) fn spot_touch(&self, spot: &Spot<'m>) -> Option<&Touch<'m>> {
         match spot {
-            Spot::Memory(i) => self.touches.get(i),
+            Spot::Memory(i) | Spot::Held(i) => self.touches.get(i),
             Spot::Slot(s) => self.element(*s).map(|e| &e.touch),
         }
     }

@@ -70,6 +70,8 @@ pub(super) enum Leaf<'m> {
     Affine(Affine),
     Slot(usize),
     Load(Inst<'m>),
+    /// What a store of an earlier section has left in its element.
+    Held(Inst<'m>),
     /// The same as another value.
     Same(Value<'m>),
     /// Computed from operands.
@@ -261,6 +263,9 @@ impl<'m> Data<'_, '_, 'm> {
                 "a value of the loop's test is used after the loop",
             ));
         }
+        if let Some(store) = self.held(v, home, section) {
+            return Ok(Leaf::Held(store));
+        }
         if let Some(&slot) = self.slot_of.get(&v) {
             return Ok(Leaf::Slot(slot));
         }
@@ -446,7 +451,7 @@ impl<'m> Data<'_, '_, 'm> {
             (Some(x), Some(y)) => self.touch_meets(x, y),
             _ => match (a, b) {
                 (Spot::Slot(x), Spot::Slot(y)) => x == y,
-                (Spot::Memory(_), Spot::Memory(_)) => true,
+                (Spot::Memory(_) | Spot::Held(_), Spot::Memory(_) | Spot::Held(_)) => true,
                 // A scalar, and memory.
                 _ => false,
             },
@@ -471,6 +476,8 @@ impl<'m> Data<'_, '_, 'm> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Spot<'m> {
     Memory(Inst<'m>),
+    /// The element of a store, read.
+    Held(Inst<'m>),
     Slot(usize),
 }
 

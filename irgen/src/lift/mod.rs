@@ -13,6 +13,7 @@ mod canonicalise;
 mod cfg;
 mod closed_forms;
 mod context;
+mod held;
 mod hints;
 mod leaves;
 mod local;

@@ -78,6 +78,7 @@ impl<'m> Data<'_, '_, 'm> {
                     self.control_reads(block, section, reads, seen)?;
                 }
             }
+            Leaf::Held(store) => reads.push((Spot::Held(store), 0)),
             Leaf::Same(w) => self.value_reads(w, section, reads, seen)?,
             Leaf::Op(i) => {
                 // Its choice would have to be the same in all statements that use it.
@@ -255,6 +256,7 @@ pub(super) struct Maker<'d, 'v, 'a, 'm> {
     accesses: Vec<Access>,
     memo: FxHashMap<Value<'m>, OpId>,
     slots: FxHashMap<usize, OpId>,
+    held: FxHashMap<Inst<'m>, OpId>,
     masks: FxHashMap<usize, Option<Mask>>,
     flags: StmtFlags,
 }
@@ -295,6 +297,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             accesses: Vec::new(),
             memo: FxHashMap::default(),
             slots: FxHashMap::default(),
+            held: FxHashMap::default(),
             masks: FxHashMap::default(),
             flags: StmtFlags::empty(),
         }
@@ -314,6 +317,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                         match spot {
                             Spot::Slot(slot) => self.read_slot(slot)?,
                             Spot::Memory(i) => self.value(i.value())?,
+                            Spot::Held(store) => self.held(store)?,
                         };
                     }
                 }
@@ -462,6 +466,24 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         Ok(op)
     }
 
+    /// What a store of an earlier section has left in its element.
+    fn held(&mut self, store: Inst<'m>) -> Result<OpId, Refusal<'m>> {
+        if let Some(&op) = self.held.get(&store) {
+            return Ok(op);
+        }
+        let touch = self.data.touches.get(&store).cloned();
+        let touch = touch.ok_or_else(|| refuse(Some(store), "access", "an access that was not described"))?;
+        self.accesses.push(Access {
+            array: ArrayId::new(touch.memory),
+            subscripts: touch.subscripts,
+            kind: AccessKind::Read,
+        });
+        let access = AccessId::new(self.accesses.len() - 1);
+        let op = self.push(OpKind::Load(access), touch.ty, None, OpFlags::empty(), None);
+        self.held.insert(store, op);
+        Ok(op)
+    }
+
     /// The mask of what stands in a block: none where the block is in another section.
     fn mask(&mut self, block: usize) -> Result<Option<Mask>, Refusal<'m>> {
         if self.data.always_runs(block, self.section) {
@@ -581,6 +603,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             Leaf::Const(c) => self.push(OpKind::Const(c), ty, None, none, None),
             Leaf::Affine(e) => self.push(OpKind::Affine(e), ty, None, none, None),
             Leaf::Slot(slot) => self.read_slot(slot)?,
+            Leaf::Held(store) => self.held(store)?,
             Leaf::Same(w) => self.value(w)?,
             Leaf::Load(i) => {
                 let mask = self.mask_of(i)?;
