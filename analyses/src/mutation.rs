@@ -99,6 +99,7 @@ rules! {
     BufferEffects: "nobody looks while arrays are in buffers",
     BufferWide: "copies of what others touch are nobody's business",
     BufferNested: "what is copied needs no place",
+    BufferComputed: "what is computed of elements stands for them",
     BufferPredicate: "predicates are not read from buffers",
     BufferValues: "what is read from a buffer need not have been put there",
     RepeatedWrites: "instances that write to memory may run again, or never",

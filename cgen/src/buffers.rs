@@ -256,7 +256,10 @@ impl Emitter<'_> {
             Direction::In => (around, place),
             Direction::Out => (place, around),
         };
-        let value = Value { loads: true, native: from.row, ..Value::new(from.code, ty) };
+        let mut value = Value { loads: true, native: from.row, ..Value::new(from.code, ty) };
+        if let Some(by) = self.scope.frames()[frame].buffer.by {
+            value = self.computed(by, array, value)?;
+        }
         self.assign(&to.code, to.row.as_ref(), &value);
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::error::CgenError;
 use crate::operation::{Facts, Value};
 use crate::storage::Element;
 use crate::types::c_type;
-use loop_tree::{AccessId, Mask, Op, OpFlags, OpId, OpKind, Statement, StmtFlags, StmtId};
+use loop_tree::{AccessId, ArrayId, Derived, Mask, Op, OpFlags, OpId, OpKind, Statement, StmtFlags, StmtId};
 
 /// Values of the operations so far.
 type Values = Vec<Option<Value>>;
@@ -25,6 +25,7 @@ impl Emitter<'_> {
             return Err(self.unsupported(what));
         }
         let observed = observed(&statement);
+        let kept = self.kept_by(id, &statement);
         let mut values: Values = vec![None; statement.ops.len()];
         let mut at = 0;
         while at < statement.ops.len() {
@@ -32,19 +33,19 @@ impl Emitter<'_> {
             let end = (at..statement.ops.len()).find(|i| statement.ops[*i].mask != mask);
             let end = end.unwrap_or(statement.ops.len());
             match mask {
-                None => self.operations(&statement, at..end, end, &observed, &mut values)?,
+                None => self.operations(&statement, &kept, at..end, end, &observed, &mut values)?,
                 Some(mask) => {
                     let condition = mask_value(self, &statement, mask, &values)?;
                     if self.varies(&condition.text) || self.is_masked() {
                         self.only_where(&condition, |e| {
-                            e.operations(&statement, at..end, end, &observed, &mut values)
+                            e.operations(&statement, &[], at..end, end, &observed, &mut values)
                         })?;
                         at = end;
                         continue;
                     }
                     let inside = self.apart(|e| {
                         e.out.depth += 1;
-                        e.operations(&statement, at..end, end, &observed, &mut values)
+                        e.operations(&statement, &[], at..end, end, &observed, &mut values)
                     })?;
                     for line in std::mem::take(&mut self.in_front) {
                         self.out.push(line);
@@ -66,6 +67,7 @@ impl Emitter<'_> {
     fn operations(
         &mut self,
         statement: &Statement,
+        kept: &[Derived],
         range: std::ops::Range<usize>,
         end: usize,
         observed: &[bool],
@@ -73,8 +75,12 @@ impl Emitter<'_> {
     ) -> Result<(), CgenError> {
         for index in range {
             let op = &statement.ops[index];
-            let Some(value) = self.operation(statement, op, observed[index], values)? else { continue };
             let id = OpId::new(index);
+            if let Some(derived) = kept.iter().find(|derived| derived.chain.contains(&id)) {
+                values[index] = values[derived.load.index()].clone();
+                continue;
+            }
+            let Some(value) = self.operation(statement, op, observed[index], values)? else { continue };
             let uses: Vec<usize> = uses(statement, id);
             let value = match (&uses[..], &op.kind) {
                 ([], _) => continue,
@@ -105,6 +111,36 @@ impl Emitter<'_> {
             values[index] = Some(value);
         }
         Ok(())
+    }
+
+    /// What buffers keep in the place of elements, as the statement computes it.
+    fn kept_by(&self, id: StmtId, statement: &Statement) -> Vec<Derived> {
+        let kept = |array| {
+            let frame = self.scope.innermost(array)?;
+            let by = self.scope.frames()[frame].buffer.by;
+            by.filter(|by| *by == id).and_then(|by| Derived::of(self.kernel, by, array))
+        };
+        statement.accesses.iter().filter_map(|a| kept(a.array)).collect()
+    }
+
+    /// What a statement computes of an element of the array.
+    pub(crate) fn computed(
+        &mut self,
+        id: StmtId,
+        array: ArrayId,
+        element: Value,
+    ) -> Result<Value, CgenError> {
+        let statement = self.kernel.statement(id).clone();
+        let derived = Derived::of(self.kernel, id, array);
+        let derived = derived.ok_or_else(|| self.unsupported("a buffer of what no statement computes"))?;
+        let mut values: Values = vec![None; statement.ops.len()];
+        for op in &derived.all {
+            values[op.index()] = match *op == derived.load {
+                true => Some(element.clone()),
+                false => self.operation(&statement, statement.op(*op), false, &values)?,
+            };
+        }
+        operand(self, &values, derived.result())
     }
 
     /// Whether what is computed at one operation may as well be computed where another one uses it.

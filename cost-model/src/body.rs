@@ -405,6 +405,10 @@ impl Scan<'_> {
         self.branching |= !conditions.is_empty();
         let mut values: SmallVec<[Value; 8]> = SmallVec::with_capacity(statement.ops.len());
         for (index, op) in statement.ops.iter().enumerate() {
+            if let Some((_, load)) = leaf.kept.iter().find(|(kept, _)| kept.index() == index) {
+                values.push(values[load.index()].clone());
+                continue;
+            }
             let masked = op.mask.is_some() || leaf.guarded;
             let mut weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
             let mut width = op.ty;

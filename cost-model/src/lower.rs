@@ -5,8 +5,8 @@ use crate::linear::{Binding, Linear, Scope};
 use crate::storage::{Copy, Frame};
 use crate::trip_counts::Samples;
 use loop_tree::{
-    Access, Affine, Buffer, Green, GuardCondition, Kernel, LoopHeader, Node, OpKind, Statement, StmtFlags,
-    StmtId, VarId,
+    Access, Affine, Buffer, Derived, Green, GuardCondition, Kernel, LoopHeader, Node, OpId, OpKind,
+    Statement, StmtFlags, StmtId, VarId,
 };
 use smallvec::SmallVec;
 
@@ -63,6 +63,8 @@ pub(crate) struct Leaf<'k> {
     pub guarded: bool,
     /// Whether one of these varies in that loop.
     pub varying_guard: bool,
+    /// Operations whose values buffers keep, each with the load of it.
+    pub kept: SmallVec<[(OpId, OpId); 1]>,
     /// By access.
     pub touches: SmallVec<[Touch; 4]>,
 }
@@ -227,6 +229,7 @@ impl Walk<'_> {
                     statement,
                     id: *id,
                     copy: self.copying.is_some(),
+                    kept: self.kept(*id, statement),
                     parent,
                     runs: samples.total(),
                     probability: around.probability,
@@ -236,6 +239,22 @@ impl Walk<'_> {
                 });
             }
         }
+    }
+
+    /// Operations of a statement whose values buffers keep, each with the load of it.
+    fn kept(&self, id: StmtId, statement: &Statement) -> SmallVec<[(OpId, OpId); 1]> {
+        let mut result = SmallVec::new();
+        if self.copying.is_some() || self.frames.iter().all(|f| f.buffer.by.is_none()) {
+            return result;
+        }
+        for access in &statement.accesses {
+            let frame = self.frames.iter().rfind(|f| f.buffer.array == access.array);
+            let by = frame.and_then(|f| f.buffer.by).filter(|by| *by == id);
+            if let Some(derived) = by.and_then(|by| Derived::of(self.facts.kernel, by, access.array)) {
+                result.extend(derived.chain.iter().map(|op| (*op, derived.load)));
+            }
+        }
+        result
     }
 
     /// The innermost loop around, by depth.

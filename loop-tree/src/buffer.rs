@@ -7,12 +7,13 @@
 //! | use | subscripts of the buffer | filled | written back |
 //! |---|---|---|---|
 //! | packing, transposition | relative to the tile, in another order | yes | where written |
+//! | packing of what is [computed](crate::Derived) of elements | the same | yes | no |
 //! | register tile, scalar replacement | the same, of constant extent | where read | where written |
 //! | expansion | one more for each loop, by the instance's dims | no | no |
 //! | contraction | fewer, or `mod` a window | no | no |
 //! | a local scalar of the program | none | no | no |
 
-use crate::{Affine, ArrayId, Kernel, VarId};
+use crate::{Affine, ArrayId, Kernel, StmtId, VarId};
 
 /// The storage of one array in a subtree.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -25,6 +26,9 @@ pub struct Buffer {
     pub dims: Vec<BufferDim>,
     /// The elements that are read from the array when the child is entered.
     pub fill: Option<Window>,
+    /// The statement that computes what is kept in the place of each element: inside it takes the value from here
+    /// ([`Derived`](crate::Derived)). `None`: the element itself is kept.
+    pub by: Option<StmtId>,
     /// The elements that are written to the array when the child is left.
     pub write_back: Option<Window>,
     /// Where it lives.
@@ -77,6 +81,7 @@ impl Buffer {
             instance_dims: 0,
             dims: Vec::new(),
             fill: None,
+            by: None,
             write_back: None,
             home: Home::Registers,
             alignment: 1,

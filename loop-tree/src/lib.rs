@@ -31,6 +31,7 @@ pub mod arbitrary;
 mod buffer;
 mod canonical;
 mod condition;
+mod derived;
 mod green;
 mod ids;
 pub mod interp;
@@ -47,6 +48,7 @@ pub use affine::{Affine, Atom, Bound, FloorDiv, Interval, leave_out};
 pub use buffer::{Buffer, BufferDim, Home, Window, WindowRange};
 pub use canonical::{canonical, canonical_from, fresh_variable, substitute};
 pub use condition::{Condition, Constraint, GuardCondition, Relation, RuntimeCondition};
+pub use derived::Derived;
 pub use green::{Alternative, Bounds, Children, Green, Interner, LoopHeader, LoopKind, Node, Summary};
 pub use ids::{AccessId, ArrayId, OpId, ParamId, StmtId, VarId};
 pub use kernel::{

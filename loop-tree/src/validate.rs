@@ -4,8 +4,9 @@
 //! the rules. All problems are listed, not only the first.
 
 use crate::{
-    Access, AccessKind, Affine, ArrayId, Bounds, Buffer, CastOp, Constraint, Green, GuardCondition, Home,
-    Kernel, Node, Op, OpId, OpKind, Path, RuntimeCondition, ScalarType, Statement, StmtFlags, StmtId, VarId,
+    Access, AccessKind, Affine, ArrayId, Bounds, Buffer, CastOp, Constraint, Derived, Green, GuardCondition,
+    Home, Kernel, Node, Op, OpId, OpKind, Path, RuntimeCondition, ScalarType, Statement, StmtFlags, StmtId,
+    VarId,
 };
 use rustc_hash::FxHashSet;
 
@@ -487,6 +488,14 @@ impl Check<'_> {
         }
         if buffer.instance_dims > 0 && buffer.windows().next().is_some() {
             broken.push("elements that are told apart by instances are neither filled nor written back");
+        }
+        if let Some(by) = buffer.by {
+            if buffer.fill.is_none() || buffer.write_back.is_some() {
+                broken.push("a buffer of what is computed of elements is filled, and not written back");
+            }
+            if Derived::of(self.kernel, by, buffer.array).is_none() {
+                broken.push("a buffer is of what no statement computes of one element");
+            }
         }
         for window in buffer.windows() {
             if window.0.len() != rank {

@@ -237,6 +237,7 @@ fn random_buffer(
         instance_dims,
         dims,
         fill: fills.then(window),
+        by: None,
         write_back: writes_back.then(window),
         home: Home::Heap,
         alignment: if rng.bool() { 1 } else { 64 },

@@ -378,7 +378,7 @@ pub fn has_buffers(node: &Green) -> bool {
 }
 
 /// What makes buffers worth having.
-const USUAL: [&str; 13] = [
+const USUAL: [&str; 14] = [
     "fuse",
     "interchange",
     "tile",
@@ -388,6 +388,7 @@ const USUAL: [&str; 13] = [
     "skew",
     "pack",
     "replace",
+    "transpose",
     "contract",
     "expand",
     "forward",

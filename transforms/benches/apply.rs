@@ -8,7 +8,7 @@ use std::time::Duration;
 use transforms::{Context, MoveOptions, Recipe, Registry, moves};
 
 /// One use of each transformation.
-const STEPS: [&str; 29] = [
+const STEPS: [&str; 30] = [
     "fuse(@2, @3)",
     "fuse(@2, @3; guard)",
     "distribute(j)",
@@ -35,6 +35,7 @@ const STEPS: [&str; 29] = [
     "expand(a; s)",
     "pack(i; B)",
     "replace(k; C)",
+    "transpose(i; B)",
     "mark(k; parallel)",
     "vectorize(k; 8)",
     "version()",

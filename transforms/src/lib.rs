@@ -57,5 +57,5 @@ pub use transform::{Rewrite, Step, Transform};
 pub use transformations::{
     Concatenate, Contract, Distribute, End, Expand, Factor, Forward, Fuse, IndexSetSplit, Interchange, Mark,
     Merge, Move, Pack, Peel, Permute, Remainder, Reorder, Replace, Reverse, Sink, Skew, StripMine, Tile,
-    Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
+    Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
 };

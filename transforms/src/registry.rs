@@ -4,7 +4,7 @@ use crate::manual::top;
 use crate::{
     Arguments, Concatenate, Context, Contract, Distribute, Expand, Forward, Fuse, IndexSetSplit, Interchange,
     Mark, Merge, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step,
-    StripMine, Tile, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
+    StripMine, Tile, Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
 };
 use std::sync::Arc;
 
@@ -158,6 +158,7 @@ impl Registry {
             "expand": Expand in "expand",
             "pack": Pack in "pack",
             "replace": Replace in "replace",
+            "transpose": Transpose in "transpose",
             "mark": Mark in "mark",
             "vectorize": Vectorize in "vectorize",
             "version": Version in "version",

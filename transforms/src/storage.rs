@@ -1,7 +1,8 @@
 //! What transformations of storage have in common: the array that a step names, and the buffer around a node.
 
 use crate::{Arguments, Context, LoopRef, RecipeError, Refusal};
-use loop_tree::{ArrayId, Buffer, BufferDim, Green, Home, Path};
+use loop_tree::{ArrayId, Buffer, BufferDim, Green, Home, Node, Path, Storage};
+use std::fmt;
 use std::sync::Arc;
 
 /// Bytes that a buffer on the stack takes at most.
@@ -59,4 +60,62 @@ pub(crate) fn parse_with_number(
     };
     arguments.finish()?;
     Ok((target, array, number))
+}
+
+/// Reads an order of dimensions, if one is next.
+pub(crate) fn parse_order(arguments: &mut Arguments) -> Result<Vec<usize>, RecipeError> {
+    let order = arguments.integers().unwrap_or_default();
+    let order: Result<_, _> = order.into_iter().map(usize::try_from).collect();
+    order.map_err(|_| arguments.error("an order is numbers of dimensions, from 0"))
+}
+
+/// Writes an order of dimensions, if there is one.
+pub(crate) fn write_order(f: &mut fmt::Formatter<'_>, order: &[usize]) -> fmt::Result {
+    for (n, k) in order.iter().enumerate() {
+        write!(f, "{}{k}", if n == 0 { "; " } else { ", " })?;
+    }
+    Ok(())
+}
+
+/// Dimensions in another order.
+pub(crate) fn in_order(
+    dims: &[BufferDim],
+    order: &[usize],
+    name: &str,
+    at: &Path,
+) -> Result<Vec<BufferDim>, Refusal> {
+    let mut sorted = order.to_vec();
+    sorted.sort_unstable();
+    if !sorted.iter().copied().eq(0..dims.len()) {
+        let message = format!("the order is not one of the {} dimensions of {name}", dims.len());
+        return Err(Refusal::new("order", at, message));
+    }
+    Ok(order.iter().map(|k| dims[*k].clone()).collect())
+}
+
+/// Temporary arrays that are in no buffer, each with the innermost node that holds all that touches it.
+pub(crate) fn temporaries(cx: &Context<'_>) -> Vec<(ArrayId, Path)> {
+    let mut result = Vec::new();
+    for (index, array) in cx.kernel.arrays.iter().enumerate() {
+        if array.storage != Storage::Local || array.is_scalar() {
+            continue;
+        }
+        let id = ArrayId::new(index);
+        let touches = |s| cx.kernel.statement(s).accesses.iter().any(|a| a.array == id);
+        let mut common: Option<Path> = None;
+        let mut in_buffer = false;
+        let mut walk = cx.root.walk();
+        while let Some(node) = walk.next() {
+            match node.node() {
+                Node::Alloc(buffer, _) => in_buffer |= buffer.array == id,
+                Node::Stmt(s, _) if touches(*s) => {
+                    let parent = walk.path().split_last().map_or_else(Path::root, |(parent, _)| parent);
+                    common = Some(common.map_or(parent.clone(), |other| other.shared(&parent)));
+                }
+                _ => {}
+            }
+        }
+        result.extend(common.filter(|_| !in_buffer).map(|common| (id, common)));
+    }
+    result
 }

@@ -14,6 +14,7 @@
 //!   between a write and a read that depends on it.
 //! - *Alone*: arrays that may overlap with it are not touched meanwhile, and nobody else looks. Where more is copied than the
 //!   execution touches, the iterations of the loops around are not independent.
+//! - *Computed*: where what a statement computes of elements is kept, nothing else touches them.
 //!
 //! A buffer inside of another one of the same array is copied from and to that one: for the outer one, what is touched through it
 //! counts as touched directly, and what is copied must have a place.
@@ -36,8 +37,8 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, PlacedBuffer, PlacedLoop};
 use crate::system::Row;
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Buffer, Constraint, LoopKind, Path, RuntimeCondition, StmtFlags, StmtId,
-    Storage, Window,
+    AccessKind, Affine, ArrayId, Buffer, Constraint, Derived, LoopKind, Path, RuntimeCondition, StmtFlags,
+    StmtId, Storage, Window,
 };
 use scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,6 +146,7 @@ pub(super) fn judge(oracle: &Oracle, places: &[Place], judged: &mut Judged) -> R
         judge.touches = judge.touches()?;
         judge.copies = judge.copied(within.flat_map(|(_, list)| list))?;
         judge.windows = judge.copied(&copied[*path])?;
+        judge.check_computed()?;
         if judged.hidden.contains(&buffer.buffer.array) {
             judge.run_hidden(judged)?;
         } else {
@@ -193,6 +195,19 @@ impl<'p> Judge<'_, 'p> {
         self.check_marks()?;
         judged.shared.push(self.buffer.path.clone());
         Ok(())
+    }
+
+    /// Where what a statement computes of elements is kept, that statement alone takes it, and from here.
+    fn check_computed(&self) -> Result<(), Witness> {
+        let Some(by) = self.data().by.filter(|_| !mutation::off(Rule::BufferComputed)) else { return Ok(()) };
+        let array = self.data().array;
+        let direct = self.touches.iter().all(|t| t.own && t.place.statement == by) && self.copies.is_empty();
+        let tested = self.inside.iter().any(|p| p.tests.iter().any(|test| test.array == array));
+        let known = Derived::of(&self.oracle.kernel, by, array).is_some();
+        if known && direct && !tested && self.data().fill.is_some() && self.data().write_back.is_none() {
+            return Ok(());
+        }
+        Err(self.unsupported("something else touches what is kept as one statement computes it"))
     }
 
     fn data(&self) -> &Buffer {

@@ -343,7 +343,10 @@ impl<'m> Emitter<'m, '_> {
             Direction::In => ((around, outer), (place, Some(frame))),
             Direction::Out => ((place, Some(frame)), (around, outer)),
         };
-        let value = self.load_from(&from, element, Tag { array, frame: source, origin: None })?;
+        let mut value = self.load_from(&from, element, Tag { array, frame: source, origin: None })?;
+        if let Some(by) = self.scope.frames()[frame].buffer.by {
+            value = self.computed(by, array, value)?;
+        }
         self.store_to(&to, element, value, Tag { array, frame: target, origin: None })?;
         Ok(())
     }

@@ -5,8 +5,8 @@ use super::{EmitError, Emitter};
 use crate::llvm::{Block, FastMath, IntPredicate, Opcode, Ordering, PoisonFlags, RealPredicate, Type, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{
-    BinaryOp, CastOp, ComparePredicate, Intrinsic, Mask, Op, OpFlags, OpId, OpKind, ScalarType, Statement,
-    StmtFlags, StmtId,
+    ArrayId, BinaryOp, CastOp, ComparePredicate, Derived, Intrinsic, Mask, Op, OpFlags, OpId, OpKind,
+    ScalarType, Statement, StmtFlags, StmtId,
 };
 
 /// Values of the operations so far.
@@ -19,6 +19,7 @@ impl<'m> Emitter<'m, '_> {
         if statement.flags.intersects(understood.complement()) {
             return Err(EmitError::Unsupported { what: "a statement that cannot be regenerated" });
         }
+        let kept = self.kept_by(id, &statement);
         let mut values: Values<'m> = vec![None; statement.ops.len()];
         let mut at = 0;
         while at < statement.ops.len() {
@@ -26,9 +27,9 @@ impl<'m> Emitter<'m, '_> {
             let end = (at..statement.ops.len()).find(|i| statement.ops[*i].mask != mask);
             let end = end.unwrap_or(statement.ops.len());
             match mask {
-                None => self.operations(&statement, at..end, &mut values)?,
+                None => self.operations(&statement, &kept, at..end, &mut values)?,
                 Some(_) if mutation::off(Rule::Masks) => {
-                    self.operations(&statement, at..end, &mut values)?;
+                    self.operations(&statement, &[], at..end, &mut values)?;
                 }
                 Some(mask) => self.masked(&statement, mask, at..end, &mut values)?,
             }
@@ -40,13 +41,48 @@ impl<'m> Emitter<'m, '_> {
     fn operations(
         &mut self,
         statement: &Statement,
+        kept: &[Derived],
         range: std::ops::Range<usize>,
         values: &mut Values<'m>,
     ) -> Result<(), EmitError> {
         for index in range {
-            values[index] = self.operation(statement, &statement.ops[index], values)?;
+            let computed = kept.iter().find(|derived| derived.chain.contains(&OpId::new(index)));
+            values[index] = match computed {
+                Some(derived) => values[derived.load.index()],
+                None => self.operation(statement, &statement.ops[index], values)?,
+            };
         }
         Ok(())
+    }
+
+    /// What buffers keep in the place of elements, as the statement computes it.
+    fn kept_by(&self, id: StmtId, statement: &Statement) -> Vec<Derived> {
+        let kept = |array| {
+            let frame = self.scope.innermost(array)?;
+            let by = self.scope.frames()[frame].buffer.by;
+            by.filter(|by| *by == id).and_then(|by| Derived::of(self.kernel, by, array))
+        };
+        statement.accesses.iter().filter_map(|a| kept(a.array)).collect()
+    }
+
+    /// What a statement computes of an element of the array.
+    pub(super) fn computed(
+        &mut self,
+        id: StmtId,
+        array: ArrayId,
+        element: Value<'m>,
+    ) -> Result<Value<'m>, EmitError> {
+        let statement = self.kernel.statement(id).clone();
+        let what = "a buffer of what no statement computes";
+        let derived = Derived::of(self.kernel, id, array).ok_or(EmitError::Unsupported { what })?;
+        let mut values: Values<'m> = vec![None; statement.ops.len()];
+        for op in &derived.all {
+            values[op.index()] = match *op == derived.load {
+                true => Some(element),
+                false => self.operation(&statement, statement.op(*op), &values)?,
+            };
+        }
+        operand(&values, derived.result())
     }
 
     /// Operations under one mask: a branch around them, and phis for what is used after it.
@@ -59,13 +95,13 @@ impl<'m> Emitter<'m, '_> {
     ) -> Result<(), EmitError> {
         let condition = self.mask_value(statement, mask, values)?;
         if self.needs_mask(condition) {
-            return self.masked_by(condition, |e| e.operations(statement, range, values));
+            return self.masked_by(condition, |e| e.operations(statement, &[], range, values));
         }
         let before = self.place()?;
         let (inside, after) = (self.builder.append_block("if")?, self.builder.append_block("endif")?);
         self.builder.cond_br(condition, inside, after)?;
         self.builder.position_at_end(inside)?;
-        self.operations(statement, range.clone(), values)?;
+        self.operations(statement, &[], range.clone(), values)?;
         let last = self.place()?;
         self.builder.br(after)?;
         self.builder.position_at_end(after)?;

@@ -111,6 +111,43 @@ fn register_tiles_become_registers() {
 }
 
 #[test]
+fn what_is_computed_of_elements_is_packed() {
+    let nest = "nest @gemm[N] {
+        array A: f64[N, N]
+        array B: f64[N, N]
+        array C: f64[N, N]
+        scalar alpha: f64 in
+        for i in 0..N { for k in 0..N { for j in 0..N { S: C[i, j] = C[i, j] + alpha * A[i, k] * B[k, j] } } }
+        VARIANT
+    }";
+    // Panels of both operands, one of them scaled, and a register tile.
+    let rows = "for t0 in 0..N/4 {
+          alloc A[x, y] in [y : N, x - 4*t0 : 4] on heap align 64 fill [4*t0..4*t0 + 4, 0..N] by S {
+            for t1 in 0..N/8 {
+              alloc C[x, y] in [x - 4*t0 : 4, y - 8*t1 : 8] on registers align 64
+                fill [4*t0..4*t0 + 4, 8*t1..8*t1 + 8] write [4*t0..4*t0 + 4, 8*t1..8*t1 + 8] {
+                for k in 0..N { for i in 4*t0..4*t0 + 4 { for j in 8*t1..8*t1 + 8 { S } } }
+              }
+            }
+          } }";
+    let rest = "for i in 0..N { for j in 0..N { if i >= 4*(N/4) || j >= 8*(N/8) { for k in 0..N { S } } } }";
+    let panels =
+        format!("alloc B[x, y] in [x : N, y : N] on heap align 64 fill [0..N, 0..N] {{ {rows} }} {rest}");
+    same(nest, &[&[0], &[3], &[8], &[17]], &panels);
+    // The scaling is in the copy, and in the rest.
+    let ir = Compiled::of(
+        &program(nest, rows).kernel,
+        program(nest, rows).tree(),
+        &[],
+        &Default::default(),
+        None,
+        1,
+    )
+    .ir;
+    assert_eq!(ir.matches("fmul").count(), 2, "{ir}");
+}
+
+#[test]
 fn an_inner_binder_of_the_same_name_does_not_move_a_buffer() {
     // The tile speaks of the outer `i`, the statement of the inner one.
     let nest = "nest @t[N] {

@@ -1,9 +1,9 @@
 //! Buffers of the tree while it runs.
 
 use super::InterpErrorKind;
-use super::compile::{Accessed, BufferCode, WindowCode};
+use super::compile::{Accessed, BufferCode, StatementCode, WindowCode};
 use super::memory::garbage;
-use crate::{ArrayId, ScalarType};
+use crate::{ArrayId, OpId, ScalarType, StmtId};
 use std::sync::Arc;
 
 /// Elements of one buffer at most.
@@ -25,6 +25,21 @@ impl Frames {
     /// The buffer that accesses of the array go to.
     pub fn of(&mut self, array: ArrayId) -> Option<&mut Frame> {
         self.0.iter_mut().rev().find(|(a, _)| *a == array).map(|(_, frame)| frame)
+    }
+
+    /// The operations of a statement whose values are in buffers, each with the one that loads them.
+    pub fn computed(&mut self, id: StmtId, code: &StatementCode) -> Vec<(OpId, OpId)> {
+        let mut result = Vec::new();
+        if self.0.is_empty() {
+            return result;
+        }
+        for access in &code.accesses {
+            let by = self.of(access.array).and_then(|frame| frame.code.by.as_ref());
+            if let Some(by) = by.filter(|by| by.id == id) {
+                result.extend(by.derived.chain.iter().map(|op| (*op, by.derived.load)));
+            }
+        }
+        result
     }
 
     pub fn push(

@@ -4,8 +4,8 @@ use super::memory::Layout;
 use super::{InterpError, InterpErrorKind};
 use crate::{
     AccessId, AccessKind, Affine, ArrayId, Atom, Bounds, Buffer, CastOp, ComparePredicate, Condition,
-    Constraint, Green, GuardCondition, Intrinsic, Kernel, LoopKind, Node, OpFlags, OpId, OpKind, Privates,
-    Relation, RuntimeCondition, ScalarType, StmtId, VarId, Window,
+    Constraint, Derived, Green, GuardCondition, Intrinsic, Kernel, LoopKind, Node, OpFlags, OpId, OpKind,
+    Privates, Relation, RuntimeCondition, ScalarType, StmtId, VarId, Window,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -72,7 +72,15 @@ pub(super) struct BufferCode {
     /// Subscripts and extents.
     pub dims: Vec<(Linear, i64)>,
     pub fill: Option<WindowCode>,
+    pub by: Option<ByCode>,
     pub write_back: Option<WindowCode>,
+}
+
+/// What is computed of each element that is filled in.
+pub(super) struct ByCode {
+    pub id: StmtId,
+    pub derived: Derived,
+    pub code: StatementCode,
 }
 
 /// Lower and upper bounds by subscript of the array.
@@ -280,7 +288,11 @@ impl Compiler<'_> {
             }
         };
         let (fill, write_back) = (window(&buffer.fill)?, window(&buffer.write_back)?);
-        Ok(BufferCode { array: buffer.array, name, index, dims, fill, write_back })
+        let by = match buffer.by.and_then(|id| Some((id, Derived::of(self.kernel, id, buffer.array)?))) {
+            Some((id, derived)) => Some(ByCode { id, derived, code: self.statement(id)? }),
+            None => None,
+        };
+        Ok(BufferCode { array: buffer.array, name, index, dims, fill, by, write_back })
     }
 
     fn all_hold(&mut self, conditions: &[RuntimeCondition]) -> Result<bool, InterpErrorKind> {

@@ -1,7 +1,9 @@
 //! Execution of a tree.
 
 use super::buffers::Frames;
-use super::compile::{Accessed, Action, BufferCode, Compiled, StatementCode, Visitor, WindowCode, compile};
+use super::compile::{
+    Accessed, Action, BufferCode, ByCode, Compiled, StatementCode, Visitor, WindowCode, compile,
+};
 use super::memory::{Layout, Memory, garbage};
 use super::value::{Undefined, binary, call, cast, compare, mask};
 use super::{InterpError, InterpErrorKind};
@@ -259,10 +261,33 @@ impl<O: Observer> Execution<'_, O> {
                     }
                 }
             }
+            if let Some(by) = &buffer.by {
+                *inside = self.computed(by, *inside, slots)?;
+            }
             Ok(())
         });
         self.frames.put(frame);
         result
+    }
+
+    /// What is kept of an element that has these bits; garbage where that is poison.
+    fn computed(&mut self, by: &ByCode, bits: u64, slots: &[i64]) -> Result<u64, InterpErrorKind> {
+        let ByCode { id, derived, code } = by;
+        self.values.clear();
+        self.values.resize_with(code.steps.len(), || Value::Unexecuted);
+        for op in &derived.all {
+            let step = &code.steps[op.index()];
+            self.values[op.index()] = match *op == derived.load {
+                true if bits & !mask(step.ty) != 0 => Value::Poison,
+                true => Value::Bits(bits),
+                false => self.step(*id, code, step, slots)?,
+            };
+        }
+        let result = derived.result().index();
+        match self.values[result] {
+            Value::Bits(bits) => Ok(bits),
+            _ => Ok(garbage(code.steps[result].ty.size())),
+        }
     }
 
     fn access(&mut self, id: StmtId, a: &Accessed, address: usize, size: usize) {
@@ -392,8 +417,12 @@ impl<O: Observer> Visitor for Execution<'_, O> {
         self.dims.extend(code.dims.iter().map(|d| slots[*d]));
         self.observer.instance(id, &self.dims);
         self.values.clear();
+        let computed = self.frames.computed(id, code);
         for step in &code.steps {
-            let value = self.step(id, code, step, slots)?;
+            let value = match computed.iter().find(|(op, _)| *op == step.id) {
+                Some((_, load)) => self.values[load.index()],
+                None => self.step(id, code, step, slots)?,
+            };
             self.values.push(value);
         }
         self.stats.instances += 1;

@@ -1,11 +1,12 @@
 //! Buffers: `alloc A[x0, x1] in [x1 : 64, x0 - 8*t0 : 8] on stack align 64 fill [8*t0..8*t0 + 8, 0..64] { ... }`.
 //!
 //! In brackets stand names for the array's subscripts, in parentheses names for the first dims of the accessing instance; then
-//! subscript and extent of each dimension of the buffer. `alloc T { ... }` is a single element.
+//! subscript and extent of each dimension of the buffer. `fill [0..N] by S` keeps what the statement `S` computes of each element.
+//! `alloc T { ... }` is a single element.
 
 use super::parser::{Name, Parsed, Parser};
 use super::print::Names;
-use crate::{Affine, Buffer, BufferDim, Home, Window, WindowRange};
+use crate::{Affine, Buffer, BufferDim, Home, StmtId, Window, WindowRange};
 
 const HOMES: [(&str, Home); 3] =
     [("registers", Home::Registers), ("stack", Home::Stack), ("heap", Home::Heap)];
@@ -49,6 +50,9 @@ impl Names<'_> {
             };
             let ranges: Vec<String> = window.0.iter().map(range).collect();
             out += &format!(" {word} [{}]", ranges.join(", "));
+            if let Some(by) = buffer.by.filter(|_| word == "fill") {
+                out += &format!(" by {}", self.statement(by));
+            }
         }
         out
     }
@@ -92,9 +96,18 @@ impl Parser {
         let Some((_, home)) = home else { return self.unexpected("`registers`, `stack` or `heap`") };
         let alignment = if self.eat_word("align") { self.small_number("an alignment")? } else { 1 };
         let fill = if self.eat_word("fill") { Some(self.window()?) } else { None };
+        let by = if fill.is_some() && self.eat_word("by") { Some(self.known_statement()?) } else { None };
         let write_back = if self.eat_word("write") { Some(self.window()?) } else { None };
         let instance_dims = names.len() - rank;
-        Ok(Buffer { array, instance_dims, dims, fill, write_back, home: *home, alignment })
+        Ok(Buffer { array, instance_dims, dims, fill, by, write_back, home: *home, alignment })
+    }
+
+    fn known_statement(&mut self) -> Parsed<StmtId> {
+        let (name, span) = self.name("a statement")?;
+        match self.tables.statement_names.get(&name) {
+            Some(id) => Ok(*id),
+            None => self.error(format!("the statement `{name}` is not defined"), span),
+        }
     }
 
     fn index_names(&mut self, end: &'static str, names: &mut Vec<std::sync::Arc<str>>) -> Parsed<()> {

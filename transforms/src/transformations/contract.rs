@@ -19,7 +19,7 @@
 
 use crate::footprint::Footprint;
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
-use loop_tree::{Affine, ArrayId, Buffer, BufferDim, Green, Path, Storage};
+use loop_tree::{Affine, ArrayId, Buffer, BufferDim, Green, Path};
 use std::fmt;
 use std::sync::Arc;
 
@@ -72,32 +72,13 @@ impl Contract {
 
     /// The innermost node below a loop that holds all that touches a temporary.
     pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
-        let mut result = Vec::new();
-        for (index, array) in cx.kernel.arrays.iter().enumerate() {
-            if array.storage != Storage::Local || array.is_scalar() {
-                continue;
-            }
-            let id = ArrayId::new(index);
-            let touches = |s| cx.kernel.statement(s).accesses.iter().any(|a| a.array == id);
-            let mut common: Option<Path> = None;
-            let mut contracted = false;
-            let mut walk = cx.root.walk();
-            while let Some(node) = walk.next() {
-                match node.node() {
-                    loop_tree::Node::Alloc(buffer, _) => contracted |= buffer.array == id,
-                    loop_tree::Node::Stmt(s, _) if touches(*s) => {
-                        let parent = walk.path().split_last().map_or_else(Path::root, |(parent, _)| parent);
-                        common = Some(common.map_or(parent.clone(), |other| other.shared(&parent)));
-                    }
-                    _ => {}
-                }
-            }
-            if let Some(common) = common.filter(|c| !c.0.is_empty() && !contracted) {
-                let target = LoopRef::Path(common);
-                result.push(Contract { target, array: array.name.clone(), window: None });
-            }
-        }
-        result
+        let inside = storage::temporaries(cx).into_iter().filter(|(_, at)| !at.0.is_empty());
+        let contract = |(array, at): (ArrayId, Path)| Contract {
+            target: LoopRef::Path(at),
+            array: cx.kernel.array(array).name.clone(),
+            window: None,
+        };
+        inside.map(contract).collect()
     }
 }
 

@@ -19,11 +19,13 @@
 //! }
 //! ```
 //! Keeps the statement instances and their order. What is read is copied in front of the node, what is written behind it.
+//! With `computed` the buffer keeps, in the place of each element, what the one statement that reads it computes of it and of what
+//! never changes, such as `alpha*A[i, k]`: `pack(i; A; computed)`.
 //! Applies where the accesses below the node have a box around them whose size is a constant, or depends on parameters.
 
 use crate::footprint::Footprint;
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
-use loop_tree::{Buffer, Green};
+use loop_tree::{ArrayId, Buffer, Derived, Green, Path, StmtId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -36,6 +38,8 @@ pub struct Pack {
     pub array: Arc<str>,
     /// The array's dimensions in the order of the buffer's, outermost first; empty: as they are.
     pub order: Vec<usize>,
+    /// Keep what is computed of the elements.
+    pub computed: bool,
 }
 
 impl Transform for Pack {
@@ -49,28 +53,39 @@ impl Transform for Pack {
         let footprint = Footprint::of(cx, &at, array, 0)?;
         let mut dims = footprint.dims(&at, &cx.kernel.array(array).extents)?;
         if !self.order.is_empty() {
-            let mut sorted = self.order.clone();
-            sorted.sort_unstable();
-            if !sorted.iter().copied().eq(0..dims.len()) {
-                let message =
-                    format!("the order is not one of the {} dimensions of {}", dims.len(), self.array);
-                return Err(Refusal::new("order", &at, message));
-            }
-            dims = self.order.iter().map(|k| dims[*k].clone()).collect();
+            dims = storage::in_order(&dims, &self.order, &self.array, &at)?;
         }
+        let by = if self.computed { Some(self.computes(cx, &at, array)?) } else { None };
         let (fill, write_back) = (footprint.read, footprint.written);
-        storage::around(cx, &at, Buffer { fill, write_back, ..storage::buffer(cx, array, 0, dims) })
+        storage::around(cx, &at, Buffer { fill, by, write_back, ..storage::buffer(cx, array, 0, dims) })
     }
 }
 
 impl Pack {
+    /// The statement that touches the array below a node, if there is one only, and it computes something of an element.
+    fn computes(&self, cx: &Context<'_>, at: &Path, array: ArrayId) -> Result<StmtId, Refusal> {
+        let touches = |s: &StmtId| cx.kernel.statement(*s).accesses.iter().any(|a| a.array == array);
+        let mut statements: Vec<StmtId> = cx.node(at)?.leaves().filter(touches).collect();
+        statements.sort_unstable();
+        statements.dedup();
+        match statements[..] {
+            [one] if Derived::of(cx.kernel, one, array).is_some() => Ok(one),
+            _ => {
+                let message = format!(
+                    "no single statement computes something of {} and of what never changes",
+                    self.array
+                );
+                Err(Refusal::new("not-computed", at, message))
+            }
+        }
+    }
+
     pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
         let (target, array) = storage::parse(&mut arguments)?;
-        let order = arguments.integers().unwrap_or_default();
-        let order: Result<_, _> = order.into_iter().map(usize::try_from).collect();
-        let order = order.map_err(|_| arguments.error("an order is numbers of dimensions, from 0"))?;
+        let computed = arguments.flag("computed");
+        let order = storage::parse_order(&mut arguments)?;
         arguments.finish()?;
-        Ok(Pack { target, array, order })
+        Ok(Pack { target, array, order, computed })
     }
 
     /// None: where packing pays, it takes several steps, which sketches draw.
@@ -82,9 +97,7 @@ impl Pack {
 impl fmt::Display for Pack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "pack({}; {}", self.target, self.array)?;
-        for (n, k) in self.order.iter().enumerate() {
-            write!(f, "{}{k}", if n == 0 { "; " } else { ", " })?;
-        }
-        f.write_str(")")
+        storage::write_order(f, &self.order)?;
+        f.write_str(if self.computed { "; computed)" } else { ")" })
     }
 }

@@ -20,7 +20,7 @@
 
 use crate::footprint::Footprint;
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
-use loop_tree::{Buffer, Green, Home};
+use loop_tree::{Buffer, Green};
 use std::fmt;
 use std::sync::Arc;
 
@@ -47,8 +47,7 @@ impl Transform for Replace {
         let footprint = Footprint::of(cx, &at, array, 0)?;
         let dims = footprint.dims(&at, &[])?;
         let (fill, write_back) = (footprint.read, footprint.written);
-        let buffer =
-            Buffer { array, instance_dims: 0, dims, fill, write_back, home: Home::Registers, alignment: 1 };
+        let buffer = Buffer { dims, fill, write_back, ..Buffer::scalar(array) };
         match buffer.constant_len() {
             Some(len) if len <= MOST => storage::around(cx, &at, buffer),
             Some(len) => {
