@@ -186,7 +186,8 @@ fn draw_nest(engine: &mut Engine<'_, '_>, start: Variant, nest: &Region) -> Vari
     let steps_before = start.recipe.0.len();
     let mut found = vec![start.clone()];
     for sketch in engine.sketches(Stage::Nest) {
-        found.extend(engine.with_share(2, |e| sketch.draw(&mut Desk::new(e, sketch.name()), &start, nest)));
+        let draw = |e: &mut Engine<'_, '_>| sketch.draw(&mut Desk::new(e, sketch.name()), &start, nest);
+        found.extend(engine.with_share_of(sketch.share(), draw));
     }
     if let Some(inner) = nest.inner(&start.root) {
         found.push(engine.with_share(2, |engine| each_nest(engine, start.clone(), &inner, &improve)));

@@ -72,9 +72,10 @@ impl<'m> Data<'_, '_, 'm> {
         }
         let goes_on = |block: usize, next: usize| {
             let starts_again = next <= block
-                && self.sections[home].blocks.iter().any(|h| {
-                    cfg.loops.iter().any(|l| l.header == next && l.contains(*h))
-                });
+                && self.sections[home]
+                    .blocks
+                    .iter()
+                    .any(|h| cfg.loops.iter().any(|l| l.header == next && l.contains(*h)));
             self.cx.inside[next] && !starts_again
         };
         let mut seen: FxHashSet<usize> = reached.iter().copied().collect();

@@ -25,6 +25,10 @@ impl Sketch for BlockedProduct {
         Stage::Nest
     }
 
+    fn share(&self) -> f64 {
+        0.25
+    }
+
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(top) = region.outermost(&start.root) else { return vec![] };
         let orders = orders(desk, start, &top);

@@ -26,6 +26,10 @@ impl Sketch for RegisterTile {
         Stage::Nest
     }
 
+    fn share(&self) -> f64 {
+        0.35
+    }
+
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(top) = region.outermost(&start.root) else { return vec![] };
         let orders = orders(desk, start, &top);
