@@ -36,7 +36,7 @@ bench: setup
 
 ## Rewrite expected outputs of the file tests; read the diff before committing.
 bless: setup
-	BLESS=1 TRYCMD=overwrite INSTA_UPDATE=always $(CARGO) test --workspace
+	BLESS=1 TRYCMD=overwrite $(CARGO) test --workspace
 
 ## Random programs against the original, and the oracle against enumeration, for so many minutes: `make soak MINUTES=60`.
 soak: setup
