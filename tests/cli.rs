@@ -246,7 +246,7 @@ fn explore_writes_json_and_a_directory_of_variants() {
             }
         }
     }
-    for extension in [".lt", ".ll", ".json"] {
+    for extension in [".lt", ".ll", ".c", ".json"] {
         assert!(names.iter().any(|n| n.ends_with(extension)), "{extension}: {names:?}");
     }
     for name in names.iter().filter(|n| n.ends_with(".lt")) {

@@ -6,6 +6,7 @@
 //! - [`dependences`]: which statement instances must keep their order, in three precisions.
 //! - [`legality`]: the [`Oracle`], which judges any tree of a kernel.
 //! - [`fusion_graph`]: which nests to fuse so that temporary arrays need no memory.
+//! - [`idioms`]: what nests are known as: matrix products, copies, scans.
 //! - [`isl`]: the integer set library, soundly wrapped; [`system`]: constraints as plain data.
 //!
 //! ```
@@ -31,6 +32,7 @@ pub mod closed_forms;
 pub mod control_flow;
 pub mod dependences;
 pub mod fusion_graph;
+pub mod idioms;
 pub mod isl;
 pub mod legality;
 #[doc(hidden)]

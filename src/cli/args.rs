@@ -186,7 +186,7 @@ pub struct ExploreArguments {
     /// List refused variants with the dependence that forbids them.
     #[arg(long)]
     pub why_not: bool,
-    /// Write each variant shown as `.lt`, `.ll` and recipe, and a summary, into this directory.
+    /// Write each variant shown as `.lt`, `.ll`, `.c` and recipe, and a summary, into this directory.
     #[arg(long, value_name = "DIR")]
     pub dump: Option<PathBuf>,
     /// Write a report for a browser: one file, in which all legal variants are compared, drawn and explained. `-` is standard
@@ -509,6 +509,8 @@ pub enum Part {
     /// Natural loops in LLVM's terms (header, latch, exits, forms, trip counts), and which of those described carry no
     /// dependence.
     Loops,
+    /// What statements are known as: matrix products, copies, scans.
+    Idioms,
     /// The predicted cost and its terms.
     Cost,
     /// The moves that could be tried.

@@ -50,7 +50,8 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
             None
         };
         let models = optimizer.models.for_code(region.vectors);
-        summaries.push(document::summary(region, extent, times.as_ref(), &models, &loops));
+        let idioms = &optimizer.idioms;
+        summaries.push(document::summary(region, extent, times.as_ref(), &models, idioms, &loops));
     }
     progress.finish();
     let document = document::document(&arguments.input, optimizer.models.target.name(), summaries, &explored);

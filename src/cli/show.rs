@@ -5,6 +5,7 @@ use super::error::CliError;
 use super::input::{self, Input};
 use super::output;
 use looptree::analyses::Oracle;
+use looptree::analyses::idioms::Idioms;
 use looptree::driver::{self, DriverError, LiftedKernel, LiftedKernels, Session};
 use looptree::explore::Problem;
 use looptree::irgen::terms::FunctionLoops;
@@ -57,6 +58,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
     }
     for function in &functions {
         if parts.contains(&Part::Tree) {
+            idioms(&mut out, "; ", &optimizer.idioms, &function.whole);
             out.push_str(&text::print(&text::Program { kernel: function.whole.clone(), variant: None }));
         }
         for (number, LiftedKernel { kernel, location, likely }) in function.regions.iter().enumerate() {
@@ -68,6 +70,10 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
                 let place = location.as_ref().map_or_else(String::new, |l| format!(" at {l}"));
                 let _ = writeln!(out, "; region {label}{place}");
                 out.push_str(&text::print(&text::Program { kernel: kernel.clone(), variant: None }));
+            }
+            if parts.contains(&Part::Idioms) {
+                let _ = writeln!(out, "idioms of {label}:");
+                idioms(&mut out, "  ", &optimizer.idioms, kernel);
             }
             if parts.contains(&Part::Accesses) {
                 accesses(&mut out, &label, kernel);
@@ -105,6 +111,13 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
         }
     }
     output::print(&out)
+}
+
+/// A line for each store of a known idiom.
+fn idioms(out: &mut String, before: &str, idioms: &Idioms, kernel: &Kernel) {
+    for known in idioms.of_kernel(kernel) {
+        let _ = writeln!(out, "{before}{}: {}", kernel.statement(known.statement).name, known.text(kernel));
+    }
 }
 
 fn accesses(out: &mut String, label: &str, kernel: &Kernel) {

@@ -4,6 +4,7 @@ use super::{DriverError, ExploredRegion, Likely, ModelError, Models, Settings};
 use crate::explore::{
     Exploration, Explorer, Limits, MoveSource, Problem, RegistryMoves, Statistics, Variant,
 };
+use analyses::idioms::Idioms;
 use analyses::{Oracle, OracleOptions, Verdict};
 use emission::conditions::checked;
 use irgen::emit::emit_function;
@@ -34,6 +35,8 @@ pub struct Optimizer {
     pub models: Models,
     /// Transformations.
     pub registry: Registry,
+    /// What nests are known as.
+    pub idioms: Idioms,
 }
 
 /// What is to be emitted for a region.
@@ -61,7 +64,8 @@ impl Optimizer {
     /// A name that nothing has, or a target that cannot be read.
     pub fn new(settings: Settings) -> Result<Optimizer, ModelError> {
         let (lifting, models) = (settings.lift_options()?, settings.models()?);
-        Ok(Optimizer { settings, lifting, models, registry: Registry::standard() })
+        let (registry, idioms) = (Registry::standard(), Idioms::standard());
+        Ok(Optimizer { settings, lifting, models, registry, idioms })
     }
 
     /// What is searched for a kernel. `likely` values of parameters, by index, count where none is given.

@@ -5,3 +5,4 @@ mod buffers;
 mod common;
 mod examples;
 mod fusion_graph;
+mod idioms;

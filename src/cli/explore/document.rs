@@ -1,13 +1,14 @@
 //! What was found, as a document: the table, JSON and the report are made from it alone.
 
-use super::details::{Details, Example, details};
+use super::details::{Details, Example, details, names};
 use crate::cli::args::{ExploreArguments, Format, InputArguments};
 use crate::cli::measured::Times;
+use looptree::analyses::idioms::{Idioms, Known};
 use looptree::cost_model::Cost;
 use looptree::driver::{Explored, ExploredRegion, Models};
 use looptree::explore::{Reason, Refused, StopReason, Variant};
 use looptree::irgen::terms::FunctionLoops;
-use looptree::tree::{canonical, text};
+use looptree::tree::{Kernel, canonical, text};
 use serde::Serialize;
 
 /// All of it.
@@ -40,6 +41,8 @@ pub struct RegionSummary {
     pub location: Option<String>,
     /// Values of the parameters.
     pub params: Vec<(String, i64)>,
+    /// What its statements are known as.
+    pub idioms: Vec<IdiomSummary>,
     /// Predicted cycles of the original.
     pub original_cycles: f64,
     /// Measured seconds of one call of it, median.
@@ -67,6 +70,23 @@ pub struct RegionSummary {
     /// What a table has no place for.
     #[serde(flatten)]
     pub details: Option<Details>,
+}
+
+/// A statement that is known as something.
+#[derive(Serialize, Debug)]
+pub struct IdiomSummary {
+    /// The name, such as `matrix product`.
+    pub name: String,
+    /// The statement.
+    pub statement: String,
+    /// The loops that are part of it, outermost first.
+    pub loops: Vec<String>,
+    /// What is stored.
+    pub formula: String,
+    /// What is particular about it, such as an operand that is transposed.
+    pub notes: Vec<String>,
+    /// All of this in a line.
+    pub text: String,
 }
 
 /// One variant.
@@ -194,6 +214,7 @@ pub fn summary(
     extent: Extent,
     times: Option<&Times>,
     models: &Models,
+    idioms: &Idioms,
     loops: &[FunctionLoops],
 ) -> RegionSummary {
     let exploration = &region.exploration;
@@ -235,6 +256,7 @@ pub fn summary(
         region: region.label(),
         location: region.location.as_ref().map(|l| l.to_string()),
         params: kernel.params.iter().map(|p| p.name.to_string()).zip(region.params.iter().copied()).collect(),
+        idioms: idioms.of_kernel(kernel).iter().map(|known| idiom(kernel, known)).collect(),
         original_cycles: exploration.original.cycles,
         original_seconds: times.and_then(Times::original),
         variants: exploration.variants.iter().take(extent.variants).enumerate().map(variant).collect(),
@@ -251,5 +273,17 @@ pub fn summary(
         },
         not_measured: times.and_then(Times::why_not),
         details: extent.details.then(|| details(region, &*models.target, loops)),
+    }
+}
+
+fn idiom(kernel: &Kernel, known: &Known) -> IdiomSummary {
+    let statement = kernel.statement(known.statement).name.to_string();
+    IdiomSummary {
+        name: known.name.to_string(),
+        loops: names(kernel, &known.loops),
+        formula: known.formula.clone(),
+        notes: known.notes.clone(),
+        text: format!("{statement}: {}", known.text(kernel)),
+        statement,
     }
 }

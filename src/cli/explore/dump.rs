@@ -1,10 +1,10 @@
-//! Variants as files: `REGION/NUMBER.{lt,ll,recipe}` and `REGION/summary.json`.
+//! Variants as files: `REGION/NUMBER.{lt,ll,c,recipe}` and `REGION/summary.json`.
 
 use super::document::RegionSummary;
 use crate::cli::error::CliError;
 use crate::cli::input::{self, Input};
 use crate::cli::output;
-use looptree::driver::{ExploredRegion, Session};
+use looptree::driver::{self, ExploredRegion, Session};
 use looptree::tree::text::{self, Program};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,11 +30,14 @@ pub fn write(
         output::write(&place("recipe"), format!("{}\n", variant.recipe).as_bytes())?;
         let failed = |e| input::from_driver(e, file);
         let chosen = session.optimizer.choose(region, variant).map_err(failed)?;
+        let choices = BTreeMap::from([((region.function.clone(), region.number), chosen.clone())]);
+        match driver::emit_c(&choices, matches!(read, Input::Ir(_))) {
+            Ok(c) => output::write(&place("c"), c.as_bytes())?,
+            // Not everything that has IR can be said in C.
+            Err(e) => eprintln!("{}: no C: {e}", place("c").display()),
+        }
         let ir = match read {
-            Input::Ir(_) => {
-                let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
-                session.emit(&choices, |m| m.to_string()).map_err(failed)?
-            }
+            Input::Ir(_) => session.emit(&choices, |m| m.to_string()).map_err(failed)?,
             Input::Text(_) => session.optimizer.emit(&region.kernel, &chosen).map_err(failed)?,
         };
         output::write(&place("ll"), ir.as_bytes())?;

@@ -45,6 +45,9 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
     let took = summary.original_seconds.map_or_else(String::new, |s| format!(", {} measured", time(s)));
     let original = cycles(summary.original_cycles);
     let _ = writeln!(out, "the original: {original} cycles predicted for {machine}{took}");
+    for idiom in &summary.idioms {
+        let _ = writeln!(out, "{}", idiom.text);
+    }
     let figures = |f: &Figures<'_>| {
         let measured = format!("{:>9} {:>10}", f.measured, f.time);
         let measured = if arguments.measure { measured } else { String::new() };

@@ -24,6 +24,8 @@ const facts = (region) => {
   );
 };
 
+const idioms = (region) => region.idioms.length > 0 && el("ul", { class: "note" }, region.idioms.map((i) => el("li", {}, i.text)));
+
 // The source with a bar for each loop, and the statements beside their lines.
 const sourceText = (region) => {
   const { source } = region;
@@ -231,7 +233,7 @@ const nest = (region, number) => {
   box.append(
     el("h1", {}, region.region, region.location && el("small", {}, ` ${region.location}`)),
     facts(region),
-    section("Source", sourceText(region)),
+    section("Source", idioms(region), sourceText(region)),
     section(
       "Variants",
       el("div", { class: "halves" }, figure("Gain by rank", gains(region.variants, choose), measured ? "Bars: predicted; diamonds: measured; the line: the original." : `Bars: predicted; the line: the original. ${missing}`), measured ? figure("Predicted and measured", scatter(region.variants, choose), "On the line the prediction is exact; above it the variant is faster than predicted.") : rooflineFigure(region, number, choose, () => rank)),

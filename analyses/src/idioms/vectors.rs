@@ -1,0 +1,57 @@
+//! What is done to whole vectors: a multiple added, scaled, summed up, the greatest found.
+
+use super::{Element, Factor, Found, Idiom, Term, View};
+use loop_tree::ReductionOp;
+
+/// `y += a * x`, `y *= a`, `s += x`, `s = max(s, x)`.
+pub(super) struct Vectors;
+
+impl Idiom for Vectors {
+    fn recognise(&self, view: &View<'_>) -> Option<Found> {
+        if let Some(by) = view.update {
+            return updated(view, by);
+        }
+        if let Some(terms) = view.added() {
+            let [term] = terms[..] else { return None };
+            let x = only_moving(view, term)?;
+            let every = |e: &Element| view.loops.iter().all(|l| e.position(view, l.var).is_some());
+            if every(&view.written) && every(x) {
+                return Some(Found::new("axpy").noting(view.range()));
+            }
+            let walks = view.loops.iter().all(|l| {
+                x.position(view, l.var).is_some()
+                    && (!view.written.uses(l.var) || view.written.position(view, l.var).is_some())
+            });
+            let summed = view.loops.iter().any(|l| !view.written.uses(l.var));
+            return (walks && summed).then(|| Found::new("sum").noting(view.range()));
+        }
+        None
+    }
+}
+
+fn updated(view: &View<'_>, by: ReductionOp) -> Option<Found> {
+    let [term] = view.terms()? else { return None };
+    let moving = || term.factors.iter().any(|f| view.moves(f));
+    if matches!(by, ReductionOp::FMul | ReductionOp::Mul)
+        && view.loops.iter().all(|l| view.written.position(view, l.var).is_some())
+    {
+        return (!moving()).then(|| Found::new("scaling").noting(view.range()));
+    }
+    let summed = view.loops.iter().any(|l| !view.written.uses(l.var));
+    let name = match by {
+        ReductionOp::SMin | ReductionOp::UMin => "minimum",
+        ReductionOp::SMax | ReductionOp::UMax => "maximum",
+        ReductionOp::FMul | ReductionOp::Mul => "product of all",
+        _ => return None,
+    };
+    (summed && moving()).then(|| Found::new(name).noting(view.range()))
+}
+
+/// The only factor that moves, if it is an element.
+pub(super) fn only_moving<'t>(view: &View<'_>, term: &'t Term) -> Option<&'t Element> {
+    let moving: Vec<&Factor> = term.factors.iter().filter(|f| view.moves(f)).collect();
+    match moving[..] {
+        [only] => only.element(),
+        _ => None,
+    }
+}
