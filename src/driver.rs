@@ -219,13 +219,21 @@ impl Session<'_> {
                 location: r.location.clone(),
                 likely: likely_values(&module, r, settings.default_param),
             };
+            let mut asked = asked.remove(&*lifted.name).unwrap_or_default();
+            for (number, r) in lifted.regions.iter().enumerate() {
+                if !asked.iter().any(|a: &Asked| a.is_for(number, lifted.regions.len()))
+                    && let Some(recipe) = asked::by_pragmas(r)
+                {
+                    asked.push(Asked { region: Some(number), recipe });
+                }
+            }
             results.push(LiftedKernels {
                 name: lifted.name.clone(),
                 vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
                 whole: lifted.kernel.clone(),
                 regions: lifted.regions.iter().map(region).collect(),
                 remarks: lifted.remarks.clone(),
-                asked: asked.remove(&*lifted.name).unwrap_or_default(),
+                asked,
                 loops: lifted.loops,
             });
         }

@@ -20,6 +20,7 @@ pub use sketch::{Desk, Draft, Sketch, Sketches, Stage};
 pub use strategy::Strategy;
 pub use variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant, WORTHWHILE, by_cost};
 
+use analyses::idioms::Idioms;
 use analyses::{DependenceSet, OracleOptions};
 use cost_model::{CostModel, Target};
 use expand::Engine;
@@ -37,6 +38,8 @@ pub struct Problem {
     pub dependences: Arc<DependenceSet>,
     /// How the oracle works.
     pub oracle: OracleOptions,
+    /// What nests are known as, and which libraries may be called for them.
+    pub idioms: Arc<Idioms>,
 }
 
 /// Bounds of a search, all of them counts.

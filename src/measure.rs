@@ -21,7 +21,7 @@ use emission::extent::touched;
 use inputs::Memory;
 use irgen::emit::{EmitError, FunctionParameter, emit_function, function_parameters};
 use irgen::llvm::{CodeModel, Context, LlvmError, OptLevel, TargetMachine};
-use loop_tree::{Green, Kernel, Path, RuntimeCondition, ScalarType, Storage};
+use loop_tree::{Calls, Green, Kernel, Path, RuntimeCondition, ScalarType, Storage};
 use native::Native;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -241,6 +241,8 @@ pub struct KernelVariant<'a> {
     pub parallel: &'a BTreeSet<Path>,
     /// Threads that share the iterations of loops marked parallel, at most.
     pub threads: u32,
+    /// Calls in the place of loops that are marked for a library.
+    pub calls: &'a Calls,
 }
 
 /// Measures variants of a kernel against its original order.
@@ -257,7 +259,8 @@ pub fn measure_kernel(
     let name = "kernel";
     let none = BTreeSet::new();
     let (label, root) = (ORIGINAL, &kernel.original);
-    let original = KernelVariant { label, root, conditions: &[], parallel: &none, threads: 1 };
+    let calls = Calls::new();
+    let original = KernelVariant { label, root, conditions: &[], parallel: &none, threads: 1, calls: &calls };
     let original = kernel_module(name, kernel, &original)?;
     let mut modules = Vec::with_capacity(variants.len());
     for variant in variants {
@@ -304,8 +307,8 @@ fn kernel_arguments(kernel: &Kernel, params: &[i64]) -> Result<Vec<ArgumentSpec>
 
 fn kernel_module(name: &str, kernel: &Kernel, variant: &KernelVariant<'_>) -> Result<Vec<u8>, MeasureError> {
     let context = Context::new();
-    let KernelVariant { label, root, conditions, parallel, threads } = *variant;
-    let module = emit_function(&context, name, kernel, root, conditions, parallel, threads)
+    let KernelVariant { label, root, conditions, parallel, threads, calls } = *variant;
+    let module = emit_function(&context, name, kernel, root, conditions, parallel, threads, calls)
         .map_err(|e| MeasureError::emit(label, e))?;
     let target = TargetMachine::host(OptLevel::Aggressive, CodeModel::Jit)
         .map_err(|e| MeasureError::llvm(label, e))?;

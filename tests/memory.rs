@@ -22,6 +22,7 @@ fn saved(source: &str, n: i64) -> Memory {
         root: &chosen.root,
         conditions: &chosen.conditions,
         parallel: &chosen.parallel,
+        calls: &chosen.calls,
     };
     measure_kernel(kernel, &[variant], &[n], &options).expect("the same results");
     memory

@@ -310,6 +310,52 @@ int main(void) {
     assert_eq!(result("plain"), result("changed"));
 }
 
+/// Pragmas that are transformations are done first, whatever is predicted; where that is not valid, a warning says why.
+#[test]
+fn pragmas_are_done_or_warned_of() {
+    let source = r#"#include <stdio.h>
+#define N 60
+static double A[N][N], x[N];
+__attribute__((noinline)) void unrolled(void) {
+    for (int i = 0; i < N; i++)
+#pragma clang loop unroll_count(4)
+        for (int j = 0; j < N; j++)
+            A[j][i] = A[j][i] * 0.5 + i;
+}
+__attribute__((noinline)) void jammed(void) {
+#pragma unroll_and_jam(3)
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            A[i][j] = A[i][j] * 0.25 + j;
+}
+__attribute__((noinline)) void lanes(void) {
+#pragma clang loop vectorize_width(4)
+    for (int i = 1; i < N; i++)
+        x[i] = x[i - 1] * 0.5 + 1;
+}
+int main(void) {
+    double sum = 0;
+    unrolled();
+    jammed();
+    lanes();
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            sum = sum * 1.0001 + A[i][j] + x[j];
+    printf("%a\n", sum);
+}
+"#;
+    let place = Place::new(&[("x.c", source)]);
+    place.run(clang(), &["-O2", "-Wno-pass-failed", "x.c", "-o", "plain"]);
+    let flags = ["-O2", "-Wno-pass-failed", "-gline-tables-only", "-Rpass=looptree", "x.c", "-o", "changed"];
+    let said = plugged(&place, &flags);
+    assert!(said.contains("unrolled#0: unroll(j; 4)"), "{said}");
+    assert!(said.contains("jammed#0: unroll_and_jam(i; 3)"), "{said}");
+    let warning = "lanes#0: left alone: the source asks for `vectorize(i; 4)`, but: ";
+    assert!(said.contains(warning) && said.contains("flow dependence"), "{said}");
+    let result = |program: &str| place.run(place.path(program), &[]);
+    assert_eq!(result("plain"), result("changed"));
+}
+
 #[test]
 fn bitcode_for_a_linker_is_changed_once() {
     let place = Place::new(&[("x.c", PROGRAM)]);

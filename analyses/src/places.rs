@@ -48,6 +48,14 @@ pub enum Unsupported {
         /// What each thread does for itself.
         why: &'static str,
     },
+    /// A loop that no function of a library does.
+    #[error("{path}: marked for a library, but {why}")]
+    Library {
+        /// The loop.
+        path: Path,
+        /// What stands against it.
+        why: &'static str,
+    },
     /// Alternatives inside of the tree.
     #[error("{path}: versions inside of the tree")]
     Version {

@@ -7,7 +7,7 @@ use crate::lanes::{Lanes, VectorType};
 use crate::names::Names;
 use emission::ranges::{Limits, Range};
 use emission::scope::Scope;
-use loop_tree::{Affine, ArrayId, Kernel, Path, ScalarType, Statement};
+use loop_tree::{Affine, ArrayId, Calls, Kernel, Path, ScalarType, Statement};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,6 +58,8 @@ pub(crate) struct Private {
 /// State of the emission of one tree.
 pub(crate) struct Emitter<'k> {
     pub(crate) kernel: &'k Kernel,
+    /// Calls in the place of loops that are marked so.
+    pub(crate) calls: &'k Calls,
     pub(crate) limits: Limits,
     /// Whether the run-time check holds here: else parameters may be anything within the limits.
     pub(crate) inside: bool,

@@ -60,11 +60,14 @@ impl File {
         if uses(&["bool", "true", "false"]) {
             out.push_str("#include <stdbool.h>\n");
         }
+        if uses(&["cblas_"]) {
+            out.push_str("#include <cblas.h>\n");
+        }
         out.push_str("#include <stdint.h>\n");
         if uses(&["malloc(", "aligned_alloc("]) {
             out.push_str("#include <stdlib.h>\n");
         }
-        if uses(&["memcpy("]) {
+        if uses(&["memcpy(", "memset("]) {
             out.push_str("#include <string.h>\n");
         }
         if uses(&["thread_count(", "thread_number("]) {

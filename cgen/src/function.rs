@@ -18,7 +18,7 @@ use emission::conditions;
 use emission::ranges::Limits;
 use emission::scope::Scope;
 use loop_tree::text::print_runtime_condition;
-use loop_tree::{Constraint, Green, Kernel, Path, RuntimeCondition};
+use loop_tree::{Calls, Constraint, Green, Kernel, Path, RuntimeCondition};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,6 +43,8 @@ pub struct Variant<'a> {
     pub root: &'a Green,
     /// When that is allowed; else the original order is taken.
     pub conditions: &'a [RuntimeCondition],
+    /// Calls in the place of loops that are marked for a library.
+    pub calls: &'a Calls,
     /// What to say of it in front, line by line.
     pub comment: &'a str,
 }
@@ -61,7 +63,7 @@ pub(crate) fn emit(
     variant: &Variant<'_>,
     lines: &mut Lines,
 ) -> Result<Emitted, CgenError> {
-    let Variant { kernel, root, conditions, comment } = *variant;
+    let Variant { kernel, root, conditions, calls, comment } = *variant;
     let all_conditions = conditions::checked(kernel, conditions);
     let is_granted = |c: &&RuntimeCondition| kernel.assumptions.contains(c);
     let needed: Vec<&RuntimeCondition> = all_conditions.iter().filter(|c| !is_granted(c)).collect();
@@ -73,6 +75,7 @@ pub(crate) fn emit(
     let bits = inner.bits.min(fallback.bits);
     let mut e = Emitter {
         kernel,
+        calls,
         limits: inner,
         inside: false,
         names: std::mem::take(&mut signature.names),

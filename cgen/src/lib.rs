@@ -15,7 +15,7 @@
 //! )?;
 //! let mut file = cgen::File::new();
 //! let kernel = &*program.kernel;
-//! file.add("scale", &cgen::Variant { kernel, root: program.tree(), conditions: &[], comment: "" })?;
+//! file.add("scale", &cgen::Variant { kernel, root: program.tree(), conditions: &[], calls: &Default::default(), comment: "" })?;
 //! assert!(file.text().ends_with(
 //! "void scale(int32_t N, double *restrict A, double s) {
 //!   for (int64_t i = 0; i < N; ++i) {
@@ -36,6 +36,7 @@ mod file;
 mod function;
 mod helpers;
 mod lanes;
+mod library;
 mod names;
 mod nest;
 mod operation;

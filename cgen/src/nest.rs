@@ -22,6 +22,10 @@ impl Emitter<'_> {
             Node::Loop(header, body) if header.kind == LoopKind::Vector => {
                 self.vector_loop(header, body, alone)
             }
+            Node::Loop(header, _) if header.kind == LoopKind::Library => {
+                let call = self.calls.get(&self.path);
+                self.library_call(call.ok_or_else(|| self.unsupported("a loop marked for a library"))?)
+            }
             Node::Loop(header, body) => self.counted(header, body),
             Node::Let(var, value, body) => self.bound(*var, value, body, alone),
             Node::Guard(condition, body) => {

@@ -6,6 +6,7 @@ use crate::explain::{Cost, Term};
 use crate::facts::Facts;
 use crate::lanes::Lanes;
 use crate::least::least;
+use crate::library;
 use crate::lower::{Loop, Lowered, lower};
 use crate::throughput::price;
 use crate::traffic::{Traffic, touched, traffic};
@@ -62,6 +63,13 @@ impl AnalyticModel {
         let mut terms = Vec::new();
         for index in 0..program.loops.len() {
             if program.is_vector(index) {
+                continue;
+            }
+            if let Some(call) = program.library(index) {
+                if call == index {
+                    let name = format!("library {}", program.loops[index].name(kernel));
+                    terms.push(library::term(program, &moved, index, name, &*self.target));
+                }
                 continue;
             }
             let leaves = program.executed(Some(index));
@@ -259,7 +267,7 @@ impl AnalyticModel {
         let control = self.target.control();
         let mut parts = Vec::new();
         for (index, l) in program.loops.iter().enumerate() {
-            if program.is_vector(index) {
+            if program.is_vector(index) || program.library(index).is_some() {
                 continue;
             }
             let innermost = program.is_innermost(index);

@@ -60,8 +60,16 @@ fn emit_all(bytes: &[u8]) -> Duration {
         let lifted = lift_function(&module, function);
         let start = Instant::now();
         for region in &lifted.regions {
-            emit_region(&module, region, &region.kernel.original, &[], &BTreeSet::new(), 1)
-                .expect("the original order");
+            emit_region(
+                &module,
+                region,
+                &region.kernel.original,
+                &[],
+                &BTreeSet::new(),
+                1,
+                &Default::default(),
+            )
+            .expect("the original order");
         }
         time += start.elapsed();
     }

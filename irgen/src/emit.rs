@@ -17,6 +17,7 @@ mod function;
 mod gathers;
 mod hints;
 mod lanes;
+mod library;
 mod nest;
 mod reached;
 mod region;
@@ -34,7 +35,7 @@ use arith::Known;
 use buffers::{Memory, Store};
 use emission::{Inexact, conditions, extent, ranges, scope};
 use lanes::Lanes;
-use loop_tree::{Green, Kernel, Path};
+use loop_tree::{Calls, Green, Kernel, Path};
 use ranges::Limits;
 use scope::Scope;
 use scopes::Scopes;
@@ -122,6 +123,8 @@ struct Emitter<'m, 'k> {
     scopes: Scopes<'m>,
     /// Loops, by path, that carry no dependence.
     parallel: &'k BTreeSet<Path>,
+    /// Calls in the place of loops that are marked so.
+    calls: &'k Calls,
     /// Access groups of the parallel loops around the builder's place.
     groups: Vec<Metadata<'m>>,
     memory: Memory<'m>,

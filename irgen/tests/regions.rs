@@ -38,7 +38,7 @@ fn identity(source: &Path, ir: &[u8]) -> (Vec<u8>, usize) {
         let lifted = lift_function(&module, f);
         for region in &lifted.regions {
             let root = canonical(&region.kernel, &region.kernel.original);
-            let emitted = emit_region(&module, region, &root, &[], &BTreeSet::new(), 1);
+            let emitted = emit_region(&module, region, &root, &[], &BTreeSet::new(), 1, &Default::default());
             emitted.unwrap_or_else(|e| panic!("{} {}: {e}", source.display(), f.name()));
             count += 1;
         }
@@ -154,7 +154,7 @@ fn buffered(ir: &[u8]) -> Result<Vec<u8>, EmitError> {
         ..Buffer::scalar(arrays(true))
     };
     let root = Green::alloc(copy, Green::for_loop(header.clone(), Green::alloc(element, body.clone())));
-    emit_region(&module, region, &canonical(kernel, &root), &[], &BTreeSet::new(), 1)?;
+    emit_region(&module, region, &canonical(kernel, &root), &[], &BTreeSet::new(), 1, &Default::default())?;
     module.verify().unwrap_or_else(|e| panic!("{e}\n{module}"));
     Ok(module.to_bitcode())
 }
@@ -234,7 +234,8 @@ fn temporaries_of_the_function_are_contracted() {
         );
         let end = kernel.rfind('}').expect("it ends");
         let program = text::parse(&format!("{}{variant}\n}}", &kernel[..end])).expect("it is read back");
-        emit_region(&module, region, program.tree(), &[], &BTreeSet::new(), 1).expect("it is emitted");
+        emit_region(&module, region, program.tree(), &[], &BTreeSet::new(), 1, &Default::default())
+            .expect("it is emitted");
         module.verify().unwrap_or_else(|e| panic!("{e}\n{module}"));
         let expected = output(folder.path(), "original", &source_bitcode(&ir));
         assert_eq!(expected, output(folder.path(), "contracted", &module.to_bitcode()), "{form:?}");

@@ -78,6 +78,8 @@ pub enum LoopKind {
     Parallel,
     /// As lanes of a vector, in lock step: all of them execute an operation before the next one. Their number is a constant.
     Vector,
+    /// All of them by one call of a library's function, which whoever emits the tree is told ([`Calls`](crate::Calls)).
+    Library,
 }
 
 /// The range of a loop.

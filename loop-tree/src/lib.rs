@@ -29,6 +29,7 @@ mod affine;
 #[cfg(feature = "arbitrary")]
 pub mod arbitrary;
 mod buffer;
+mod call;
 mod canonical;
 mod condition;
 mod derived;
@@ -46,6 +47,7 @@ mod validate;
 
 pub use affine::{Affine, Atom, Bound, FloorDiv, Interval, leave_out};
 pub use buffer::{Buffer, BufferDim, Home, Window, WindowRange};
+pub use call::{Argument, Call, Calls, Returned};
 pub use canonical::{canonical, canonical_from, fresh_variable, substitute};
 pub use condition::{Condition, Constraint, GuardCondition, Relation, RuntimeCondition};
 pub use derived::Derived;

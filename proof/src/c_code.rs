@@ -1,5 +1,6 @@
 //! C that is emitted, compiled by gcc and clang, against the reference interpreter.
 
+use analyses::idioms::Idioms;
 use cgen::{Argument, CgenError, File, Function, Variant};
 use loop_tree::interp::{Layout, Memory, RunOptions, run};
 use loop_tree::{ArrayId, Green, Kernel, RuntimeCondition, ScalarType, Storage};
@@ -57,7 +58,8 @@ impl Source {
             .iter()
             .map(|p| {
                 let (kernel, root, conditions) = (&*p.kernel, &p.root, &p.conditions[..]);
-                file.add("kernel", &Variant { kernel, root, conditions, comment: "" })
+                let calls = &Idioms::standard().calls(kernel, root);
+                file.add("kernel", &Variant { kernel, root, conditions, calls, comment: "" })
             })
             .collect();
         let mut text =

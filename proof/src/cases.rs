@@ -295,7 +295,7 @@ fn emitted<'m>(
     parallel: &BTreeSet<Path>,
     threads: u32,
 ) -> Result<(), irgen::emit::EmitError> {
-    emit_region(module, region, root, conditions, parallel, threads).map(|_| ())
+    emit_region(module, region, root, conditions, parallel, threads, &Default::default()).map(|_| ())
 }
 
 /// Calls `entry`, if there is one, in a child process: a hash of its result and of the memory.

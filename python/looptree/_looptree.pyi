@@ -96,7 +96,7 @@ class Tree:
     def name(self) -> str | None:
         """The variable that it binds, or the name of the statement."""
     @property
-    def loop_kind(self) -> Literal["sequential", "parallel", "vector"] | None: ...
+    def loop_kind(self) -> Literal["sequential", "parallel", "vector", "library"] | None: ...
     @property
     def path(self) -> str:
         """Where it is, as recipes write it: `@0.1`."""

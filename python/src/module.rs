@@ -99,7 +99,8 @@ impl RegionData {
                     let variant = |(c, label)| {
                         let c: &driver::Chosen = c;
                         let (conditions, parallel) = (&c.conditions[..], &c.parallel);
-                        KernelVariant { label, root: &c.root, conditions, parallel, threads: c.threads }
+                        let (root, threads, calls) = (&c.root, c.threads, &c.calls);
+                        KernelVariant { label, root, conditions, parallel, threads, calls }
                     };
                     let list: Vec<_> =
                         chosen.iter().zip(labels.iter().map(String::as_str)).map(variant).collect();
@@ -304,6 +305,7 @@ impl Region {
                 params: region.params.clone(),
                 dependences: region.dependences()?,
                 oracle: optimizer.settings.oracle,
+                idioms: optimizer.idioms.clone(),
             };
             let moves = optimizer.moves();
             let mut limits = optimizer.settings.limits;

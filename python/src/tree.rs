@@ -82,7 +82,7 @@ impl Tree {
         }
     }
 
-    /// Of a loop: `sequential`, `parallel` or `vector`.
+    /// Of a loop: `sequential`, `parallel`, `vector` or `library`.
     #[getter]
     fn loop_kind(&self) -> Option<&'static str> {
         let (header, _) = self.node().as_loop()?;
@@ -90,6 +90,7 @@ impl Tree {
             LoopKind::Sequential => "sequential",
             LoopKind::Parallel => "parallel",
             LoopKind::Vector => "vector",
+            LoopKind::Library => "library",
         })
     }
 

@@ -114,6 +114,13 @@ pub struct ModelArguments {
     /// runtime, `-fopenmp` or `-lomp`, and as many threads run as that is told, this number at most.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: u32,
+    /// Library whose functions may be called in the place of nests, beside the C library; may be repeated. Its sums are ordered and
+    /// rounded in its own way, so that it is called where the flags of operations allow that (`-ffast-math`), or with `--reorder`.
+    #[arg(long, value_name = "NAME", value_parser = ["cblas"])]
+    pub library: Vec<String>,
+    /// Call libraries also where that changes how numbers are rounded.
+    #[arg(long, requires = "library")]
+    pub reorder: bool,
     /// How costs are predicted.
     #[arg(long, value_enum, default_value_t = CostModelChoice::Analytic)]
     pub cost_model: CostModelChoice,

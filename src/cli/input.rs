@@ -192,6 +192,8 @@ pub fn settings(
         accesses: model.accesses.clone(),
         control_flow: model.control_flow.clone(),
         threads: model.threads,
+        libraries: model.library.clone(),
+        reorders: model.reorder,
         function: input.function.clone(),
         region: input.region,
         ..search.map_or_else(|| Ok(Settings::default()), self::search)?

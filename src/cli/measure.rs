@@ -152,7 +152,8 @@ fn time_tree(
 ) -> Result<Vec<Measurement>, MeasureError> {
     let params = optimizer.settings.parameter_values(&program.kernel, &[]);
     let (conditions, parallel) = (&chosen.conditions[..], &chosen.parallel);
-    let variant = KernelVariant { label, root: &chosen.root, conditions, parallel, threads: chosen.threads };
+    let (root, threads, calls) = (&chosen.root, chosen.threads, &chosen.calls);
+    let variant = KernelVariant { label, root, conditions, parallel, threads, calls };
     measure_kernel(&program.kernel, &[variant], &params, options)
 }
 

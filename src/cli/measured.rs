@@ -90,6 +90,7 @@ pub fn measure(
                     conditions: &c.conditions,
                     parallel: &c.parallel,
                     threads: c.threads,
+                    calls: &c.calls,
                 })
                 .collect();
             measure_kernel(&region.kernel, &list, &region.params, &options)

@@ -1,11 +1,14 @@
 //! Recipes that the source asks for:
-//! `__attribute__((annotate("looptree: tile(i, j; 64, 64)"))) void kernel(...)`, or `looptree #1: ...` for the second region.
+//! `__attribute__((annotate("looptree: tile(i, j; 64, 64)"))) void kernel(...)`, or `looptree #1: ...` for the second region; and pragmas that are
+//! transformations, as `#pragma clang loop unroll_count(4)`.
 
 use super::{DriverError, Optimizer};
 use crate::explore::{Exploration, Problem, Statistics, StopReason, Variant};
 use cost_model::CostModel;
+use irgen::lift::{Region, Wish, wishes_of};
 use irgen::llvm::Module;
-use loop_tree::Kernel;
+use loop_tree::{Kernel, VarId};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use transforms::Recipe;
@@ -31,6 +34,25 @@ pub(super) fn asked(module: &Module<'_>) -> BTreeMap<String, Vec<Asked>> {
         }
     }
     all
+}
+
+/// What pragmas ask for in a region, as steps: loops are distributed first, then made vectors, then unrolled, inner ones first.
+pub(super) fn by_pragmas(region: &Region<'_>) -> Option<String> {
+    let mut wishes = wishes_of(region);
+    wishes.sort_by_key(|(number, wish)| (*wish, Reverse(*number)));
+    let kernel = &*region.kernel;
+    let step = |(number, wish): &(usize, Wish)| {
+        let of = kernel.variable_name(VarId::new(*number));
+        match wish {
+            Wish::Distribute => format!("distribute({of})"),
+            Wish::Vectorize(lanes) => format!("vectorize({of}; {lanes})"),
+            Wish::UnrollAndJam(copies) => format!("unroll_and_jam({of}; {copies})"),
+            Wish::Unroll(copies) => format!("unroll({of}; {copies})"),
+            Wish::UnrollFully => format!("unroll({of}; full)"),
+        }
+    };
+    let steps: Vec<String> = wishes.iter().map(step).collect();
+    (!steps.is_empty()).then(|| steps.join("; "))
 }
 
 impl Asked {

@@ -14,8 +14,8 @@ pub fn emit_c(choices: &Choices, from_module: bool) -> Result<String, DriverErro
         let region = label(function, *number);
         let name = if from_module { format!("{function}_{number}") } else { function.to_string() };
         let comment = comment(&region, chosen);
-        let Chosen { kernel, root, conditions, .. } = chosen;
-        file.add(&name, &Variant { kernel, root, conditions, comment: &comment })
+        let Chosen { kernel, root, conditions, calls, .. } = chosen;
+        file.add(&name, &Variant { kernel, root, conditions, calls, comment: &comment })
             .map_err(|source| DriverError::C { region, source })?;
     }
     Ok(file.text())

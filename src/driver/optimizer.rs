@@ -10,7 +10,7 @@ use emission::conditions::checked;
 use irgen::emit::emit_function;
 use irgen::lift::LiftOptions;
 use irgen::llvm::Context;
-use loop_tree::{Green, Kernel, Path, RuntimeCondition};
+use loop_tree::{Calls, Green, Kernel, Path, RuntimeCondition};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use transforms::{Recipe, Registry};
@@ -35,8 +35,8 @@ pub struct Optimizer {
     pub models: Models,
     /// Transformations.
     pub registry: Registry,
-    /// What nests are known as.
-    pub idioms: Idioms,
+    /// What nests are known as, and which libraries may be called for them.
+    pub idioms: Arc<Idioms>,
 }
 
 /// What is to be emitted for a region.
@@ -52,6 +52,8 @@ pub struct Chosen {
     pub parallel: BTreeSet<Path>,
     /// Threads that share the iterations of loops marked parallel, at most.
     pub threads: u32,
+    /// Calls in the place of loops that are marked for a library.
+    pub calls: Calls,
 }
 
 /// Told which region is searched, and how far the search is.
@@ -64,7 +66,12 @@ impl Optimizer {
     /// A name that nothing has, or a target that cannot be read.
     pub fn new(settings: Settings) -> Result<Optimizer, ModelError> {
         let (lifting, models) = (settings.lift_options()?, settings.models()?);
-        let (registry, idioms) = (Registry::standard(), Idioms::standard());
+        let mut idioms = Idioms::standard();
+        settings.libraries.iter().for_each(|library| idioms.allow(library));
+        if settings.reorders {
+            idioms.allow_reordering();
+        }
+        let (registry, idioms) = (Registry::standard(), Arc::new(idioms));
         Ok(Optimizer { settings, lifting, models, registry, idioms })
     }
 
@@ -86,7 +93,8 @@ impl Optimizer {
             .map_err(|source| DriverError::Analysis { region: label.to_string(), source })?;
         let params = self.settings.parameter_values(kernel, likely);
         let oracle = self.settings.oracle;
-        Ok(Problem { kernel: kernel.clone(), params, dependences: Arc::new(dependences), oracle })
+        let (dependences, idioms) = (Arc::new(dependences), self.idioms.clone());
+        Ok(Problem { kernel: kernel.clone(), params, dependences, oracle, idioms })
     }
 
     /// Searches one kernel.
@@ -172,6 +180,7 @@ impl Optimizer {
             params: region.params.clone(),
             dependences: region.dependences.clone(),
             oracle: self.settings.oracle,
+            idioms: self.idioms.clone(),
         };
         let oracle = self.patient(&region.label(), problem)?;
         Ok(self.chosen(variant.root.clone(), variant.conditions.clone(), &oracle))
@@ -182,6 +191,7 @@ impl Optimizer {
         let (asked, usual) = (problem.oracle, OracleOptions::default());
         let options = OracleOptions { quota: asked.quota.max(usual.quota), work: asked.work.max(usual.work) };
         Oracle::with_dependences(problem.kernel, problem.dependences, options)
+            .map(|oracle| oracle.with_idioms(problem.idioms))
             .map_err(|source| DriverError::Analysis { region: label.to_string(), source })
     }
 
@@ -197,6 +207,7 @@ impl Optimizer {
             &chosen.conditions,
             &chosen.parallel,
             chosen.threads,
+            &chosen.calls,
         )
         .map_err(|source| DriverError::Emit { region: name.clone(), source })?;
         module.verify()?;
@@ -214,6 +225,7 @@ impl Optimizer {
             .map(|(p, _)| p)
             .collect();
         let threads = self.settings.threads;
-        Chosen { kernel: oracle.kernel().clone(), root, conditions, parallel, threads }
+        let calls = self.idioms.calls(oracle.kernel(), &root);
+        Chosen { kernel: oracle.kernel().clone(), root, conditions, parallel, threads, calls }
     }
 }

@@ -114,6 +114,7 @@ impl Session<'_> {
                             &chosen.conditions,
                             &chosen.parallel,
                             chosen.threads,
+                            &chosen.calls,
                         )
                         .map_err(|source| DriverError::Emit { region: label, source })?;
                     }

@@ -50,6 +50,10 @@ pub struct Settings {
     pub sketches: Sketches,
     /// Threads that may share the iterations of a loop in the code that is made, which then needs an OpenMP runtime; 1: none do.
     pub threads: u32,
+    /// Libraries whose functions may be called in the place of nests, beside the C library: `cblas`.
+    pub libraries: Vec<String>,
+    /// Whether libraries may round in another order also where the flags of operations do not allow it.
+    pub reorders: bool,
     /// Only this function.
     pub function: Option<String>,
     /// Only this region of the function.
@@ -74,6 +78,8 @@ impl Default for Settings {
             moves: MoveOptions { tile_sizes: vec![32, 64, 128], ..MoveOptions::default() },
             sketches: Sketches::standard(),
             threads: 1,
+            libraries: Vec::new(),
+            reorders: false,
             function: None,
             region: None,
         }

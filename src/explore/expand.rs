@@ -170,6 +170,11 @@ impl<'e, 'a> Engine<'e, 'a> {
         self.explorer.sketches.of(stage).cloned().collect()
     }
 
+    /// What nests are known as.
+    pub(super) fn idioms(&self) -> &analyses::idioms::Idioms {
+        &self.explorer.problem.idioms
+    }
+
     /// The machine.
     pub fn target(&self) -> &dyn cost_model::Target {
         self.explorer.target
@@ -507,7 +512,9 @@ fn in_pool<R: Send>(pool: Option<&rayon::ThreadPool>, f: impl FnOnce() -> R + Se
 }
 
 fn new_oracle(problem: &Problem) -> Result<Oracle, AnalysisError> {
-    Oracle::with_dependences(problem.kernel.clone(), problem.dependences.clone(), problem.oracle)
+    let oracle =
+        Oracle::with_dependences(problem.kernel.clone(), problem.dependences.clone(), problem.oracle)?;
+    Ok(oracle.with_idioms(problem.idioms.clone()))
 }
 
 /// Without an oracle every variant is refused.

@@ -12,6 +12,7 @@ mod blocked_product;
 mod column_sweep;
 mod desk;
 mod distribution;
+mod library;
 mod panel;
 mod passes;
 mod pivot_split;
@@ -71,6 +72,7 @@ impl Sketches {
         sketches.register(register_tile::RegisterTile);
         sketches.register(blocked_product::BlockedProduct);
         sketches.register(skewed_jam::SkewedJam);
+        sketches.register(library::Library);
         sketches
     }
 

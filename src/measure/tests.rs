@@ -121,8 +121,9 @@ fn kernels_with_variants_and_conditions() {
     )
     .unwrap();
     let kernel = &program.kernel;
-    let parallel = BTreeSet::new();
+    let (parallel, calls) = (BTreeSet::new(), Default::default());
     let variant = |conditions| KernelVariant {
+        calls: &calls,
         threads: 1,
         label: "swapped",
         root: program.tree(),

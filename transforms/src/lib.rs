@@ -56,6 +56,6 @@ pub use registry::{MoveOptions, Registration, Registry, moves};
 pub use transform::{Rewrite, Step, Transform};
 pub use transformations::{
     Concatenate, Contract, Distribute, End, Expand, Factor, Forward, Fuse, IndexSetSplit, Interchange, Mark,
-    Merge, Move, Pack, Peel, Permute, Remainder, Reorder, Replace, Reverse, Sink, Skew, StripMine, Tile,
-    Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
+    Merge, Morton, Move, Pack, Peel, Permute, Remainder, Reorder, Replace, Reverse, Sink, Skew, StripMine,
+    Tile, Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
 };

@@ -183,6 +183,7 @@ pub fn split_kind(kind: LoopKind) -> (LoopKind, LoopKind) {
         LoopKind::Sequential => (LoopKind::Sequential, LoopKind::Sequential),
         LoopKind::Parallel => (LoopKind::Parallel, LoopKind::Sequential),
         LoopKind::Vector => (LoopKind::Sequential, LoopKind::Vector),
+        LoopKind::Library => (LoopKind::Sequential, LoopKind::Library),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::manual::top;
 use crate::{
     Arguments, Concatenate, Context, Contract, Distribute, Expand, Forward, Fuse, IndexSetSplit, Interchange,
-    Mark, Merge, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step,
+    Mark, Merge, Morton, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step,
     StripMine, Tile, Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
 };
 use std::sync::Arc;
@@ -140,6 +140,7 @@ impl Registry {
             "interchange": Interchange in "interchange",
             "permute": Permute in "permute",
             "tile": Tile in "tile",
+            "morton": Morton in "morton",
             "unroll_and_jam": UnrollAndJam in "unroll_and_jam",
             "skew": Skew in "skew",
             "strip_mine": StripMine in "strip_mine",

@@ -33,22 +33,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod calls;
 mod moves;
 mod products;
 mod scans;
 mod vectors;
 mod view;
 
+pub(crate) use calls::marked;
+pub use calls::{Granted, Offer, float};
 pub use view::{Along, Element, Factor, Term, View};
 
 use loop_tree::text::print_affine;
 use loop_tree::{Kernel, ReductionOp, StmtId, VarId};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Recognises a family of idioms.
 pub trait Idiom: Send + Sync {
     /// What the loops of the view compute together, if it is of this family.
     fn recognise(&self, view: &View<'_>) -> Option<Found>;
+
+    /// The function of a library that computes it. That the arrays do not overlap is seen to.
+    fn call(&self, _view: &View<'_>) -> Option<Offer> {
+        None
+    }
 }
 
 /// What an idiom says of a view.
@@ -97,9 +106,13 @@ impl Known {
     }
 }
 
-/// Idioms in the order in which they are asked.
+/// Idioms in the order in which they are asked, with the libraries that may be called for them.
 #[derive(Clone, Default)]
-pub struct Idioms(Vec<Arc<dyn Idiom>>);
+pub struct Idioms {
+    list: Vec<Arc<dyn Idiom>>,
+    libraries: BTreeSet<String>,
+    reorders: bool,
+}
 
 impl Idioms {
     /// None.
@@ -107,9 +120,10 @@ impl Idioms {
         Idioms::default()
     }
 
-    /// Those of this crate.
+    /// Those of this crate, which may call the C library.
     pub fn standard() -> Idioms {
         let mut idioms = Idioms::empty();
+        idioms.allow("c");
         idioms.register(products::Products);
         idioms.register(vectors::Vectors);
         idioms.register(scans::Scans);
@@ -119,12 +133,26 @@ impl Idioms {
 
     /// Adds one, which is asked last.
     pub fn register(&mut self, idiom: impl Idiom + 'static) {
-        self.0.push(Arc::new(idiom));
+        self.list.push(Arc::new(idiom));
+    }
+
+    /// Lets functions of a library be called: `c`, `cblas`, or what idioms of one's own know.
+    pub fn allow(&mut self, library: &str) {
+        self.libraries.insert(library.to_string());
+    }
+
+    /// Lets libraries round in another order also where the flags of operations do not.
+    pub fn allow_reordering(&mut self) {
+        self.reorders = true;
+    }
+
+    fn has_library(&self, name: &str) -> bool {
+        self.libraries.contains(name)
     }
 
     /// What is known of a view: what the first idiom says that knows it.
     pub fn recognise(&self, view: &View<'_>) -> Option<Found> {
-        self.0.iter().find_map(|idiom| idiom.recognise(view))
+        self.list.iter().find_map(|idiom| idiom.recognise(view))
     }
 
     /// What the statements of a kernel are known as, in their order: each store under as many of its loops as possible, from the
@@ -148,7 +176,7 @@ impl Idioms {
 
 impl std::fmt::Debug for Idioms {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} idioms", self.0.len())
+        write!(f, "{} idioms", self.list.len())
     }
 }
 

@@ -1,7 +1,9 @@
 //! What is done to whole vectors: a multiple added, scaled, summed up, the greatest found.
 
-use super::{Element, Factor, Found, Idiom, Term, View};
-use loop_tree::ReductionOp;
+use super::calls::cblas;
+use super::products::vector;
+use super::{Element, Factor, Found, Idiom, Offer, Term, View};
+use loop_tree::{Argument, ReductionOp};
 
 /// `y += a * x`, `y *= a`, `s += x`, `s = max(s, x)`.
 pub(super) struct Vectors;
@@ -26,6 +28,25 @@ impl Idiom for Vectors {
             return (walks && summed).then(|| Found::new("sum").noting(view.range()));
         }
         None
+    }
+
+    fn call(&self, view: &View<'_>) -> Option<Offer> {
+        let [along] = &view.loops[..] else { return None };
+        let (length, ty) = (Argument::Int(along.length()?), view.float_type()?);
+        let y = vector(view, &view.written, along.var)?;
+        match (view.update, view.terms()?) {
+            (Some(ReductionOp::FMul), [term]) if !term.factors.iter().any(|f| view.moves(f)) => {
+                Some(cblas(view, "scal")?.with([length, view.scale(term, ty)?]).with(y))
+            }
+            (None, _) => {
+                let [term] = view.added()?[..] else { return None };
+                // BLAS wants its operands apart.
+                let x = only_moving(view, term).filter(|x| **x != view.written)?;
+                let x = vector(view, x, along.var)?;
+                Some(cblas(view, "axpy")?.with([length, view.scale(term, ty)?]).with(x).with(y))
+            }
+            _ => None,
+        }
     }
 }
 

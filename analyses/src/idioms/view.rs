@@ -2,8 +2,8 @@
 
 use super::subscripts;
 use loop_tree::{
-    Affine, ArrayId, BinaryOp, Constant, Intrinsic, Kernel, LoopHeader, OpId, OpKind, Privates, ReductionOp,
-    ScalarType, Statement, StmtFlags, StmtId, VarId, occurrences,
+    Affine, Around, ArrayId, BinaryOp, Constant, Green, Intrinsic, Kernel, LoopHeader, LoopKind, Node, OpId,
+    OpKind, Path, Privates, Red, ReductionOp, ScalarType, Statement, StmtFlags, StmtId, VarId, occurrences,
 };
 
 /// Factors and terms beyond which nothing is an idiom.
@@ -67,6 +67,16 @@ pub struct Term {
     pub negative: bool,
     /// What is multiplied.
     pub factors: Vec<Factor>,
+}
+
+impl Along {
+    /// Iterations, where each bound is one expression and no value is left out; not positive where there are none.
+    pub fn length(&self) -> Option<Affine> {
+        match (&self.lower[..], &self.upper[..], self.step) {
+            ([lower], [upper], 1) => Some(upper - lower).filter(Affine::is_exact),
+            _ => None,
+        }
+    }
 }
 
 impl Element {
@@ -187,7 +197,7 @@ pub(super) fn of_kernel(kernel: &Kernel) -> Vec<View<'_>> {
         // A statement under a condition is none of these.
         let plain = statement.flags == StmtFlags::empty()
             && statement.ops.iter().all(|op| op.mask.is_none())
-            && !occurrence.around.iter().any(|a| matches!(a, loop_tree::Around::Guard(_)))
+            && !occurrence.around.iter().any(|a| matches!(a, Around::Guard(_)))
             && headers.iter().all(|h| !h.lower().is_empty());
         if !plain || headers.is_empty() {
             continue;
@@ -198,7 +208,7 @@ pub(super) fn of_kernel(kernel: &Kernel) -> Vec<View<'_>> {
             upper: h.upper().to_vec(),
             step: h.step,
         });
-        let reader = Reader { privates: &privates, statement };
+        let reader = Reader { privates: &privates, statement, resolve: &Affine::clone };
         let loops: Vec<Along> = loops.collect();
         for op in &statement.ops {
             let OpKind::Store(access, value) = op.kind else { continue };
@@ -211,10 +221,72 @@ pub(super) fn of_kernel(kernel: &Kernel) -> Vec<View<'_>> {
     views
 }
 
+/// The view of the only store in the loop at a path, under that loop and those inside; why there is none. Scalars are what they are: places
+/// of the program, or the nest's own.
+pub(super) fn at<'k>(kernel: &'k Kernel, root: &Green, path: &Path) -> Result<View<'k>, &'static str> {
+    let node = root.at(path).ok_or("nothing is there")?;
+    if node.summary().leaves != 1 {
+        return Err("it does not hold just one statement");
+    }
+    if let Some(why) = in_the_way(root, path) {
+        return Err(why);
+    }
+    let all = occurrences(root);
+    let occurrence = all.iter().find(|o| path.contains(&o.path)).ok_or("it holds no statement")?;
+    let statement = kernel.statement(occurrence.statement);
+    let mut loops = Vec::new();
+    for (at, around) in occurrence.around.iter().enumerate().skip(path.0.len()) {
+        match around {
+            Around::Loop(h) if !h.lower().is_empty() => {
+                let resolved = |list: &[Affine]| list.iter().map(|e| occurrence.resolve_at(e, at)).collect();
+                let (lower, upper) = (resolved(h.lower()), resolved(h.upper()));
+                loops.push(Along { var: h.var, lower, upper, step: h.step });
+            }
+            Around::Let(..) => {}
+            _ => return Err("it holds more than loops around a statement"),
+        }
+    }
+    let plain = statement.flags == StmtFlags::empty() && statement.ops.iter().all(|op| op.mask.is_none());
+    let mut stores = statement.ops.iter().filter(|op| op.kind.is_store());
+    let (Some(op), None) = (stores.next(), stores.next()) else {
+        return Err("it does not store one element");
+    };
+    let OpKind::Store(access, value) = op.kind else { return Err("data names what it stores") };
+    if !plain {
+        return Err("it does more than load, compute and store");
+    }
+    let resolve = |e: &Affine| occurrence.resolve_at(e, occurrence.around.len());
+    let reader = Reader { privates: &Privates::default(), statement, resolve: &resolve };
+    let written = reader.element(access.index()).ok_or("it is not known what it stores")?;
+    let (update, terms) = reader.stored(&written, value);
+    let loads = statement.ops.iter().all(|op| match op.kind.access() {
+        Some(a) => op.ty == kernel.array(statement.access(a).array).element,
+        None => true,
+    });
+    match loads {
+        true => Ok(View { kernel, statement: occurrence.statement, loops, written, update, terms }),
+        false => Err("it reads elements as of another type"),
+    }
+}
+
+/// Whether something around a path keeps a call from standing there.
+fn in_the_way(root: &Green, path: &Path) -> Option<&'static str> {
+    let here = Red::at(root, path)?;
+    here.around().iter().find_map(|(node, _)| match node.node() {
+        Node::Alloc(..) => Some("a buffer is around it"),
+        Node::Loop(header, _) if header.kind != LoopKind::Sequential => {
+            Some("a loop around it is marked, too")
+        }
+        _ => None,
+    })
+}
+
 /// Reads operations of one statement as sums of products.
 struct Reader<'a> {
     privates: &'a Privates,
     statement: &'a Statement,
+    /// Subscripts of instances in variables of the tree.
+    resolve: &'a dyn Fn(&Affine) -> Affine,
 }
 
 impl Reader<'_> {
@@ -222,7 +294,8 @@ impl Reader<'_> {
         let access = &self.statement.accesses[access];
         let own =
             self.privates.variables(access.array).map(|list| list.iter().map(|v| Affine::var(*v)).collect());
-        Some(Element { array: access.array, subscripts: own.or_else(|| access.subscripts.clone())? })
+        let resolved = || Some(access.subscripts.as_ref()?.iter().map(self.resolve).collect());
+        Some(Element { array: access.array, subscripts: own.or_else(resolved)? })
     }
 
     /// The operator of an update that is no sum, and the terms.
@@ -303,7 +376,7 @@ impl Reader<'_> {
                 return self.multiply(list[0], term);
             }
             OpKind::Const(c) => term.factors.push(Factor::Constant(*c)),
-            OpKind::Affine(e) => term.factors.push(Factor::Affine(e.clone())),
+            OpKind::Affine(e) => term.factors.push(Factor::Affine((self.resolve)(e))),
             OpKind::Load(access) => term.factors.push(Factor::Element(self.element(access.index())?)),
             _ => {
                 let mut elements = Vec::new();

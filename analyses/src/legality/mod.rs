@@ -5,7 +5,8 @@
 //! 1. *Coverage*: every statement instance is executed exactly once, under the same predicates; more often, or never, only
 //!    where all that it writes goes to buffers.
 //! 2. *Order*: every dependence keeps its direction, but for those on arrays all of whose values stay in buffers.
-//! 3. *Marks*: a loop marked parallel carries no dependence; the lanes of a vector loop keep them in lock step.
+//! 3. *Marks*: a loop marked parallel carries no dependence; the lanes of a vector loop keep them in lock step; for a loop marked for a
+//!    library there is a function that does the same.
 //! 4. *Storage*: every read finds its value, through the buffers of the tree; and one slot does for each element of a private
 //!    scalar that is in no buffer.
 //!
@@ -18,6 +19,7 @@ mod buffers;
 mod coverage;
 mod inverse;
 mod lanes;
+mod library;
 mod order;
 mod storage;
 mod threads;
@@ -28,6 +30,7 @@ pub use witness::{
 };
 
 use crate::dependences::{AnalysisError, Component, DependenceKind, DependenceSet, Dependences};
+use crate::idioms::Idioms;
 use crate::isl::{DEFAULT_QUOTA, IslError};
 use crate::mutation::{self, Rule};
 use crate::places::{Place, Unsupported, places};
@@ -148,6 +151,8 @@ pub struct Oracle {
     privates: Privates,
     context: System,
     solver: Solver,
+    /// What marked loops are known as.
+    idioms: Arc<Idioms>,
     /// Budget per tree.
     work: Cell<u64>,
     checks: Vec<order::Check>,
@@ -198,6 +203,7 @@ impl Oracle {
             set,
             context,
             solver,
+            idioms: Arc::new(Idioms::standard()),
             work: Cell::new(options.work),
             checks,
             flows,
@@ -208,6 +214,11 @@ impl Oracle {
         };
         oracle.orders().trust(&mut oracle.memo.borrow_mut().orders, &oracle.original);
         Ok(oracle)
+    }
+
+    /// The same with other idioms, and libraries that may be called.
+    pub fn with_idioms(self, idioms: Arc<Idioms>) -> Oracle {
+        Oracle { idioms, ..self }
     }
 
     /// The kernel.
@@ -265,7 +276,9 @@ impl Oracle {
         lanes::check(self, &rolled, &rolled_places)?;
         threads::check(self, &rolled, &rolled_places)?;
         self.solver.set_budget(self.work.get());
+        let called = library::check(self, root)?;
         let (mut judged, carried) = self.judge_places(&rolled, &rolled_places, with_facts)?;
+        judged.conditions.extend(called);
         if root.summary().has_storage_or_versions {
             buffers::judge(self, &rolled_places, &mut judged).map_err(|witness| match witness {
                 Witness::Unsupported(Unsupported::Buffer { path, why }) => {
@@ -329,10 +342,11 @@ impl Oracle {
                         let (shared, _) = a.shared(b);
                         for level in 0..shared {
                             let path = || Path(a.path.0[..a.loops[level].depth].into());
-                            let marked =
-                                a.loops[level].kind != LoopKind::Sequential && !mutation::off(Rule::Marks);
+                            let kind = a.loops[level].kind;
+                            let marked = matches!(kind, LoopKind::Parallel | LoopKind::Vector)
+                                && !mutation::off(Rule::Marks);
                             let answer = match marked {
-                                true if a.loops[level].kind == LoopKind::Vector => {
+                                true if kind == LoopKind::Vector => {
                                     // What lanes in lock step keep may be carried all the same.
                                     carried.push(CarriedBy { path: path(), check: None });
                                     self.broken_in_lanes(&mut memo, index, a, b, level)?

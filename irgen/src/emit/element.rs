@@ -35,6 +35,13 @@ pub(super) struct Tag<'m> {
     pub(super) origin: Option<Inst<'m>>,
 }
 
+impl<'m> Element<'m> {
+    /// The address, of the first lane.
+    pub(super) fn pointer(&self) -> Value<'m> {
+        self.pointer
+    }
+}
+
 impl<'m> Emitter<'m, '_> {
     /// The elements that `at` finds the address and alignment of, for the first lane by its number or for any at which the vector
     /// loop's variable is. `step`: how many elements lie between those of two lanes, if always as many.

@@ -7,7 +7,7 @@ use super::scopes::Scopes;
 use super::slots::Slots;
 use super::{Base, EmitError, Emitter, conditions};
 use crate::llvm::{Builder, Context, Module};
-use loop_tree::{ArrayId, Green, Kernel, ParamId, Path, RuntimeCondition, Storage};
+use loop_tree::{ArrayId, Calls, Green, Kernel, ParamId, Path, RuntimeCondition, Storage};
 use std::collections::BTreeSet;
 
 /// What an argument of an emitted function means.
@@ -27,11 +27,12 @@ pub fn function_parameters(kernel: &Kernel) -> Vec<FunctionParameter> {
 }
 
 /// A module with one function `name(i64 params..., ptr arrays...) -> i1` that executes the tree and returns true, or does
-/// nothing and returns false where the kernel's assumptions or the conditions do not hold. `threads` as for
+/// nothing and returns false where the kernel's assumptions or the conditions do not hold. `threads` and `calls` as for
 /// [`emit_region`](super::emit_region).
 ///
 /// # Errors
 /// Where the tree cannot be emitted.
+#[allow(clippy::too_many_arguments)]
 pub fn emit_function<'c>(
     context: &'c Context,
     name: &str,
@@ -40,6 +41,7 @@ pub fn emit_function<'c>(
     conditions: &[RuntimeCondition],
     parallel: &BTreeSet<Path>,
     threads: u32,
+    calls: &Calls,
 ) -> Result<Module<'c>, EmitError> {
     let module = context.module(name);
     {
@@ -79,6 +81,7 @@ pub fn emit_function<'c>(
             location: None,
             scopes: Scopes::new(&module, kernel, &conditions, &vec![false; kernel.arrays.len()], &buffers),
             parallel,
+            calls,
             groups: Vec::new(),
             memory: Memory::default(),
             scope: Scope::default(),

@@ -21,6 +21,11 @@ impl<'m> Emitter<'m, '_> {
                 Ok(())
             }
             Node::Loop(header, body) if header.kind == LoopKind::Vector => self.vector_loop(header, body),
+            Node::Loop(header, _) if header.kind == LoopKind::Library => {
+                let call = self.calls.get(&self.path);
+                let what = "a loop that is marked for a library, without a call";
+                self.library_call(call.ok_or(EmitError::Unsupported { what })?)
+            }
             Node::Loop(header, body) if self.is_shared(header) => self.shared_loop(header, body),
             Node::Loop(header, body) => self.emit_loop(header, body),
             Node::Let(var, value, body) => {

@@ -10,7 +10,7 @@ use super::{Base, EmitError, Emitter, conditions, gathers};
 use crate::lift::{ArrayBinding, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
-use loop_tree::{Affine, ArrayId, Atom, Green, ParamId, Path, RuntimeCondition};
+use loop_tree::{Affine, ArrayId, Atom, Calls, Green, ParamId, Path, RuntimeCondition};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -24,7 +24,8 @@ pub struct Emitted {
 /// Emits `root`, a variant of the region's kernel that is valid under `conditions`, beside the original code.
 ///
 /// `parallel` names the loops of `root` that carry no dependence under these conditions. Loops that are marked parallel are shared
-/// between as many `threads` at most; with more than one the module needs an OpenMP runtime when it is linked. The region's IR must be as
+/// between as many `threads` at most; with more than one the module needs an OpenMP runtime when it is linked. `calls` are those in the
+/// place of loops that are marked for a library. The region's IR must be as
 /// lifting left it; regions of one function may be emitted one after the other.
 ///
 /// # Errors
@@ -36,6 +37,7 @@ pub fn emit_region<'m>(
     conditions: &[RuntimeCondition],
     parallel: &BTreeSet<Path>,
     threads: u32,
+    calls: &Calls,
 ) -> Result<Emitted, EmitError> {
     let kernel = &*region.kernel;
     let conditions = conditions::checked(kernel, conditions);
@@ -67,6 +69,7 @@ pub fn emit_region<'m>(
         location,
         scopes: Scopes::new(module, kernel, &conditions, &moving_arrays(region), &buffers),
         parallel,
+        calls,
         groups: Vec::new(),
         memory: Memory::default(),
         scope: Scope::default(),

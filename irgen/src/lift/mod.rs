@@ -47,6 +47,7 @@ pub use closed_forms::{
     AffineRecurrences, CLOSED_FORMS, ClosedFormsSource, FunctionForms, Nothing, ScalarEvolution,
     closed_forms_by_name,
 };
+pub use hints::{Wish, wishes_of};
 pub use options::LiftOptions;
 pub use owned::OwnedGlobals;
 

@@ -74,7 +74,16 @@ pub fn emit(text: &str, variant: bool, parallel_loops: &[&[u32]]) -> Result<Stri
     let program = text::parse(text).unwrap();
     let root = if variant { program.tree() } else { &program.kernel.original };
     let context = Context::new();
-    let module = emit_function(&context, "kernel", &program.kernel, root, &[], &parallel(parallel_loops), 1)?;
+    let module = emit_function(
+        &context,
+        "kernel",
+        &program.kernel,
+        root,
+        &[],
+        &parallel(parallel_loops),
+        1,
+        &Default::default(),
+    )?;
     module.verify().unwrap();
     Ok(module.to_string())
 }
@@ -113,8 +122,17 @@ impl Compiled {
         threads: u32,
     ) -> Self {
         let context = Context::new();
-        let mut module =
-            emit_function(&context, "kernel", kernel, root, conditions, parallel, threads).unwrap();
+        let mut module = emit_function(
+            &context,
+            "kernel",
+            kernel,
+            root,
+            conditions,
+            parallel,
+            threads,
+            &Default::default(),
+        )
+        .unwrap();
         let level = if passes.is_some() { OptLevel::Aggressive } else { OptLevel::None };
         let target = TargetMachine::host(level, CodeModel::Jit).unwrap();
         module.set_target(&target);

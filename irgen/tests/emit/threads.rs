@@ -28,8 +28,17 @@ fn same(nest: &str, params: &[&[i64]], variant: &str) {
 fn emitted(nest: &str, variant: &str, threads: u32) -> String {
     let p = program(nest, variant);
     let context = Context::new();
-    let module =
-        emit_function(&context, "kernel", &p.kernel, p.tree(), &[], &Default::default(), threads).unwrap();
+    let module = emit_function(
+        &context,
+        "kernel",
+        &p.kernel,
+        p.tree(),
+        &[],
+        &Default::default(),
+        threads,
+        &Default::default(),
+    )
+    .unwrap();
     module.verify().unwrap();
     module.to_string()
 }

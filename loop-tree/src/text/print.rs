@@ -165,6 +165,7 @@ impl<'k> Names<'k> {
             LoopKind::Sequential => "",
             LoopKind::Parallel => "parallel ",
             LoopKind::Vector => "vector ",
+            LoopKind::Library => "library ",
         };
         let var = self.var(h.var);
         match &h.bounds {

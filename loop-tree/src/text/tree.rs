@@ -111,6 +111,8 @@ impl Parser {
             LoopKind::Parallel
         } else if self.eat_word("vector") {
             LoopKind::Vector
+        } else if self.eat_word("library") {
+            LoopKind::Library
         } else {
             LoopKind::Sequential
         };

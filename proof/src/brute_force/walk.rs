@@ -323,7 +323,7 @@ impl Walk<'_> {
                     to = to.min(self.eval(e)?);
                 }
                 match header.kind {
-                    LoopKind::Sequential => false,
+                    LoopKind::Sequential | LoopKind::Library => false,
                     LoopKind::Parallel => self.result.parallel.insert(self.path.clone()),
                     LoopKind::Vector => self.result.vector.insert(self.path.clone()),
                 };

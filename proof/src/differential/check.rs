@@ -8,6 +8,7 @@ use super::plan::{Choice, PlanTally, PlannedRegion, plan};
 use crate::c_programs::{Fitted, shrink, text};
 use crate::legality::has_buffers;
 use crate::soak::{add_counts, processor_micros};
+use analyses::idioms::Idioms;
 use fastrand::Rng;
 use irgen::emit::emit_region;
 use irgen::lift::{LiftOptions, OwnedGlobals, canonicalise, lift_function_with};
@@ -237,8 +238,17 @@ fn emit(
             return Err("lifting the same function again gives another kernel".to_owned());
         }
         let Some(choice) = choice(planned, number) else { continue };
-        emit_region(module, region, &choice.root, &choice.conditions, &choice.parallel, choice.threads)
-            .map_err(|e| e.to_string())?;
+        let calls = Idioms::standard().calls(&region.kernel, &choice.root);
+        emit_region(
+            module,
+            region,
+            &choice.root,
+            &choice.conditions,
+            &choice.parallel,
+            choice.threads,
+            &calls,
+        )
+        .map_err(|e| e.to_string())?;
         replaced = true;
         reordered |= choice.root != planned.kernel.original;
         buffered |= has_buffers(&choice.root);

@@ -188,6 +188,7 @@ fn drawn(kernel: &Arc<Kernel>, dependences: &Arc<DependenceSet>, rng: &mut Rng) 
         params: optimizer.settings.parameter_values(kernel, &[]),
         dependences: dependences.clone(),
         oracle: OracleOptions { quota: QUOTA, work: WORK },
+        idioms: optimizer.idioms.clone(),
     };
     let moves = RegistryMoves { options: small_moves(), ..optimizer.moves() };
     let explorer = Explorer {

@@ -2,6 +2,7 @@
 
 use super::batch::{BatchError, front_end};
 use analyses::dependences::Polyhedral;
+use analyses::idioms::Idioms;
 use analyses::{Oracle, OracleOptions, Verdict};
 use irgen::emit::emit_region;
 use irgen::lift::{canonicalise, lift_function};
@@ -55,7 +56,8 @@ pub fn show(file: &Path, before: &str, recipe: &str) -> Result<String, BatchErro
         };
         let _ = writeln!(out, "; verdict {verdict:?}, parallel {parallel:?}");
         let Some(conditions) = verdict.conditions() else { continue };
-        if let Err(error) = emit_region(&module, region, &root, conditions, &parallel, 1) {
+        let calls = Idioms::standard().calls(&region.kernel, &root);
+        if let Err(error) = emit_region(&module, region, &root, conditions, &parallel, 1, &calls) {
             let _ = writeln!(out, "; emission: {error}");
         }
     }

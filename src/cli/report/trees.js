@@ -17,7 +17,7 @@ const parseTree = (text) => {
 };
 const nodesOf = (node) => node.children.flatMap((child) => [child, ...nodesOf(child)]);
 // The loop's variable, where it is a loop.
-const variable = (text) => (text.match(/^(?:parallel |vector )?(?:for|loop|let) (\S+)/) || [])[1];
+const variable = (text) => (text.match(/^(?:parallel |vector |library )?(?:for|loop|let) (\S+)/) || [])[1];
 const chain = (node) => (node.parent ? `${chain(node.parent)}\n${node.text}` : "");
 
 const STATES = {

@@ -2,6 +2,7 @@
 
 use crate::explore::expand::Engine;
 use crate::explore::variant::Variant;
+use analyses::idioms::Idioms;
 use cost_model::Target;
 use loop_tree::{Green, Kernel};
 use std::sync::Arc;
@@ -36,6 +37,11 @@ impl<'d, 'e, 'a> Desk<'d, 'e, 'a> {
     /// What is computed.
     pub fn kernel(&self) -> Arc<Kernel> {
         self.engine.kernel()
+    }
+
+    /// What nests are known as, and which libraries may be called for them.
+    pub fn idioms(&self) -> &Idioms {
+        self.engine.idioms()
     }
 
     /// The machine, where sizes follow from it.

@@ -13,6 +13,7 @@
 //! Keeps the statement instances; their order is no longer promised. The iterations of a vector loop are lanes, in lock step:
 //! it needs a constant number of them, which `vectorize` sees to. Those of a parallel loop are shared between threads, as many as
 //! `--threads` allows: with one they run in order.
+//! A loop marked for a library is done by one call, where it is known as something that a function of the C library or of `--library` computes.
 //! Applies to every loop with affine bounds.
 
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
@@ -31,8 +32,12 @@ pub struct Mark {
 /// Iterations of a loop whose iterations could be lanes.
 const MOST_LANES: i64 = 16;
 
-const KINDS: [(LoopKind, &str); 3] =
-    [(LoopKind::Sequential, "sequential"), (LoopKind::Parallel, "parallel"), (LoopKind::Vector, "vector")];
+const KINDS: [(LoopKind, &str); 4] = [
+    (LoopKind::Sequential, "sequential"),
+    (LoopKind::Parallel, "parallel"),
+    (LoopKind::Vector, "vector"),
+    (LoopKind::Library, "library"),
+];
 
 impl Transform for Mark {
     fn name(&self) -> &'static str {
@@ -50,7 +55,8 @@ impl Mark {
     pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
         let kind = KINDS.iter().find(|(_, word)| arguments.flag(word)).map(|(kind, _)| *kind);
-        let kind = kind.ok_or_else(|| arguments.error("`mark` needs parallel, vector or sequential"))?;
+        let kind =
+            kind.ok_or_else(|| arguments.error("`mark` needs parallel, vector, library or sequential"))?;
         arguments.finish()?;
         Ok(Mark { target, kind })
     }

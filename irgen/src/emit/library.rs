@@ -1,0 +1,95 @@
+//! Calls of library functions in the place of nests.
+
+use super::arith::Known;
+use super::element::Tag;
+use super::ranges::Range;
+use super::{EmitError, Emitter};
+use crate::llvm::{FastMath, Function, Opcode, PoisonFlags, Type, Value};
+use loop_tree::{Affine, Argument, ArrayId, Call, Condition, Constraint, Returned};
+
+impl<'m> Emitter<'m, '_> {
+    /// The call, where there is something to do.
+    pub(super) fn library_call(&mut self, call: &Call) -> Result<(), EmitError> {
+        let one = |length: &Affine| Constraint::ge(length.clone(), Affine::constant(1));
+        let test = self.condition(&Condition::all(call.lengths.iter().map(one).collect()))?;
+        self.only_where(test, |e| e.called(call))
+    }
+
+    fn called(&mut self, call: &Call) -> Result<(), EmitError> {
+        let mut values = Vec::with_capacity(call.arguments.len());
+        for argument in &call.arguments {
+            values.push(self.argument(argument)?);
+        }
+        let context = self.module.context();
+        let returned = match &call.returns {
+            Returned::Nothing => context.void(),
+            Returned::Pointer => context.ptr(),
+            Returned::Added(array, _) => self.ty(self.kernel.array(*array).element)?,
+        };
+        let function = self.library_function(&call.function, returned, &values)?;
+        let result = self.builder.call(function, &values, "")?;
+        if let Returned::Added(array, subscripts) = &call.returns {
+            let (ty, tag) = (self.kernel.array(*array).element, tag(*array));
+            let element = self.in_array(*array, subscripts, None)?;
+            let before = self.load_from(&element, ty, tag)?;
+            let sum = self.builder.float(Opcode::FAdd, before, result.value(), FastMath::empty(), "")?;
+            self.store_to(&element, ty, sum, tag)?;
+        }
+        Ok(())
+    }
+
+    fn argument(&mut self, argument: &Argument) -> Result<Value<'m>, EmitError> {
+        let int = self.module.context().i32();
+        Ok(match argument {
+            Argument::Pointer(array, subscripts) => self.in_array(*array, subscripts, None)?.pointer(),
+            Argument::Size(factors) => {
+                let mut product = Known { value: self.int(1)?, range: Some(Range::point(1)) };
+                for factor in factors {
+                    product = self.mul(product, self.known(factor)?)?;
+                }
+                product.value
+            }
+            Argument::Int(e) => {
+                let value = self.known(e)?.value;
+                self.builder.cast(Opcode::Trunc, value, int, PoisonFlags::empty(), "")?
+            }
+            Argument::Word(_, value) => int.const_int((*value).into())?,
+            Argument::Number(c) => self.ty(c.ty)?.const_fp(c.bits.into())?,
+            Argument::Value { array, subscripts, negative } => {
+                let ty = self.kernel.array(*array).element;
+                let element = self.in_array(*array, subscripts, None)?;
+                let value = self.load_from(&element, ty, tag(*array))?;
+                match negative {
+                    true => self.builder.fneg(value, FastMath::empty(), "")?,
+                    false => value,
+                }
+            }
+        })
+    }
+
+    /// The function of the module, declared if it is not.
+    fn library_function(
+        &self,
+        name: &str,
+        returned: Type<'m>,
+        arguments: &[Value<'m>],
+    ) -> Result<Function<'m>, EmitError> {
+        let types: Vec<Type<'m>> = arguments.iter().map(|v| v.ty()).collect();
+        let ty = returned.function(&types)?;
+        match self.module.function(name) {
+            Some(known) if known.function_type() == ty => Ok(known),
+            Some(_) => Err(EmitError::Unsupported {
+                what: "a library's function that the module declares otherwise",
+            }),
+            None => {
+                let function = self.module.add_function(name, ty)?;
+                function.set_nounwind();
+                Ok(function)
+            }
+        }
+    }
+}
+
+fn tag<'m>(array: ArrayId) -> Tag<'m> {
+    Tag { array, frame: None, origin: None }
+}

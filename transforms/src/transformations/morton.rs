@@ -1,0 +1,104 @@
+//! Morton: the tiles of a band in Z order, blocks within blocks, each twice as long.
+//! Elsewhere: Z order, recursive blocking; cache-oblivious order.
+//!
+//! ```lt before
+//! for i in 0..16 { for j in 0..16 { S(i, j) } }
+//! ```
+//! ```recipe
+//! morton(i, j; 4, 8)
+//! ```
+//! ```lt after
+//! for t0 in 0..2 { for t1 in 0..2 {
+//!   for t2 in 0..2 { for t3 in 0..2 {
+//!     for i in 8*t0 + 4*t2..8*t0 + 4*t2 + 4 { for j in 8*t1 + 4*t3..8*t1 + 4*t3 + 4 { S(i, j) } }
+//!   } }
+//! } }
+//! ```
+//! Keeps the set of statement instances; changes their order.
+//! Applies to what `tile` applies to: it is tiles of tiles, from the largest block down to the smallest tile. Beyond the largest block
+//! the order is that of the loops; whatever the cache, blocks of one of the sizes fit.
+
+use super::Tile;
+use crate::loop_ref::list;
+use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use loop_tree::Green;
+use std::fmt;
+
+/// Orders the tiles of a band along a curve that fills space.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Morton {
+    /// The loops of the band, outermost first.
+    pub band: Vec<LoopRef>,
+    /// Iterations of each loop per tile.
+    pub tile: i64,
+    /// The same of the largest block: the tile's, doubled at least once.
+    pub block: i64,
+}
+
+impl Morton {
+    /// Blocks from the largest on, down to the tile; `None` where doubling the tile does not lead to the block.
+    fn levels(&self) -> Option<Vec<i64>> {
+        let factor = (self.tile > 0 && self.block % self.tile == 0).then(|| self.block / self.tile)?;
+        let doubled = u64::try_from(factor).ok().filter(|f| f.is_power_of_two() && *f > 1)?;
+        Some((0..=doubled.trailing_zeros()).rev().map(|level| self.tile << level).collect())
+    }
+}
+
+impl Transform for Morton {
+    fn name(&self) -> &'static str {
+        "morton"
+    }
+
+    fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
+        let Some(levels) = self.levels() else {
+            let loops = self.band.iter().filter_map(|l| Some(cx.site(l).ok()?.path)).collect();
+            let message = format!("{} is not {} doubled once or more", self.block, self.tile);
+            return Err(Refusal { code: "sizes", loops, message, help: None });
+        };
+        let sizes = levels.into_iter().map(|size| vec![size; self.band.len()]).collect();
+        Tile { band: self.band.clone(), sizes, full: false }.rewrite(cx)
+    }
+}
+
+impl Morton {
+    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+        let band = arguments.loops(1..=8)?;
+        let sizes = arguments.integers().unwrap_or_default();
+        let [tile, block] = sizes[..] else {
+            return Err(arguments.error("`morton` needs the size of a tile and that of the largest block"));
+        };
+        arguments.finish()?;
+        Ok(Morton { band, tile, block })
+    }
+
+    /// None: which order of tiles pays is a question of sizes that `tile` asks first.
+    pub(crate) fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+        Vec::new()
+    }
+}
+
+impl fmt::Display for Morton {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "morton(")?;
+        list(f, &self.band)?;
+        write!(f, "; {}, {})", self.tile, self.block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::*;
+
+    #[test]
+    fn blocks_are_doubled_tiles() {
+        let k = kernel(&[("S", "i j")]);
+        let nest = "for i in 0..16 { for j in 0..16 { S } }";
+        let blocks = "for a in 0..2 { for b in 0..2 { for c in 0..2 { for d in 0..2 {
+            for i in 8*a + 4*c..8*a + 4*c + 4 { for j in 8*b + 4*d..8*b + 4*d + 4 { S } } } } } }";
+        check(&k, nest, "morton(i, j; 4, 8)", blocks);
+        for wrong in ["morton(i, j; 4, 4)", "morton(i, j; 4, 12)", "morton(i, j; 0, 8)", "morton(i, j; 8, 4)"]
+        {
+            refuse(&k, nest, wrong, "sizes");
+        }
+    }
+}
