@@ -3,7 +3,7 @@
 //! Matrix products, dot products, copies, scans and the like are recognised by operations and accesses: a [`View`] of one store of a statement
 //! under some loops says which element is written, and what from, as a sum of products; in which order the program names or
 //! nests its loops does not matter. Where a function of a library computes the same, the idiom says how it is called
-//! ([`Call`]).
+//! ([`Call`](loop_tree::Call)).
 //!
 //! An idiom of one's own is one more [`Idiom`] in the list:
 //!
