@@ -37,6 +37,8 @@ pub(crate) struct Body {
     pub hoisted: f64,
     /// Accumulators kept in registers.
     pub accumulators: usize,
+    /// Updates of values for which there is no register: each goes to the stack and comes back.
+    pub spilled: f64,
     /// Cycles from one iteration to the next, through the longest chain of dependent operations.
     pub chain: f64,
     /// Cycles of the longest path of dependent operations within an iteration.

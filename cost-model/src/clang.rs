@@ -107,7 +107,8 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
 }
 
 /// A loop that is unrolled completely leaves the loop around it as the innermost one: what is stored to the same places in all
-/// iterations of that one stays in registers (LLVM moves loads and stores out of loops once more after it has unrolled).
+/// iterations of that one stays in registers (LLVM moves loads and stores out of loops once more after it has unrolled). It does so
+/// however many they are: those beyond the registers go to the stack and come back at every update.
 pub(crate) fn keep(b: &mut Body, program: &Lowered<'_>, index: usize, plan: &Plan, target: &dyn Target) {
     let l = &program.loops[index];
     let Some(around) = l.parent.map(|p| &program.loops[p]).filter(|_| plan.unrolled) else { return };
@@ -115,12 +116,22 @@ pub(crate) fn keep(b: &mut Body, program: &Lowered<'_>, index: usize, plan: &Pla
         return;
     }
     let kept = body(program, &l.leaves, Some(around.depth), None, true, target).accumulators;
-    let registers = kept as f64 * (l.trip / plan.lanes()).ceil();
-    if registers <= f64::from(target.vector_registers()) - TEMPORARIES as f64 {
-        for stored in b.stores.split_off(b.stores.len().saturating_sub(kept)) {
-            if let Some(loaded) = b.loads.iter().rposition(|stride| *stride == stored) {
-                b.loads.remove(loaded);
-            }
+    let places = b.stores.len();
+    let first = places.saturating_sub(kept);
+    // Lanes that are spread in memory are stored one by one.
+    let together = |stride: &Stride| matches!(stride, Stride::Unit(_));
+    if plan.lanes() > 1.0 && !b.stores[first..].iter().all(together) {
+        return;
+    }
+    let writes = l.leaves.iter().flat_map(|leaf| &program.leaves[*leaf].touches);
+    let updates = writes.filter(|t| t.write && !t.private).count() as f64 / places as f64;
+    let copies = (l.trip / plan.lanes()).ceil().max(1.0);
+    let taken = TEMPORARIES as f64 + b.invariant as f64 / updates.max(1.0);
+    let beyond = kept as f64 * copies - (f64::from(target.vector_registers()) - taken).max(0.0);
+    b.spilled = beyond.max(0.0) * updates / copies;
+    for stored in b.stores.split_off(first) {
+        if let Some(loaded) = b.loads.iter().rposition(|stride| *stride == stored) {
+            b.loads.remove(loaded);
         }
     }
 }

@@ -34,6 +34,9 @@ pub(crate) struct Footprint {
     /// Bytes of a dense run, which is repeated at this distance; zero where it is not.
     pub run: f64,
     pub period: f64,
+    /// Bytes of the widest repetition of all of that, and its distance; zero where there is none.
+    pub block: f64,
+    pub outer: f64,
     /// Such runs from references that are apart.
     pub copies: f64,
 }
@@ -113,6 +116,8 @@ impl Group {
         let mut run = self.bytes;
         let mut blocks = 1.0f64;
         let mut lattice: SmallVec<[(f64, f64); 6]> = SmallVec::new();
+        // Extent of what the widest step repeats.
+        let mut inside = self.bytes;
         for (c, n) in steps {
             if lattice.is_empty() && c <= run.max(unit) {
                 run += c * (n - 1.0);
@@ -124,6 +129,7 @@ impl Group {
                 blocks *= (last.1 + more) / last.1;
                 last.1 += more;
             } else {
+                inside = lattice.iter().fold(run, |extent, (c, n)| extent + c * (n - 1.0));
                 lattice.push((c, n));
                 blocks *= n;
             }
@@ -170,7 +176,12 @@ impl Group {
         }
         let half = (reach + spread + self.bytes) * 0.5;
         let period = lattice.first().map_or(0.0, |(stride, _)| *stride);
-        Footprint { lines, effective, low: center - half, high: center + half, run, period, copies }
+        let (block, outer) = match lattice.as_slice() {
+            [_, .., (stride, _)] => (inside, *stride),
+            _ => (0.0, 0.0),
+        };
+        let (low, high) = (center - half, center + half);
+        Footprint { lines, effective, low, high, run, period, block, outer, copies }
     }
 
     /// Sequences of lines, side by side, that the innermost loop goes through.
@@ -222,17 +233,61 @@ fn gcd(mut a: f64, mut b: f64) -> f64 {
 /// The union of footprints of one array: what overlaps counts once, unless the runs lie between each other's.
 pub(crate) struct Union {
     pub total: Footprint,
-    /// What runs like the first one cover of a period: disjoint ranges in order. Empty: not known.
-    covered: SmallVec<[(f64, f64); 4]>,
+    /// What runs like the first one cover of a period, and what blocks of them cover of the widest one.
+    runs: Covered,
+    blocks: Covered,
 }
+
+/// Disjoint ranges of a period, in order. Empty: not known.
+#[derive(Default)]
+struct Covered(SmallVec<[(f64, f64); 4]>);
 
 /// Ranges of a period that are told apart.
 const RANGES: usize = 16;
 
+impl Covered {
+    /// `length` bytes from `low` on, of a period that is counted from address zero.
+    fn ranges(low: f64, length: f64, period: f64) -> SmallVec<[(f64, f64); 4]> {
+        let begin = low.rem_euclid(period);
+        let end = begin + length.min(period);
+        match end > period {
+            true => smallvec::smallvec![(0.0, end - period), (begin, period)],
+            false => smallvec::smallvec![(begin, end)],
+        }
+    }
+
+    fn of(low: f64, length: f64, period: f64) -> Self {
+        Covered(if period > 0.0 { Self::ranges(low, length, period) } else { SmallVec::new() })
+    }
+
+    /// Adds a range; the part of it that was covered before.
+    fn add(&mut self, low: f64, length: f64, period: f64) -> f64 {
+        let ranges = Self::ranges(low, length, period);
+        let both: f64 =
+            ranges.iter().flat_map(|r| self.0.iter().map(|c| (r.1.min(c.1) - r.0.max(c.0)).max(0.0))).sum();
+        self.0.extend(ranges);
+        self.0.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.0.dedup_by(|next, last| {
+            let meets = next.0 <= last.1;
+            if meets {
+                last.1 = last.1.max(next.1);
+            }
+            meets
+        });
+        if self.0.len() > RANGES {
+            self.0.clear();
+        }
+        (both / length.max(1.0)).min(1.0)
+    }
+}
+
 impl Union {
     pub fn of(first: Footprint) -> Self {
-        let covered = if first.period > 0.0 { first.ranges() } else { SmallVec::new() };
-        Union { total: first, covered }
+        Union {
+            runs: Covered::of(first.low, first.run, first.period),
+            blocks: Covered::of(first.low, first.block, first.outer),
+            total: first,
+        }
     }
 
     /// Adds a footprint, in units of so many bytes, of which the array has at most `most`.
@@ -241,24 +296,10 @@ impl Union {
         let overlap = (total.high.min(f.high) - total.low.max(f.low)).max(0.0);
         let shortest = (total.high - total.low).min(f.high - f.low).max(1.0);
         let mut shared = (overlap / shortest).min(1.0);
-        if !self.covered.is_empty() && total.period == f.period && total.copies == f.copies {
-            let ranges = f.ranges();
-            let both: f64 = ranges
-                .iter()
-                .flat_map(|r| self.covered.iter().map(|c| (r.1.min(c.1) - r.0.max(c.0)).max(0.0)))
-                .sum();
-            shared *= (both / f.run.max(1.0)).min(1.0);
-            self.covered.extend(ranges);
-            self.covered.sort_by(|a, b| a.0.total_cmp(&b.0));
-            self.covered.dedup_by(|next, last| {
-                let meets = next.0 <= last.1;
-                if meets {
-                    last.1 = last.1.max(next.1);
-                }
-                meets
-            });
-            if self.covered.len() > RANGES {
-                self.covered.clear();
+        if !self.runs.0.is_empty() && total.period == f.period && total.copies == f.copies {
+            shared *= self.runs.add(f.low, f.run, f.period);
+            if !self.blocks.0.is_empty() && total.outer == f.outer {
+                shared *= self.blocks.add(f.low, f.block, f.outer);
             }
         } else {
             // As likely as anywhere in what was touched.
@@ -269,17 +310,5 @@ impl Union {
             .min(most.max(total.effective));
         total.low = total.low.min(f.low);
         total.high = total.high.max(f.high);
-    }
-}
-
-impl Footprint {
-    /// What the run covers of a period that is counted from address zero.
-    fn ranges(&self) -> SmallVec<[(f64, f64); 4]> {
-        let begin = self.low.rem_euclid(self.period);
-        let end = begin + self.run.min(self.period);
-        match end > self.period {
-            true => smallvec::smallvec![(0.0, end - self.period), (begin, self.period)],
-            false => smallvec::smallvec![(begin, end)],
-        }
     }
 }
