@@ -52,9 +52,14 @@ impl<V: Copy, B> Scope<V, B> {
         }
     }
 
+    /// The place of the loop that is entered next.
+    pub fn next_place(&self) -> VarId {
+        VarId(FIRST_PLACE + self.binders.len() as u32)
+    }
+
     /// A loop's variable; the result is its place.
     pub fn enter_loop(&mut self, var: VarId, value: V) -> VarId {
-        let place = VarId(FIRST_PLACE + self.binders.len() as u32);
+        let place = self.next_place();
         self.binders.push(Binder { var, value: Cell::new(value), meaning: Affine::var(place) });
         place
     }

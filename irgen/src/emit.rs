@@ -16,6 +16,7 @@ mod element;
 mod function;
 mod gathers;
 mod hints;
+mod kept;
 mod lanes;
 mod library;
 mod nest;
@@ -34,6 +35,7 @@ use crate::llvm::{Builder, Inst, LlvmError, Metadata, Module, Value};
 use arith::Known;
 use buffers::{Memory, Store};
 use emission::{Inexact, conditions, extent, ranges, scope};
+use kept::Registers;
 use lanes::Lanes;
 use loop_tree::{Calls, Green, Kernel, Path};
 use ranges::Limits;
@@ -129,6 +131,7 @@ struct Emitter<'m, 'k> {
     groups: Vec<Metadata<'m>>,
     memory: Memory<'m>,
     scope: Scope<Known<'m>, Store<'m>>,
+    registers: Registers<'m>,
     /// The vector loop around the builder's place.
     lanes: Option<Lanes<'m>>,
     path: Path,

@@ -27,6 +27,8 @@ analyses::rules! {
     MovingArrays: "scopes of arrays that move say that they never overlap",
     AllScopes: "scopes say that no arrays overlap",
     AllParallel: "all loops are annotated as parallel",
+    ElementsApart: "elements of one array with different subscripts are different ones",
+    SeenStores: "nobody looks at elements between two stores of them",
     GroupOrder: "parallel loops are annotated whatever their accesses",
     Masks: "masked operations always execute",
     PoisonMasks: "masks are combined so that poison spreads",

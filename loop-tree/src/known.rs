@@ -10,7 +10,8 @@ use crate::{Affine, Atom, Bounds, Condition, Kernel, LoopHeader, Relation, VarId
 /// Eliminations of one question, at most.
 const MOST_STEPS: u32 = 64;
 
-pub(crate) struct Known {
+/// Facts about variables and parameters at a node.
+pub struct Known {
     levels: Vec<Level>,
 }
 
@@ -32,7 +33,7 @@ struct Fact {
 
 impl Known {
     /// The kernel's context.
-    pub(crate) fn of(kernel: &Kernel) -> Known {
+    pub fn of(kernel: &Kernel) -> Known {
         let mut known = Known { levels: vec![Level::default()] };
         for c in &kernel.context {
             known.add(c.expression.clone(), c.relation);
@@ -41,7 +42,7 @@ impl Known {
     }
 
     /// Enters the body of a loop. Its bounds are over the scope around it.
-    pub(crate) fn enter_loop(&mut self, header: &LoopHeader) {
+    pub fn enter_loop(&mut self, header: &LoopHeader) {
         // Before the variable is bound, as a bound may mean an outer variable of the same name.
         let extents: Vec<Affine> = match &header.bounds {
             Bounds::Affine { lower, upper } => {
@@ -60,7 +61,7 @@ impl Known {
     }
 
     /// Enters the body of a binding.
-    pub(crate) fn enter_let(&mut self, var: VarId, value: &Affine) {
+    pub fn enter_let(&mut self, var: VarId, value: &Affine) {
         self.levels.push(Level::default());
         if !self.bind(var) {
             self.add(&Affine::var(var) - value, Relation::Zero);
@@ -68,7 +69,7 @@ impl Known {
     }
 
     /// Enters what is under a condition.
-    pub(crate) fn enter_guard(&mut self, condition: &Condition) {
+    pub fn enter_guard(&mut self, condition: &Condition) {
         self.levels.push(Level::default());
         if let [conjunction] = &condition.disjuncts[..] {
             conjunction.iter().for_each(|c| self.add(c.expression.clone(), c.relation));
@@ -76,7 +77,7 @@ impl Known {
     }
 
     /// Leaves what was entered last, each `enter` having one or two levels.
-    pub(crate) fn leave(&mut self, depth: usize) {
+    pub fn leave(&mut self, depth: usize) {
         while self.levels.len() > depth {
             let Some(level) = self.levels.pop() else { return };
             if let Some(hidden) = level.hidden {
@@ -86,7 +87,7 @@ impl Known {
     }
 
     /// To [`leave`](Self::leave) with.
-    pub(crate) fn depth(&self) -> usize {
+    pub fn depth(&self) -> usize {
         self.levels.len()
     }
 
@@ -117,8 +118,20 @@ impl Known {
     }
 
     /// Whether the expression is provably not negative here. `false` means unknown.
-    pub(crate) fn nonnegative(&self, e: &Affine) -> bool {
+    pub fn nonnegative(&self, e: &Affine) -> bool {
         self.prove(e, &mut MOST_STEPS.clone())
+    }
+
+    /// Whether two elements of an array are provably not the same one. `false` means unknown.
+    pub fn apart(&self, a: &[Affine], b: &[Affine]) -> bool {
+        let differ = |(x, y): (&Affine, &Affine)| {
+            let more = (x - y).offset(-1);
+            match more.as_constant() {
+                Some(more) => more != -1,
+                None => self.nonnegative(&more) || self.nonnegative(&(y - x).offset(-1)),
+            }
+        };
+        a.len() == b.len() && a.iter().zip(b).any(differ)
     }
 
     fn prove(&self, e: &Affine, steps: &mut u32) -> bool {
@@ -195,5 +208,30 @@ fn rounded(e: Affine) -> Affine {
         // Every coefficient is a multiple, so that no floor remains.
         Ok(g) if g > 1 => e.floor_div(g),
         _ => e,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_below_a_block_are_none_of_it() {
+        let [t, i, k, j] = [0, 1, 2, 3].map(VarId);
+        let of = |v| Affine::var(v);
+        let mut known = Known { levels: vec![Level::default()] };
+        let between = |var, lower: Affine, upper: Affine| LoopHeader::range(var, lower, upper);
+        known.enter_loop(&between(t, Affine::constant(0), Affine::param(crate::ParamId(0))));
+        known.enter_loop(&between(i, of(t).scale(8), of(t).scale(8).offset(8)));
+        let around = known.depth();
+        known.enter_loop(&between(k, of(t).scale(8).offset(8), Affine::param(crate::ParamId(1))));
+        known.enter_loop(&between(j, Affine::constant(0), of(i)));
+        assert!(known.apart(&[of(i), of(j)], &[of(k), of(j)]));
+        assert!(known.apart(&[of(i), of(j)], &[of(i), of(i)]));
+        assert!(known.apart(&[of(j), of(j)], &[of(j), of(j).offset(1)]));
+        assert!(!known.apart(&[of(j), of(j)], &[of(j), of(j)]));
+        assert!(!known.apart(&[of(i).offset(1)], &[of(k)]));
+        known.leave(around);
+        assert!(!known.apart(&[of(i)], &[of(k)]));
     }
 }

@@ -57,6 +57,7 @@ pub use kernel::{
     Access, AccessKind, AliasClass, Array, Kernel, Mask, Op, OpKind, Param, Reduction, SourceLocation,
     Statement, StmtFlags, Storage, Variable,
 };
+pub use known::Known;
 pub use occurrence::{Around, Occurrence, occurrences};
 pub use private::{PrivateElement, Privates};
 pub use red::{Path, Red, Walk};

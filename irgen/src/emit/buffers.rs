@@ -230,9 +230,11 @@ impl<'m> Emitter<'m, '_> {
         lives(self, "llvm.lifetime.start")?;
         let frame = self.scope.frames().len();
         let store = Store { pointer, path: self.path.clone(), groups: self.groups.len(), lanes };
+        self.registers.forget();
         self.scope.enter_buffer(buffer, store);
         let result = self.filled(frame, buffer, body);
         self.scope.leave_buffer();
+        self.registers.forget();
         result?;
         lives(self, "llvm.lifetime.end")
     }

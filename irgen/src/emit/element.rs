@@ -269,6 +269,17 @@ impl<'m> Emitter<'m, '_> {
         Ok(self.builder.shuffle(value, value.ty().poison()?, &mask, "")?)
     }
 
+    /// A slot in the entry block.
+    pub(super) fn spare(&mut self, ty: Type<'m>, name: &str) -> Result<Value<'m>, EmitError> {
+        let here = self.place()?;
+        let entry = here.function().entry().and_then(|entry| entry.first_inst());
+        let what = "a function without a body";
+        self.builder.position_before(entry.ok_or(EmitError::Unsupported { what })?)?;
+        let slot = self.builder.alloca(ty, None, name)?.value();
+        self.builder.position_at_end(here)?;
+        Ok(slot)
+    }
+
     /// The address, or that of some other element where no lane executes.
     fn pointer_if_any(
         &mut self,
@@ -276,14 +287,7 @@ impl<'m> Emitter<'m, '_> {
         pointer: Value<'m>,
         ty: Type<'m>,
     ) -> Result<Value<'m>, EmitError> {
-        let here = self.builder.block();
-        let unplaced = EmitError::Unsupported { what: "a builder without a place" };
-        let here = here.ok_or(unplaced)?;
-        let entry = here.function().entry().and_then(|entry| entry.first_inst());
-        let what = "a function without a body";
-        self.builder.position_before(entry.ok_or(EmitError::Unsupported { what })?)?;
-        let spare = self.builder.alloca(ty, None, "spare")?.value();
-        self.builder.position_at_end(here)?;
+        let spare = self.spare(ty, "spare")?;
         let bit = self.module.context().i1();
         let any = self.builder.intrinsic("llvm.vector.reduce.or", bit, &[mask], "")?.value();
         Ok(self.builder.select(any, pointer, spare, "")?)

@@ -1,6 +1,7 @@
 //! A kernel as a function of its own.
 
 use super::buffers::{self, Memory};
+use super::kept::Registers;
 use super::ranges::Limits;
 use super::scope::Scope;
 use super::scopes::Scopes;
@@ -85,6 +86,7 @@ pub fn emit_function<'c>(
             groups: Vec::new(),
             memory: Memory::default(),
             scope: Scope::default(),
+            registers: Registers::new(kernel, &conditions),
             lanes: None,
             path: Path::root(),
         };

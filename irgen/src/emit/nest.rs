@@ -27,7 +27,7 @@ impl<'m> Emitter<'m, '_> {
                 self.library_call(call.ok_or(EmitError::Unsupported { what })?)
             }
             Node::Loop(header, body) if self.is_shared(header) => self.shared_loop(header, body),
-            Node::Loop(header, body) => self.emit_loop(header, body),
+            Node::Loop(header, body) => self.emit_loop(node, header, body),
             Node::Let(var, value, body) => {
                 let known = self.known(value)?;
                 self.scope.enter_let(*var, value, known);
@@ -50,7 +50,13 @@ impl<'m> Emitter<'m, '_> {
                         self.builder.icmp(IntPredicate::Eq, loaded, wanted, "")?
                     }
                 };
-                self.only_where(test, |e| e.below(0, |e| e.tree(body)))
+                let known = match &**condition {
+                    GuardCondition::Affine(c) => Some(self.know_guard(c)),
+                    GuardCondition::Predicate { .. } => None,
+                };
+                let result = self.only_where(test, |e| e.below(0, |e| e.tree(body)));
+                known.into_iter().for_each(|depth| self.unknow(depth));
+                result
             }
             Node::Stmt(id, _) => self.statement(*id),
             Node::Alloc(buffer, body) => self.buffer(buffer, body),
@@ -105,17 +111,35 @@ impl<'m> Emitter<'m, '_> {
         result
     }
 
-    fn emit_loop(&mut self, header: &LoopHeader, body: &Green) -> Result<(), EmitError> {
+    fn emit_loop(&mut self, node: &Green, header: &LoopHeader, body: &Green) -> Result<(), EmitError> {
         let Bounds::Affine { lower, upper } = &header.bounds else {
             return Err(EmitError::Unsupported { what: "an unbounded loop" });
         };
-        self.count(header.var, [lower, upper], header.step, |e, place| e.iteration(header, body, place))
+        let bounds = self.resolved_bounds(header);
+        let all = |e: &mut Self| {
+            e.count(header.var, [lower, upper], header.step, |e, place| {
+                e.iteration(header, bounds, body, place)
+            })
+        };
+        let spots = self.holdable(node)?;
+        if spots.is_empty() {
+            return all(self);
+        }
+        let (first, _) = self.extreme(lower, true)?;
+        let (end, _) = self.extreme(upper, false)?;
+        let runs = self.builder.icmp(IntPredicate::Slt, first, end, "")?;
+        self.only_where(runs, |e| {
+            let held = e.hold(spots)?;
+            all(e)?;
+            e.release_held(held)
+        })
     }
 
-    /// One iteration of a loop at a place; properties of the loop.
+    /// One iteration of a loop at a place, with bounds over places; properties of the loop.
     pub(super) fn iteration(
         &mut self,
         header: &LoopHeader,
+        bounds: [Vec<Affine>; 2],
         body: &Green,
         place: VarId,
     ) -> Result<Vec<Metadata<'m>>, EmitError> {
@@ -126,7 +150,9 @@ impl<'m> Emitter<'m, '_> {
             marked && (mutation::off(Rule::GroupOrder) || self.keeps_order_within_iterations(place, body)?);
         let group = parallel.then(|| self.module.access_group());
         self.groups.extend(group);
+        let known = self.know_loop(place, bounds);
         let result = self.below(0, |e| e.tree(body));
+        self.unknow(known);
         if parallel {
             self.groups.pop();
         }

@@ -2,6 +2,7 @@
 
 use super::buffers::{self, Memory};
 use super::extent::footprints;
+use super::kept::Registers;
 use super::ranges::Limits;
 use super::scope::Scope;
 use super::scopes::Scopes;
@@ -73,6 +74,7 @@ pub fn emit_region<'m>(
         groups: Vec::new(),
         memory: Memory::default(),
         scope: Scope::default(),
+        registers: Registers::new(kernel, &conditions),
         lanes: None,
         path: Path::root(),
     };

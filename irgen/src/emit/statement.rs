@@ -168,13 +168,15 @@ impl<'m> Emitter<'m, '_> {
             OpKind::Test(c) => self.constraint(c)?,
             OpKind::Load(access) => {
                 let element = self.address(statement, *access, op, origin)?;
-                let array = statement.access(*access).array;
-                self.load_from(&element, op.ty, Tag { array, frame: self.scope.innermost(array), origin })?
+                let access = statement.access(*access);
+                let tag = Tag { array: access.array, frame: self.scope.innermost(access.array), origin };
+                let spot = self.spot(statement, access.array, access.subscripts.as_deref());
+                self.load_kept(&element, spot, op.ty, tag)?
             }
             OpKind::LoadAt(access, at) => {
                 let array = statement.access(*access).array;
                 let element = self.numbered(array, operand(values, *at)?, op, origin)?;
-                self.load_from(&element, op.ty, Tag { array, frame: None, origin })?
+                self.load_kept(&element, None, op.ty, Tag { array, frame: None, origin })?
             }
             OpKind::Store(access, value) | OpKind::StoreAt(access, _, value) => {
                 let element = match &op.kind {
@@ -184,9 +186,10 @@ impl<'m> Emitter<'m, '_> {
                     }
                     _ => self.address(statement, *access, op, origin)?,
                 };
-                let array = statement.access(*access).array;
-                let tag = Tag { array, frame: self.scope.innermost(array), origin };
-                let store = self.store_to(&element, op.ty, operand(values, *value)?, tag)?;
+                let access = statement.access(*access);
+                let tag = Tag { array: access.array, frame: self.scope.innermost(access.array), origin };
+                let spot = self.spot(statement, access.array, access.subscripts.as_deref());
+                let store = self.store_kept(&element, spot, op.ty, operand(values, *value)?, tag)?;
                 if statement.flags.contains(StmtFlags::ATOMIC_RELAXED) {
                     let what = "an atomic store of which the original is not known";
                     let ordering = origin.ok_or(EmitError::Unsupported { what })?.ordering();

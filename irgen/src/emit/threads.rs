@@ -345,7 +345,10 @@ impl<'m> Emitter<'m, '_> {
             let bounds = [from(scaled(part(number)?, step)?)?, from(scaled(part(next)?, step)?)?];
             (bounds, Known { value: step, range: Some(Range::point(header.step)) })
         };
-        self.count_between(header.var, bounds, range, step, |e, place| e.iteration(header, body, place))
+        let known = self.resolved_bounds(header);
+        self.count_between(header.var, bounds, range, step, |e, place| {
+            e.iteration(header, known, body, place)
+        })
     }
 }
 

@@ -217,6 +217,18 @@ impl<'m> Builder<'m> {
         Ok(unsafe { Inst::from_raw(LLVMBuildPhi(self.raw, ty.raw(), name.as_ptr())) })
     }
 
+    /// Takes a store from where it is and puts it here.
+    pub fn bring_store(&self, store: Inst<'m>) -> Result<()> {
+        let fits = store.opcode() == Opcode::Store && self.function == Some(store.function());
+        require(fits, "bring store", "no store of this function")?;
+        // SAFETY: an instruction of this function that nothing uses; its operands are the verifier's to check.
+        unsafe {
+            LLVMInstructionRemoveFromParent(store.raw());
+            LLVMInsertIntoBuilder(self.raw, store.raw());
+        }
+        Ok(())
+    }
+
     /// Makes room in the stack frame for `count` values, one where none is given.
     pub fn alloca(&self, ty: Type<'m>, count: Option<Value<'m>>, name: &str) -> Result<Inst<'m>> {
         require(ty.is_sized() && ty.context() == self.cx(), "alloca", "the type has no size")?;
