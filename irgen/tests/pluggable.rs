@@ -197,6 +197,43 @@ fn a_counter_used_behind_its_loop_is_not_the_counter_of_an_iteration() {
     }
 }
 
+#[test]
+fn where_the_program_ends_does_not_bound_a_loop() {
+    // ScalarEvolution counts the iterations until the first exit, which may be the end of the program: then there are none.
+    let text = |start: i32| {
+        format!(
+            "declare void @end() noreturn
+            define void @f(ptr %a) {{
+            entry:
+              br label %head
+            head:
+              %i = phi i64 [ {start}, %entry ], [ %next, %goes_on ]
+              %c = icmp slt i64 %i, 7
+              br i1 %c, label %body, label %done
+            body:
+              store double 1.0, ptr %a
+              %d = icmp slt i64 %i, 0
+              br i1 %d, label %ends, label %goes_on
+            goes_on:
+              %next = add nsw i64 %i, 1
+              br label %head
+            ends:
+              call void @end() noreturn
+              unreachable
+            done:
+              ret void
+            }}"
+        )
+    };
+    for name in CLOSED_FORMS.iter().filter(|n| **n != "none") {
+        let ends = lift_text(&text(-1), &closed_forms(name));
+        assert!(ends.regions.is_empty(), "{name}: {:?}", ends.regions);
+        let goes_on = lift_text(&text(0), &closed_forms(name));
+        let [region] = &goes_on.regions[..] else { panic!("{name}: {:?}", goes_on.remarks) };
+        assert!(region.contains("for i in 0..7 {"), "{name}: {region}");
+    }
+}
+
 fn accesses(name: &str) -> LiftOptions {
     let analysis = accesses_by_name(name).expect("a known name");
     assert_eq!(analysis.name(), name);

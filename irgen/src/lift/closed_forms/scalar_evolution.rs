@@ -12,9 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::cfg::Cfg;
 use super::super::values::{int_bits, signed_range};
-use crate::llvm::{
-    Analyses, BackedgeCount, DataLayout, LoopId, Opcode, Result, Scev, ScevKind, Type, TypeKind, Value,
-};
+use crate::llvm::{Analyses, DataLayout, LoopId, Opcode, Result, Scev, ScevKind, Type, TypeKind, Value};
 
 /// ScalarEvolution of one function.
 pub(super) struct Evolution<'a, 'm> {
@@ -112,7 +110,9 @@ impl<'m> ClosedForms<Value<'m>> for Evolution<'_, 'm> {
             .analyses
             .loop_ids()
             .find(|i| self.analyses.loop_info(*i).is_some_and(|x| x.header == header));
-        let count = id.and_then(|i| self.analyses.backedge_taken(i, BackedgeCount::Exact).ok());
+        // Of this exit alone: others end the program, and how soon must not bound the iterations.
+        let from = self.forms.cfg.blocks[l.from];
+        let count = id.and_then(|i| self.analyses.exit_count(i, from).ok());
         let count = count.filter(|c| c.is_known()).ok_or(unknown)?;
         let count = self.forms.count(count, l.test_first).ok_or("the number of iterations is not affine")?;
         let stays = |p: &Poly| self.forms.stays(p, l.id);
