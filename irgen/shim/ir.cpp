@@ -131,13 +131,14 @@ extern "C" bool lt_allocates(const CallBase *C) {
   TargetLibraryInfoImpl Impl(C->getModule()->getTargetTriple());
   TargetLibraryInfo Library(Impl, C->getFunction());
   const Function *F = C->getCalledFunction();
-  if (!F || !F->isDeclaration() || C->isNoBuiltin() || !C->hasRetAttr(Attribute::NoAlias))
+  if (!F || !F->isDeclaration() || C->isNoBuiltin())
     return false;
   LibFunc Which;
+  // Whatever the declaration says: emission, which may call it too, adds what is known of it.
   if (Library.getLibFunc(*F, Which) && Library.has(Which) &&
       (Which == LibFunc_malloc || Which == LibFunc_aligned_alloc || Which == LibFunc_memalign))
     return true;
-  if (!isAllocationFn(C, &Library) || getReallocatedOperand(C))
+  if (!C->hasRetAttr(Attribute::NoAlias) || !isAllocationFn(C, &Library) || getReallocatedOperand(C))
     return false;
   const Constant *Initial = getInitialValueOfAllocation(C, &Library, Type::getInt8Ty(C->getContext()));
   return Initial && isa<UndefValue>(Initial);

@@ -53,6 +53,35 @@ fn counted(start: &str, compare: &str, step: &str) -> (Vec<String>, Vec<&'static
     ))
 }
 
+/// Emission declares what it calls, with all that is known of it.
+#[test]
+fn what_malloc_is_does_not_depend_on_its_declaration() {
+    let kernel = |declared: &str| {
+        lift(&format!(
+            "define void @f(ptr %b) {{
+            entry:
+              %a = call ptr @malloc(i64 800)
+              br label %head
+            head:
+              %i = phi i64 [ 0, %entry ], [ %next, %head ]
+              %p = getelementptr inbounds double, ptr %a, i64 %i
+              store double 1.0, ptr %p
+              %q = getelementptr inbounds double, ptr %b, i64 %i
+              %x = load double, ptr %p
+              store double %x, ptr %q
+              %next = add nuw nsw i64 %i, 1
+              %c = icmp ult i64 %next, 100
+              br i1 %c, label %head, label %done
+            done:
+              ret void
+            }}
+            declare {declared} @malloc(i64)"
+        ))
+    };
+    check(kernel("ptr"), &["f64[?] local"]);
+    assert_eq!(kernel("ptr"), kernel("noalias ptr"));
+}
+
 fn check(found: (Vec<String>, Vec<&'static str>), parts: &[&str]) {
     let [text] = &found.0[..] else { panic!("not one region: {found:?}") };
     for part in parts {
