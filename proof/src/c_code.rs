@@ -109,6 +109,8 @@ impl Source {
         command
             .args(FLAGS)
             .args(flags)
+            // gcc before 13.3 folds parts of functions that differ in what is known of values: its bug 113907.
+            .args((compiler == "gcc").then_some("-fno-ipa-icf"))
             .args(["-shared", "-fPIC", "-o"])
             .arg(&library)
             .arg(&source)
