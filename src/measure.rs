@@ -19,11 +19,10 @@ pub(crate) use timing::spread;
 
 use emission::extent::touched;
 use inputs::Memory;
-use irgen::emit::{EmitError, FunctionParameter, emit_function, function_parameters};
+use irgen::emit::{EmitError, FunctionParameter, Variant, emit_function, function_parameters};
 use irgen::llvm::{CodeModel, Context, LlvmError, OptLevel, TargetMachine};
-use loop_tree::{Calls, Green, Kernel, Path, RuntimeCondition, ScalarType, Storage};
+use loop_tree::{Kernel, ScalarType, Storage};
 use native::Native;
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Why there are no measurements.
@@ -228,46 +227,25 @@ fn measure_modules(
     Ok(timing::measure(&compiled, &mut memory, &globals, options))
 }
 
-/// A tree to measure.
-#[derive(Clone, Debug)]
-pub struct KernelVariant<'a> {
-    /// Its name.
-    pub label: &'a str,
-    /// The tree.
-    pub root: &'a Green,
-    /// When it is valid.
-    pub conditions: &'a [RuntimeCondition],
-    /// Loops that carry no dependence under these conditions.
-    pub parallel: &'a BTreeSet<Path>,
-    /// Threads that share the iterations of loops marked parallel, at most.
-    pub threads: u32,
-    /// Calls in the place of loops that are marked for a library.
-    pub calls: &'a Calls,
-}
-
 /// Measures variants of a kernel against its original order.
 ///
 /// # Errors
 /// As [`measure_ir`]; and where the conditions of a variant do not hold for these parameters and separate arrays.
 pub fn measure_kernel(
     kernel: &Kernel,
-    variants: &[KernelVariant<'_>],
+    variants: &[(&str, Variant<'_>)],
     params: &[i64],
     options: &MeasureOptions,
 ) -> Result<Vec<Measurement>, MeasureError> {
     let setup = CallSetup { arguments: kernel_arguments(kernel, params)?, seed: 1, others: Vec::new() };
     let name = "kernel";
-    let none = BTreeSet::new();
-    let (label, root) = (ORIGINAL, &kernel.original);
-    let calls = Calls::new();
-    let original = KernelVariant { label, root, conditions: &[], parallel: &none, threads: 1, calls: &calls };
-    let original = kernel_module(name, kernel, &original)?;
+    let original = kernel_module(name, kernel, ORIGINAL, Variant::of(&kernel.original))?;
     let mut modules = Vec::with_capacity(variants.len());
-    for variant in variants {
-        modules.push(kernel_module(name, kernel, variant)?);
+    for (label, variant) in variants {
+        modules.push(kernel_module(name, kernel, label, *variant)?);
     }
-    let labelled: Vec<(&str, &[u8])> =
-        variants.iter().map(|v| v.label).zip(modules.iter().map(|m| &m[..])).collect();
+    let labels = variants.iter().map(|(label, _)| *label);
+    let labelled: Vec<(&str, &[u8])> = labels.zip(modules.iter().map(|m| &m[..])).collect();
     measure_modules(&original, name, &labelled, &setup, options, true).map_err(|error| match error {
         // The result says whether the kernel ran.
         MeasureError::Mismatch { label, array, .. } if array == inputs::RESULT => {
@@ -305,11 +283,14 @@ fn kernel_arguments(kernel: &Kernel, params: &[i64]) -> Result<Vec<ArgumentSpec>
     function_parameters(kernel).into_iter().map(argument).collect()
 }
 
-fn kernel_module(name: &str, kernel: &Kernel, variant: &KernelVariant<'_>) -> Result<Vec<u8>, MeasureError> {
+fn kernel_module(
+    name: &str,
+    kernel: &Kernel,
+    label: &str,
+    variant: Variant<'_>,
+) -> Result<Vec<u8>, MeasureError> {
     let context = Context::new();
-    let KernelVariant { label, root, conditions, parallel, threads, calls } = *variant;
-    let module = emit_function(&context, name, kernel, root, conditions, parallel, threads, calls)
-        .map_err(|e| MeasureError::emit(label, e))?;
+    let module = emit_function(&context, name, kernel, variant).map_err(|e| MeasureError::emit(label, e))?;
     let target = TargetMachine::host(OptLevel::Aggressive, CodeModel::Jit)
         .map_err(|e| MeasureError::llvm(label, e))?;
     for function in module.functions().into_iter().filter(|f| !f.is_declaration()) {

@@ -1,7 +1,7 @@
 //! Fusion for memory space: what is saved, and that the result computes the same.
 
 use looptree::driver::{Optimizer, Settings};
-use looptree::measure::{KernelVariant, MeasureOptions, measure_kernel};
+use looptree::measure::{MeasureOptions, measure_kernel};
 use looptree::memory::{Memory, Prevention};
 use looptree::tree::text;
 use std::collections::BTreeMap;
@@ -16,15 +16,7 @@ fn saved(source: &str, n: i64) -> Memory {
     let chosen = optimizer.apply("f", kernel, &memory.recipe).expect("what was proved");
     assert_eq!(chosen.root, memory.root, "{}", memory.recipe);
     let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
-    let variant = KernelVariant {
-        threads: 1,
-        label: "fused",
-        root: &chosen.root,
-        conditions: &chosen.conditions,
-        parallel: &chosen.parallel,
-        calls: &chosen.calls,
-    };
-    measure_kernel(kernel, &[variant], &[n], &options).expect("the same results");
+    measure_kernel(kernel, &[("fused", chosen.variant())], &[n], &options).expect("the same results");
     memory
 }
 

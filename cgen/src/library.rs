@@ -4,13 +4,12 @@ use crate::arith::Use;
 use crate::code::{Code, Level};
 use crate::emitter::Emitter;
 use crate::error::CgenError;
-use loop_tree::{Affine, Argument, Call, Condition, Constraint, Returned};
+use loop_tree::{Argument, Call, Returned};
 
 impl Emitter<'_> {
     /// The call, where there is something to do.
     pub(crate) fn library_call(&mut self, call: &Call) -> Result<(), CgenError> {
-        let one = |length: &Affine| Constraint::ge(length.clone(), Affine::constant(1));
-        let positive = Condition::all(call.lengths.iter().map(one).collect());
+        let positive = call.runs();
         if positive.is_always() {
             return self.called(call);
         }

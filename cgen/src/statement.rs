@@ -25,7 +25,7 @@ impl Emitter<'_> {
             return Err(self.unsupported(what));
         }
         let observed = observed(&statement);
-        let kept = self.kept_by(id, &statement);
+        let kept = self.scope.derived(self.kernel, id);
         let mut values: Values = vec![None; statement.ops.len()];
         let mut at = 0;
         while at < statement.ops.len() {
@@ -111,16 +111,6 @@ impl Emitter<'_> {
             values[index] = Some(value);
         }
         Ok(())
-    }
-
-    /// What buffers keep in the place of elements, as the statement computes it.
-    fn kept_by(&self, id: StmtId, statement: &Statement) -> Vec<Derived> {
-        let kept = |array| {
-            let frame = self.scope.innermost(array)?;
-            let by = self.scope.frames()[frame].buffer.by;
-            by.filter(|by| *by == id).and_then(|by| Derived::of(self.kernel, by, array))
-        };
-        statement.accesses.iter().filter_map(|a| kept(a.array)).collect()
     }
 
     /// What a statement computes of an element of the array.

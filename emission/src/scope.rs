@@ -4,7 +4,7 @@
 //! used at another one below it once it speaks of places only: a buffer's speak of the scope around the buffer, those of the
 //! accesses that go to it of theirs.
 
-use loop_tree::{Affine, ArrayId, Buffer, VarId};
+use loop_tree::{Affine, ArrayId, Buffer, Derived, Kernel, StmtId, VarId};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -139,6 +139,15 @@ impl<V: Copy, B> Scope<V, B> {
     /// The buffer that accesses of the array go to.
     pub fn innermost(&self, array: ArrayId) -> Option<usize> {
         self.buffer_of(array, self.frames.len())
+    }
+
+    /// What buffers keep in the place of elements that a statement reads, as it computes it.
+    pub fn derived(&self, kernel: &Kernel, id: StmtId) -> Vec<Derived> {
+        let kept = |array| {
+            let by = self.frames[self.innermost(array)?].buffer.by;
+            by.filter(|by| *by == id).and_then(|by| Derived::of(kernel, by, array))
+        };
+        kernel.statement(id).accesses.iter().filter_map(|a| kept(a.array)).collect()
     }
 
     /// Where an instance with these dims finds its element in a buffer, over places; `None` if it lacks some dim.

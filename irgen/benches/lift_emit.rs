@@ -1,10 +1,9 @@
 //! Lifting and emitting whole kernels: bitcode as clang makes it in, the original order of every region out.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use irgen::emit::emit_region;
+use irgen::emit::{Variant, emit_region};
 use irgen::lift::{canonicalise, lift_function};
 use irgen::llvm::{Context, Module};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -60,16 +59,8 @@ fn emit_all(bytes: &[u8]) -> Duration {
         let lifted = lift_function(&module, function);
         let start = Instant::now();
         for region in &lifted.regions {
-            emit_region(
-                &module,
-                region,
-                &region.kernel.original,
-                &[],
-                &BTreeSet::new(),
-                1,
-                &Default::default(),
-            )
-            .expect("the original order");
+            let original = Variant::of(&region.kernel.original);
+            emit_region(&module, region, original).expect("the original order");
         }
         time += start.elapsed();
     }

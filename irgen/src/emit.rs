@@ -26,10 +26,12 @@ mod scopes;
 mod slots;
 mod statement;
 mod threads;
+mod variant;
 
 pub use call::add_trampoline;
 pub use function::{FunctionParameter, emit_function, function_parameters};
 pub use region::{Emitted, emit_region};
+pub use variant::Variant;
 
 use crate::llvm::{Builder, Inst, LlvmError, Metadata, Module, Value};
 use arith::Known;

@@ -1,10 +1,9 @@
 //! Every region of the C kernels, emitted again in its original order: the program prints the same. So does one with buffers.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use irgen::emit::{EmitError, emit_region};
+use irgen::emit::{EmitError, Variant, emit_region};
 use irgen::lift::{canonicalise, lift_function};
 use irgen::llvm::Context;
 use loop_tree::{
@@ -38,7 +37,7 @@ fn identity(source: &Path, ir: &[u8]) -> (Vec<u8>, usize) {
         let lifted = lift_function(&module, f);
         for region in &lifted.regions {
             let root = canonical(&region.kernel, &region.kernel.original);
-            let emitted = emit_region(&module, region, &root, &[], &BTreeSet::new(), 1, &Default::default());
+            let emitted = emit_region(&module, region, Variant::of(&root));
             emitted.unwrap_or_else(|e| panic!("{} {}: {e}", source.display(), f.name()));
             count += 1;
         }
@@ -154,7 +153,7 @@ fn buffered(ir: &[u8]) -> Result<Vec<u8>, EmitError> {
         ..Buffer::scalar(arrays(true))
     };
     let root = Green::alloc(copy, Green::for_loop(header.clone(), Green::alloc(element, body.clone())));
-    emit_region(&module, region, &canonical(kernel, &root), &[], &BTreeSet::new(), 1, &Default::default())?;
+    emit_region(&module, region, Variant::of(&canonical(kernel, &root)))?;
     module.verify().unwrap_or_else(|e| panic!("{e}\n{module}"));
     Ok(module.to_bitcode())
 }
@@ -234,8 +233,7 @@ fn temporaries_of_the_function_are_contracted() {
         );
         let end = kernel.rfind('}').expect("it ends");
         let program = text::parse(&format!("{}{variant}\n}}", &kernel[..end])).expect("it is read back");
-        emit_region(&module, region, program.tree(), &[], &BTreeSet::new(), 1, &Default::default())
-            .expect("it is emitted");
+        emit_region(&module, region, Variant::of(program.tree())).expect("it is emitted");
         module.verify().unwrap_or_else(|e| panic!("{e}\n{module}"));
         let expected = output(folder.path(), "original", &source_bitcode(&ir));
         assert_eq!(expected, output(folder.path(), "contracted", &module.to_bitcode()), "{form:?}");

@@ -3,7 +3,7 @@
 //! A loop of kind [`LoopKind::Library`](crate::LoopKind::Library) is done by one call. Which one is no part of the tree: whoever recognises the
 //! nest says so, for the path of the loop.
 
-use crate::{Affine, ArrayId, Constant, Path};
+use crate::{Affine, ArrayId, Condition, Constant, Constraint, Path};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -23,6 +23,14 @@ pub struct Call {
     pub lengths: Vec<Affine>,
     /// What it returns.
     pub returns: Returned,
+}
+
+impl Call {
+    /// Where there is something to do.
+    pub fn runs(&self) -> Condition {
+        let one = |length: &Affine| Constraint::ge(length.clone(), Affine::constant(1));
+        Condition::all(self.lengths.iter().map(one).collect())
+    }
 }
 
 /// An argument of a call.

@@ -28,9 +28,10 @@ use crate::differential::load_threads;
 use crate::differential::{Choice, PlannedRegion, plan_module};
 use crate::legality::{Subject, Tally};
 use analyses::dependences::Polyhedral;
+use analyses::idioms::Idioms;
 use analyses::{Oracle, OracleOptions, Verdict};
 use fastrand::Rng;
-use irgen::emit::emit_region;
+use irgen::emit::{Variant, emit_region};
 use irgen::lift::{LiftOptions, OwnedGlobals, canonicalise, lift_function_with};
 use irgen::llvm::{CodeModel, Context, Jit, Module, OptLevel, TargetMachine};
 use loop_tree::{Green, Kernel, Path, text};
@@ -281,21 +282,12 @@ fn replace(
         let count = planned.choices.len().max(1);
         let Some(choice) = planned.choices.get(at % count) else { continue };
         let Choice { root, conditions, parallel, threads, recipe } = choice;
-        emitted(module, region, root, conditions, parallel, *threads).map_err(|_| Unreplaced::NotEmitted)?;
+        let calls = Idioms::standard().calls(&region.kernel, root);
+        let variant = Variant { root, conditions, parallel, threads: *threads, calls: &calls };
+        emit_region(module, region, variant).map_err(|_| Unreplaced::NotEmitted)?;
         recipes.push(format!("[{recipe}]"));
     }
     Ok(recipes)
-}
-
-fn emitted<'m>(
-    module: &'m Module<'m>,
-    region: &irgen::lift::Region<'m>,
-    root: &Green,
-    conditions: &[loop_tree::RuntimeCondition],
-    parallel: &BTreeSet<Path>,
-    threads: u32,
-) -> Result<(), irgen::emit::EmitError> {
-    emit_region(module, region, root, conditions, parallel, threads, &Default::default()).map(|_| ())
 }
 
 /// Calls `entry`, if there is one, in a child process: a hash of its result and of the memory.

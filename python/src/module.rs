@@ -9,7 +9,7 @@ use looptree::cost_model::Cost;
 use looptree::driver::{self, Choices, Likely, Models, Optimizer, Session, Settings};
 use looptree::explore::{Explorer, MoveSource, Problem};
 use looptree::irgen::llvm;
-use looptree::measure::{CallSetup, KernelVariant, MeasureOptions, measure_ir, measure_kernel};
+use looptree::measure::{CallSetup, MeasureOptions, measure_ir, measure_kernel};
 use looptree::transforms::{Context, Recipe, Step};
 use looptree::tree::{Green, Kernel, Path, SourceLocation, text};
 use looptree::tune::kernel_hash;
@@ -96,14 +96,8 @@ impl RegionData {
             let labels: Vec<String> = trees.iter().map(|t| format!("`{}`", t.recipe)).collect();
             let measured = match &module.input {
                 None => {
-                    let variant = |(c, label)| {
-                        let c: &driver::Chosen = c;
-                        let (conditions, parallel) = (&c.conditions[..], &c.parallel);
-                        let (root, threads, calls) = (&c.root, c.threads, &c.calls);
-                        KernelVariant { label, root, conditions, parallel, threads, calls }
-                    };
-                    let list: Vec<_> =
-                        chosen.iter().zip(labels.iter().map(String::as_str)).map(variant).collect();
+                    let labels = labels.iter().map(String::as_str);
+                    let list: Vec<_> = labels.zip(chosen.iter().map(driver::Chosen::variant)).collect();
                     measure_kernel(&self.kernel, &list, &self.params, &options)?
                 }
                 Some(bytes) => {

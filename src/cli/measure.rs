@@ -7,7 +7,7 @@ use super::output;
 use looptree::cost_model::targets;
 use looptree::driver::{Chosen, DriverError, Optimizer, Session, Settings};
 use looptree::measure::{
-    CallSetup, KernelVariant, MeasureError, MeasureOptions, Measurement, Part, measure_ir, measure_kernel,
+    CallSetup, MeasureError, MeasureOptions, Measurement, Part, measure_ir, measure_kernel,
 };
 use looptree::transforms::Recipe;
 use looptree::tree::{Kernel, text::Program};
@@ -151,10 +151,7 @@ fn time_tree(
     options: &MeasureOptions,
 ) -> Result<Vec<Measurement>, MeasureError> {
     let params = optimizer.settings.parameter_values(&program.kernel, &[]);
-    let (conditions, parallel) = (&chosen.conditions[..], &chosen.parallel);
-    let (root, threads, calls) = (&chosen.root, chosen.threads, &chosen.calls);
-    let variant = KernelVariant { label, root, conditions, parallel, threads, calls };
-    measure_kernel(&program.kernel, &[variant], &params, options)
+    measure_kernel(&program.kernel, &[(label, chosen.variant())], &params, options)
 }
 
 fn outcome(measurements: &[Measurement]) -> Outcome {

@@ -4,8 +4,8 @@ use crate::cli::error::CliError;
 use crate::cli::input::{self, Input};
 use looptree::driver::{Chosen, DriverError, ExploredRegion, Session};
 use looptree::measure::{
-    ArgumentSpec, CallSetup, KernelVariant, MeasureError, MeasureOptions, Measurement, NotCallable, Part,
-    measure_ir, measure_kernel,
+    ArgumentSpec, CallSetup, MeasureError, MeasureOptions, Measurement, NotCallable, Part, measure_ir,
+    measure_kernel,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -81,18 +81,8 @@ pub fn measure(
     let labels: Vec<String> = variants.iter().map(|v| format!("`{}`", v.recipe)).collect();
     let measured = match read {
         Input::Text(_) => {
-            let list: Vec<KernelVariant<'_>> = chosen
-                .iter()
-                .zip(&labels)
-                .map(|(c, label)| KernelVariant {
-                    label,
-                    root: &c.root,
-                    conditions: &c.conditions,
-                    parallel: &c.parallel,
-                    threads: c.threads,
-                    calls: &c.calls,
-                })
-                .collect();
+            let labels = labels.iter().map(String::as_str);
+            let list: Vec<_> = labels.zip(chosen.iter().map(Chosen::variant)).collect();
             measure_kernel(&region.kernel, &list, &region.params, &options)
         }
         Input::Ir(bytes) => {

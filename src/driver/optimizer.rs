@@ -7,7 +7,7 @@ use crate::explore::{
 use analyses::idioms::Idioms;
 use analyses::{Oracle, OracleOptions, Verdict};
 use emission::conditions::checked;
-use irgen::emit::emit_function;
+use irgen::emit::{self, emit_function};
 use irgen::lift::LiftOptions;
 use irgen::llvm::Context;
 use loop_tree::{Calls, Green, Kernel, Path, RuntimeCondition};
@@ -54,6 +54,14 @@ pub struct Chosen {
     pub threads: u32,
     /// Calls in the place of loops that are marked for a library.
     pub calls: Calls,
+}
+
+impl Chosen {
+    /// What emission is handed.
+    pub fn variant(&self) -> emit::Variant<'_> {
+        let Chosen { root, conditions, parallel, threads, calls, .. } = self;
+        emit::Variant { root, conditions, parallel, threads: *threads, calls }
+    }
 }
 
 /// Told which region is searched, and how far the search is.
@@ -199,17 +207,8 @@ impl Optimizer {
     pub fn emit(&self, kernel: &Kernel, chosen: &Chosen) -> Result<String, DriverError> {
         let context = Context::new();
         let name = kernel.name.to_string();
-        let module = emit_function(
-            &context,
-            &name,
-            kernel,
-            &chosen.root,
-            &chosen.conditions,
-            &chosen.parallel,
-            chosen.threads,
-            &chosen.calls,
-        )
-        .map_err(|source| DriverError::Emit { region: name.clone(), source })?;
+        let module = emit_function(&context, &name, kernel, chosen.variant())
+            .map_err(|source| DriverError::Emit { region: name.clone(), source })?;
         module.verify()?;
         Ok(module.to_string())
     }

@@ -107,16 +107,8 @@ impl Session<'_> {
                 let label = label(name, *number);
                 match lifted.regions.get(*number).filter(|r| is_same(&chosen.kernel, &r.kernel)) {
                     Some(region) => {
-                        emit_region(
-                            module,
-                            region,
-                            &chosen.root,
-                            &chosen.conditions,
-                            &chosen.parallel,
-                            chosen.threads,
-                            &chosen.calls,
-                        )
-                        .map_err(|source| DriverError::Emit { region: label, source })?;
+                        emit_region(module, region, chosen.variant())
+                            .map_err(|source| DriverError::Emit { region: label, source })?;
                     }
                     None => {
                         let found = lifted.regions.get(*number).map(|r| &*r.kernel);

@@ -41,10 +41,13 @@ pub trait Sketch: Send + Sync {
     fn name(&self) -> &str;
     /// When it is asked.
     fn stage(&self) -> Stage;
-    /// Share of what may still be tried of a nest that it may use up: less where it draws many orders and sizes, since what it
-    /// leaves is for other structures of the tree.
+    /// Share of what may still be tried that it may use up: less where it draws many orders and sizes, since what it leaves is for
+    /// other structures of the tree.
     fn share(&self) -> f64 {
-        0.5
+        match self.stage() {
+            Stage::Structure => 0.25,
+            Stage::Nest => 0.5,
+        }
     }
     /// Legal variants that differ from `start` in the region only, in an order that depends on nothing but the arguments.
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant>;

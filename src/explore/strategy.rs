@@ -122,8 +122,8 @@ fn improve(engine: &mut Engine<'_, '_>, start: Variant, region: &Region) -> Vari
     let mut structures = vec![start];
     for sketch in engine.sketches(Stage::Structure) {
         let start = structures[0].clone();
-        let mut drawn =
-            engine.with_share(4, |e| sketch.draw(&mut Desk::new(e, sketch.name()), &start, region));
+        let draw = |e: &mut Engine<'_, '_>| sketch.draw(&mut Desk::new(e, sketch.name()), &start, region);
+        let mut drawn = engine.with_share_of(sketch.share(), draw);
         drawn.retain(|variant| structures.iter().all(|s| s.root != variant.root));
         // Of those that differ in sizes only, the best is searched further.
         drawn.sort_by(Variant::by_cost);

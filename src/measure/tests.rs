@@ -121,15 +121,7 @@ fn kernels_with_variants_and_conditions() {
     )
     .unwrap();
     let kernel = &program.kernel;
-    let (parallel, calls) = (BTreeSet::new(), Default::default());
-    let variant = |conditions| KernelVariant {
-        calls: &calls,
-        threads: 1,
-        label: "swapped",
-        root: program.tree(),
-        conditions,
-        parallel: &parallel,
-    };
+    let variant = |conditions| ("swapped", Variant { conditions, ..Variant::of(program.tree()) });
     let measured = measure_kernel(kernel, &[variant(&[])], &[30, 40], &quick()).unwrap();
     assert_eq!(measured.len(), 2);
     let conditions = [loop_tree::text::parse_runtime_condition(kernel, "N >= 50").unwrap()];

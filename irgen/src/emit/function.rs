@@ -6,10 +6,9 @@ use super::ranges::Limits;
 use super::scope::Scope;
 use super::scopes::Scopes;
 use super::slots::Slots;
-use super::{Base, EmitError, Emitter, conditions};
+use super::{Base, EmitError, Emitter, Variant, conditions};
 use crate::llvm::{Builder, Context, Module};
-use loop_tree::{ArrayId, Calls, Green, Kernel, ParamId, Path, RuntimeCondition, Storage};
-use std::collections::BTreeSet;
+use loop_tree::{ArrayId, Kernel, ParamId, Path, RuntimeCondition, Storage};
 
 /// What an argument of an emitted function means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,22 +27,17 @@ pub fn function_parameters(kernel: &Kernel) -> Vec<FunctionParameter> {
 }
 
 /// A module with one function `name(i64 params..., ptr arrays...) -> i1` that executes the tree and returns true, or does
-/// nothing and returns false where the kernel's assumptions or the conditions do not hold. `threads` and `calls` as for
-/// [`emit_region`](super::emit_region).
+/// nothing and returns false where the kernel's assumptions or the variant's conditions do not hold.
 ///
 /// # Errors
 /// Where the tree cannot be emitted.
-#[allow(clippy::too_many_arguments)]
 pub fn emit_function<'c>(
     context: &'c Context,
     name: &str,
     kernel: &Kernel,
-    root: &Green,
-    conditions: &[RuntimeCondition],
-    parallel: &BTreeSet<Path>,
-    threads: u32,
-    calls: &Calls,
+    variant: Variant<'_>,
 ) -> Result<Module<'c>, EmitError> {
+    let Variant { root, conditions, parallel, threads, calls } = variant;
     let module = context.module(name);
     {
         let mut conditions = conditions::checked(kernel, conditions);

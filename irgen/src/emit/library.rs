@@ -5,13 +5,12 @@ use super::element::Tag;
 use super::ranges::Range;
 use super::{EmitError, Emitter};
 use crate::llvm::{FastMath, Function, Opcode, PoisonFlags, Type, Value};
-use loop_tree::{Affine, Argument, ArrayId, Call, Condition, Constraint, Returned};
+use loop_tree::{Argument, ArrayId, Call, Returned};
 
 impl<'m> Emitter<'m, '_> {
     /// The call, where there is something to do.
     pub(super) fn library_call(&mut self, call: &Call) -> Result<(), EmitError> {
-        let one = |length: &Affine| Constraint::ge(length.clone(), Affine::constant(1));
-        let test = self.condition(&Condition::all(call.lengths.iter().map(one).collect()))?;
+        let test = self.condition(&call.runs())?;
         self.only_where(test, |e| e.called(call))
     }
 

@@ -7,13 +7,12 @@ use super::ranges::Limits;
 use super::scope::Scope;
 use super::scopes::Scopes;
 use super::slots::Slots;
-use super::{Base, EmitError, Emitter, conditions, gathers};
+use super::{Base, EmitError, Emitter, Variant, conditions, gathers};
 use crate::lift::{ArrayBinding, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
-use loop_tree::{Affine, ArrayId, Atom, Calls, Green, ParamId, Path, RuntimeCondition};
+use loop_tree::{Affine, ArrayId, Atom, ParamId, Path, RuntimeCondition};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
 
 /// What was emitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,24 +21,17 @@ pub struct Emitted {
     pub conditions: Vec<RuntimeCondition>,
 }
 
-/// Emits `root`, a variant of the region's kernel that is valid under `conditions`, beside the original code.
-///
-/// `parallel` names the loops of `root` that carry no dependence under these conditions. Loops that are marked parallel are shared
-/// between as many `threads` at most; with more than one the module needs an OpenMP runtime when it is linked. `calls` are those in the
-/// place of loops that are marked for a library. The region's IR must be as
-/// lifting left it; regions of one function may be emitted one after the other.
+/// Emits a variant of the region's kernel beside the original code. The region's IR must be as lifting left it; regions of one function
+/// may be emitted one after the other.
 ///
 /// # Errors
 /// Where the tree cannot be emitted. The function is then unusable: emit into a copy of the module.
 pub fn emit_region<'m>(
     module: &'m Module<'m>,
     region: &Region<'m>,
-    root: &Green,
-    conditions: &[RuntimeCondition],
-    parallel: &BTreeSet<Path>,
-    threads: u32,
-    calls: &Calls,
+    variant: Variant<'_>,
 ) -> Result<Emitted, EmitError> {
+    let Variant { root, conditions, parallel, threads, calls } = variant;
     let kernel = &*region.kernel;
     let conditions = conditions::checked(kernel, conditions);
     let location = region.origins.iter().find_map(|o| o.metadata("dbg"));

@@ -458,12 +458,15 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         if let Some(&op) = self.slots.get(&slot) {
             return Ok(op);
         }
-        self.accesses.push(self.data.slot_access(slot, AccessKind::Read));
-        let access = AccessId::new(self.accesses.len() - 1);
-        let ty = self.data.slots[slot].ty;
-        let op = self.push(OpKind::Load(access), ty, None, OpFlags::empty(), None);
+        let op = self.read(self.data.slot_access(slot, AccessKind::Read), self.data.slots[slot].ty);
         self.slots.insert(slot, op);
         Ok(op)
+    }
+
+    fn read(&mut self, access: Access, ty: ScalarType) -> OpId {
+        self.accesses.push(access);
+        let access = AccessId::new(self.accesses.len() - 1);
+        self.push(OpKind::Load(access), ty, None, OpFlags::empty(), None)
     }
 
     /// What a store of an earlier section has left in its element.
@@ -473,13 +476,8 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         }
         let touch = self.data.touches.get(&store).cloned();
         let touch = touch.ok_or_else(|| refuse(Some(store), "access", "an access that was not described"))?;
-        self.accesses.push(Access {
-            array: ArrayId::new(touch.memory),
-            subscripts: touch.subscripts,
-            kind: AccessKind::Read,
-        });
-        let access = AccessId::new(self.accesses.len() - 1);
-        let op = self.push(OpKind::Load(access), touch.ty, None, OpFlags::empty(), None);
+        let (array, subscripts, kind) = (ArrayId::new(touch.memory), touch.subscripts, AccessKind::Read);
+        let op = self.read(Access { array, subscripts, kind }, touch.ty);
         self.held.insert(store, op);
         Ok(op)
     }

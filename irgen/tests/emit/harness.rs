@@ -1,6 +1,6 @@
 //! Compiles kernels given as text, and calls them.
 
-use irgen::emit::{EmitError, add_trampoline, emit_function};
+use irgen::emit::{EmitError, Variant, add_trampoline, emit_function};
 use irgen::llvm::{CodeModel, Context, Jit, OptLevel, TargetMachine};
 use loop_tree::{Green, Kernel, Path, RuntimeCondition, text};
 use std::collections::BTreeSet;
@@ -74,16 +74,9 @@ pub fn emit(text: &str, variant: bool, parallel_loops: &[&[u32]]) -> Result<Stri
     let program = text::parse(text).unwrap();
     let root = if variant { program.tree() } else { &program.kernel.original };
     let context = Context::new();
-    let module = emit_function(
-        &context,
-        "kernel",
-        &program.kernel,
-        root,
-        &[],
-        &parallel(parallel_loops),
-        1,
-        &Default::default(),
-    )?;
+    let parallel = parallel(parallel_loops);
+    let variant = Variant { parallel: &parallel, ..Variant::of(root) };
+    let module = emit_function(&context, "kernel", &program.kernel, variant)?;
     module.verify().unwrap();
     Ok(module.to_string())
 }
@@ -122,17 +115,8 @@ impl Compiled {
         threads: u32,
     ) -> Self {
         let context = Context::new();
-        let mut module = emit_function(
-            &context,
-            "kernel",
-            kernel,
-            root,
-            conditions,
-            parallel,
-            threads,
-            &Default::default(),
-        )
-        .unwrap();
+        let variant = Variant { conditions, parallel, threads, ..Variant::of(root) };
+        let mut module = emit_function(&context, "kernel", kernel, variant).unwrap();
         let level = if passes.is_some() { OptLevel::Aggressive } else { OptLevel::None };
         let target = TargetMachine::host(level, CodeModel::Jit).unwrap();
         module.set_target(&target);

@@ -1,7 +1,7 @@
 //! Loops that threads share: the same bytes as one thread computes, with any number of them.
 
 use super::random::agree;
-use irgen::emit::emit_function;
+use irgen::emit::{Variant, emit_function};
 use irgen::llvm::Context;
 use loop_tree::text::{self, Program};
 
@@ -28,17 +28,8 @@ fn same(nest: &str, params: &[&[i64]], variant: &str) {
 fn emitted(nest: &str, variant: &str, threads: u32) -> String {
     let p = program(nest, variant);
     let context = Context::new();
-    let module = emit_function(
-        &context,
-        "kernel",
-        &p.kernel,
-        p.tree(),
-        &[],
-        &Default::default(),
-        threads,
-        &Default::default(),
-    )
-    .unwrap();
+    let variant = Variant { threads, ..Variant::of(p.tree()) };
+    let module = emit_function(&context, "kernel", &p.kernel, variant).unwrap();
     module.verify().unwrap();
     module.to_string()
 }

@@ -10,7 +10,7 @@ use crate::legality::has_buffers;
 use crate::soak::{add_counts, processor_micros};
 use analyses::idioms::Idioms;
 use fastrand::Rng;
-use irgen::emit::emit_region;
+use irgen::emit::{Variant, emit_region};
 use irgen::lift::{LiftOptions, OwnedGlobals, canonicalise, lift_function_with};
 use irgen::llvm::{Builder, CodeModel, Context, LlvmError, Module, OptLevel, TargetMachine};
 use serde::{Deserialize, Serialize};
@@ -239,16 +239,9 @@ fn emit(
         }
         let Some(choice) = choice(planned, number) else { continue };
         let calls = Idioms::standard().calls(&region.kernel, &choice.root);
-        emit_region(
-            module,
-            region,
-            &choice.root,
-            &choice.conditions,
-            &choice.parallel,
-            choice.threads,
-            &calls,
-        )
-        .map_err(|e| e.to_string())?;
+        let Choice { root, conditions, parallel, threads, .. } = choice;
+        let variant = Variant { root, conditions, parallel, threads: *threads, calls: &calls };
+        emit_region(module, region, variant).map_err(|e| e.to_string())?;
         replaced = true;
         reordered |= choice.root != planned.kernel.original;
         buffered |= has_buffers(&choice.root);

@@ -4,7 +4,7 @@ use super::batch::{BatchError, front_end};
 use analyses::dependences::Polyhedral;
 use analyses::idioms::Idioms;
 use analyses::{Oracle, OracleOptions, Verdict};
-use irgen::emit::emit_region;
+use irgen::emit::{Variant, emit_region};
 use irgen::lift::{canonicalise, lift_function};
 use irgen::llvm::Context;
 use loop_tree::text::print_kernel;
@@ -57,7 +57,8 @@ pub fn show(file: &Path, before: &str, recipe: &str) -> Result<String, BatchErro
         let _ = writeln!(out, "; verdict {verdict:?}, parallel {parallel:?}");
         let Some(conditions) = verdict.conditions() else { continue };
         let calls = Idioms::standard().calls(&region.kernel, &root);
-        if let Err(error) = emit_region(&module, region, &root, conditions, &parallel, 1, &calls) {
+        let variant = Variant { conditions, parallel: &parallel, calls: &calls, ..Variant::of(&root) };
+        if let Err(error) = emit_region(&module, region, variant) {
             let _ = writeln!(out, "; emission: {error}");
         }
     }
