@@ -70,6 +70,9 @@ pub struct ExploredRegion {
     pub dependences: Arc<DependenceSet>,
     /// What was found.
     pub exploration: Exploration,
+    /// What the best variant gains where sizes that are only guessed are small; below 1 it is not done. `None`: no size is a guess, or
+    /// nothing is worthwhile.
+    pub if_short: Option<f64>,
 }
 
 impl ExploredRegion {
@@ -364,11 +367,9 @@ impl Session<'_> {
                 self.progress,
             ) {
                 Ok((problem, exploration)) => {
-                    let gain = match self.purpose {
-                        Purpose::Explore => None,
-                        _ => self.gain_if_short(&models[at].1, &kernel, &likely, &problem, &exploration),
-                    };
-                    if let Some(gain) = gain.filter(|g| *g < 1.0) {
+                    let if_short =
+                        self.gain_if_short(&models[at].1, &kernel, &likely, &problem, &exploration);
+                    if let Some(gain) = if_short.filter(|g| *g < 1.0 && self.purpose != Purpose::Explore) {
                         let why = format!(
                             "sizes that nobody states are a guess, and at {SHORT} the best variant is predicted to be {gain:.2}x"
                         );
@@ -390,6 +391,7 @@ impl Session<'_> {
                         params: problem.params,
                         dependences: problem.dependences,
                         exploration,
+                        if_short,
                     });
                 }
                 Err(DriverError::Analysis { source, .. }) => {
@@ -454,6 +456,7 @@ impl Session<'_> {
                 params,
                 dependences,
                 exploration,
+                if_short: None,
             }),
             Err(error) => {
                 let reason = match &error {

@@ -145,6 +145,7 @@ fn explore(
         params: problem.params,
         dependences: problem.dependences,
         exploration,
+        if_short: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Options: `name=value`, separated by commas, from the environment variable `LOOPTREE` and the command line.
 
+use looptree::analyses::idioms::LIBRARIES;
 use looptree::driver::{MIN_GAIN, ModelError, Settings};
 
 /// What a user asks for.
@@ -34,7 +35,7 @@ pub enum OptionError {
     Model(#[from] ModelError),
 }
 
-const NAMES: &str = "off, remarks, min-gain=FACTOR, threads=COUNT, jobs=COUNT, target=NAME, size=NUMBER, function=NAME, variants=COUNT";
+const NAMES: &str = "off, remarks, min-gain=FACTOR, threads=COUNT, jobs=COUNT, target=NAME, size=NUMBER, function=NAME, variants=COUNT, library=NAME, reorder";
 
 impl Options {
     /// Reads texts, of which later ones overrule earlier ones.
@@ -60,9 +61,15 @@ impl Options {
         let count = || value.and_then(|v| v.parse::<usize>().ok()).filter(|v| *v > 0);
         let text = |wanted| value.filter(|v| !v.is_empty()).ok_or_else(|| wrong(wanted));
         match name {
-            "off" | "remarks" if value.is_some() => return Err(wrong("it takes no value")),
+            "off" | "remarks" | "reorder" if value.is_some() => return Err(wrong("it takes no value")),
             "off" => self.on = false,
             "remarks" => self.remarks = true,
+            "reorder" => self.settings.reorders = true,
+            "library" => {
+                let known = value.filter(|name| LIBRARIES.contains(name));
+                let name = known.ok_or_else(|| wrong("a library that is known is wanted: library=cblas"))?;
+                self.settings.libraries.push(name.into());
+            }
             "min-gain" => {
                 let gain = value.and_then(|v| v.parse().ok()).filter(|v: &f64| v.is_finite() && *v > 0.0);
                 self.min_gain = gain.ok_or_else(|| wrong("a factor is wanted, such as min-gain=1.6"))?;
@@ -108,6 +115,8 @@ mod tests {
         let settings = &options.settings;
         assert_eq!((options.min_gain, settings.limits.threads, settings.threads), (1.1, 3, 2));
         assert_eq!((options.settings.default_param, options.remarks, options.on), (50, true, true));
+        let settings = Options::parse(["library=cblas,reorder"]).unwrap().settings;
+        assert_eq!((&settings.libraries[..], settings.reorders), (&["cblas".to_string()][..], true));
     }
 
     #[test]
@@ -116,8 +125,16 @@ mod tests {
         assert!(
             error("min_gain=2").contains("no option `min_gain`; there are: off, remarks, min-gain=FACTOR")
         );
-        for text in ["min-gain=nan", "min-gain", "threads=0", "threads=-1", "size=big", "off=1", "function="]
-        {
+        for text in [
+            "min-gain=nan",
+            "min-gain",
+            "threads=0",
+            "threads=-1",
+            "size=big",
+            "off=1",
+            "function=",
+            "library=blas",
+        ] {
             assert!(error(text).starts_with(&format!("`{text}`: ")), "{}", error(text));
         }
     }

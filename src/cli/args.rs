@@ -116,7 +116,7 @@ pub struct ModelArguments {
     pub threads: u32,
     /// Library whose functions may be called in the place of nests, beside the C library; may be repeated. Its sums are ordered and
     /// rounded in its own way, so that it is called where the flags of operations allow that (`-ffast-math`), or with `--reorder`.
-    #[arg(long, value_name = "NAME", value_parser = ["cblas"])]
+    #[arg(long, value_name = "NAME", value_parser = looptree::analyses::idioms::LIBRARIES)]
     pub library: Vec<String>,
     /// Call libraries also where that changes how numbers are rounded.
     #[arg(long, requires = "library")]

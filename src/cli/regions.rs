@@ -32,6 +32,7 @@ pub fn explore(session: &Session<'_>, read: &Input, file: &Path) -> Result<Explo
         params: problem.params,
         dependences: problem.dependences,
         exploration,
+        if_short: None,
     };
     Ok(Explored { regions: vec![region], skipped: Vec::new(), remarks: Vec::new() })
 }

@@ -176,9 +176,12 @@ impl Report<'_> {
         if best.recipe.0.is_empty() {
             let _ = writeln!(out, "  none that is legal is predicted to be faster");
         } else {
-            let done = match exploration.worthwhile(MIN_GAIN) {
-                Some(_) => "`opt` and the plugin do it",
-                None => "too little for `opt` to rely on the prediction: --measure, or --min-gain",
+            let done = match (exploration.worthwhile(MIN_GAIN), region.if_short) {
+                (None, _) => "too little for `opt` to rely on the prediction: --measure, or --min-gain",
+                (_, Some(gain)) if gain < 1.0 => {
+                    "not done, as sizes are a guess and it is slower where they are small: --param"
+                }
+                _ => "`opt` and the plugin do it",
             };
             let _ = writeln!(out, "  the best is predicted to be {ratio:.2}x as fast ({done}):");
             terminal::recipe(out, &best.recipe.to_string(), "");

@@ -106,6 +106,9 @@ impl Known {
     }
 }
 
+/// Libraries that the idioms of this crate know, beside the C library.
+pub const LIBRARIES: [&str; 1] = ["cblas"];
+
 /// Idioms in the order in which they are asked, with the libraries that may be called for them.
 #[derive(Clone, Default)]
 pub struct Idioms {
