@@ -231,12 +231,13 @@ fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<K
     };
     let limit = arguments.timing.timeout as f64;
     let said = |v: &Variant| subject.cycles(None) / subject.cycles(Some(v.cost.cycles));
-    let mut list = vec![Measured::new(None, "", 1.0, 1.0)];
+    let each = |at: usize| times[at].0.iter().map(|s| (s - idle).max(1e-9)).collect::<Vec<_>>();
+    let mut list = vec![Measured { seconds: each(0), ..Measured::new(None, "", 1.0, 1.0) }];
     for (rank, at) in ranks.iter().zip(which) {
         let v = &variants[*rank];
         let gain = original / seconds(&times, at).unwrap_or(limit);
         let new = Measured::new(Some(*rank), &v.recipe.to_string(), said(v), gain);
-        list.push(Measured { again: again(at), ..new });
+        list.push(Measured { again: again(at), seconds: each(at), ..new });
     }
     let region = subject.region();
     let place = (subject.source, region.function.to_string(), region.number);
@@ -280,7 +281,9 @@ fn judged_again(
     let (kernel, params, cycles) = main.context("the region is no longer there")?;
     let prepared = models.cost.prepare(&kernel, &params);
     let root = canonical(&kernel, &kernel.original);
-    let mut list = vec![Measured::new(None, "", 1.0, 1.0)];
+    let original = old.variants.iter().find(|m| m.rank.is_none());
+    let seconds = original.map_or_else(Vec::new, |m| m.seconds.clone());
+    let mut list = vec![Measured { seconds, ..Measured::new(None, "", 1.0, 1.0) }];
     let mut first = (cycles, Recipe::default());
     let mut chosen = 0;
     for m in old.variants.iter().filter(|m| m.rank.is_some()) {
@@ -296,7 +299,8 @@ fn judged_again(
             first = (found, recipe);
             chosen = list.len();
         }
-        list.push(Measured { again: m.again, ..Measured::new(m.rank, &m.recipe, said, m.measured) });
+        let new = Measured::new(m.rank, &m.recipe, said, m.measured);
+        list.push(Measured { again: m.again, seconds: m.seconds.clone(), ..new });
     }
     if cycles.max(1.0) < driver::MIN_GAIN * first.0.max(1.0) {
         chosen = 0;

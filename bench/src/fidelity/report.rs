@@ -1,6 +1,6 @@
 //! What is printed and kept.
 
-use crate::statistics::{geometric_mean, mean, median, spearman};
+use crate::statistics::{Least, geometric_mean, mean, median, spearman, told_apart};
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use serde::{Deserialize, Serialize};
@@ -19,11 +19,14 @@ pub struct Measured {
     /// The gain of runs that had no part in finding the best, where there were some.
     #[serde(default)]
     pub again: Option<f64>,
+    /// Of each run, in order of rounds; none of one that was ended.
+    #[serde(default)]
+    pub seconds: Vec<f64>,
 }
 
 impl Measured {
     pub fn new(rank: Option<usize>, recipe: &str, said: f64, measured: f64) -> Measured {
-        Measured { rank, recipe: recipe.to_string(), said, measured, again: None }
+        Measured { rank, recipe: recipe.to_string(), said, measured, again: None, seconds: Vec::new() }
     }
 
     /// As far as is known: not what it was chosen for.
@@ -52,6 +55,12 @@ pub struct KernelReport {
     pub chosen: f64,
     /// Rank correlation of gains said and measured.
     pub spearman: Option<f64>,
+    /// The same where measured times are equal that their repetitions do not tell apart; none where no two of them differ.
+    #[serde(default)]
+    pub spearman_known: Option<f64>,
+    /// Rank correlation of the measured times with themselves: the least of every second round, and of the others.
+    #[serde(default)]
+    pub repeats: Option<f64>,
     /// Median factor between gains said and measured.
     pub factor: f64,
     /// Gain measured of what is predicted best.
@@ -92,6 +101,8 @@ impl KernelReport {
             chosen_regret: fairly_best / chosen,
             chosen,
             spearman: spearman(&pairs),
+            spearman_known: known_order(&variants),
+            repeats: repeats(&variants),
             factor: if factors.is_empty() { 1.0 } else { median(&factors) },
             first,
             best,
@@ -136,6 +147,12 @@ pub struct Group {
     pub chosen_regret: f64,
     /// Arithmetic mean, over the kernels that have one.
     pub spearman: f64,
+    /// Likewise.
+    #[serde(default)]
+    pub spearman_known: f64,
+    /// Likewise.
+    #[serde(default)]
+    pub repeats: f64,
     /// Geometric mean of the kernels' medians.
     pub factor: f64,
     /// Geometric mean of the gains of what is predicted best.
@@ -166,6 +183,8 @@ impl Report {
                 chosen_regret: geometric_mean(own().map(|k| k.chosen_regret)),
                 chosen: geometric_mean(own().map(|k| k.chosen)),
                 spearman: mean(own().filter_map(|k| k.spearman)),
+                spearman_known: mean(own().filter_map(|k| k.spearman_known)),
+                repeats: mean(own().filter_map(|k| k.repeats)),
                 factor: geometric_mean(own().map(|k| k.factor)),
                 first: geometric_mean(own().map(|k| k.first)),
                 best: geometric_mean(own().map(|k| k.best)),
@@ -195,6 +214,8 @@ impl Report {
             "regret",
             "of the choice",
             "spearman",
+            "ties",
+            "repeats",
             "factor",
             "first",
             "choice",
@@ -218,6 +239,8 @@ impl Report {
                 format!("{:.2}", k.regret),
                 format!("{:.2}", k.chosen_regret),
                 correlation(k.spearman),
+                correlation(k.spearman_known),
+                correlation(k.repeats),
                 format!("{:.2}", k.factor),
                 format!("{:.2}x", k.first),
                 format!("{:.2}x", k.chosen),
@@ -226,7 +249,7 @@ impl Report {
                 recipe(|v| v.measured),
             ]);
         }
-        for column in 1..=9 {
+        for column in 1..=11 {
             if let Some(column) = table.column_mut(column) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
@@ -242,13 +265,15 @@ impl Report {
         }
         for g in &self.groups {
             println!(
-                "{}, {} kernels: top-1 regret {:.3}, of the choice {:.3} (geometric means), Spearman {:.3} (mean), factor \
-                 said/measured {:.3} (geometric mean of medians); gain {:.2}x of the first, {:.2}x of the choice, {:.2}x of the best",
+                "{}, {} kernels: top-1 regret {:.3}, of the choice {:.3} (geometric means), Spearman {:.3}, {:.3} with ties, times \
+                 with themselves {:.3} (means), factor said/measured {:.3} (geometric mean of medians); gain {:.2}x of the first, {:.2}x of the choice, {:.2}x of the best",
                 g.suite,
                 g.kernels,
                 g.regret,
                 g.chosen_regret,
                 g.spearman,
+                g.spearman_known,
+                g.repeats,
                 g.factor,
                 g.first,
                 g.chosen,
@@ -256,6 +281,25 @@ impl Report {
             );
         }
     }
+}
+
+/// Rank correlation of gains said with times, those equal that are not told apart. What has no repetitions has the one time.
+fn known_order(variants: &[Measured]) -> Option<f64> {
+    let original = variants.first().and_then(|v| Least::of(&v.seconds)).map_or(1.0, |l| l.time);
+    let once = |v: &Measured| Least { time: original / v.measured, gap: 0.0 };
+    let times: Vec<Least> =
+        variants.iter().map(|v| Least::of(&v.seconds).unwrap_or_else(|| once(v))).collect();
+    let times = told_apart(&times);
+    spearman(&variants.iter().zip(times).map(|(v, time)| (v.said, -time)).collect::<Vec<_>>())
+}
+
+/// Rank correlation of the least times of even and odd rounds, of the programs that ran in both.
+fn repeats(variants: &[Measured]) -> Option<f64> {
+    let least = |v: &Measured, odd: usize| {
+        Least::of(&v.seconds.iter().skip(odd).step_by(2).copied().collect::<Vec<_>>())
+    };
+    let halves = variants.iter().filter_map(|v| Some((least(v, 0)?.time, least(v, 1)?.time)));
+    spearman(&halves.collect::<Vec<_>>())
 }
 
 /// The greatest gain measured.
