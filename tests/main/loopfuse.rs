@@ -527,7 +527,7 @@ fn the_pass_fuses_what_may_be_fused() {
 
 #[test]
 fn the_table_lists_what_the_modules_expect() {
-    let table = include_str!("loopfuse/README.md");
+    let table = include_str!("../loopfuse/README.md");
     for case in cases() {
         let row = format!("| {} | {} |", case.name, case.fields["expect"]);
         assert!(table.contains(&row), "{row}");

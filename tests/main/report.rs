@@ -1,6 +1,5 @@
 //! The report of `explore --html`, as a file and in a browser.
 
-#[path = "report/browser.rs"]
 mod browser;
 
 use browser::Browser;
