@@ -1,7 +1,7 @@
 //! Every variant of every kernel in `bench/kernels` computes what the original computes, bit for bit.
 //!
 //! Each kernel has a test of its own, which takes some of its variants with up to two steps, and one that is ignored and
-//! takes all: `cargo test --release --test kernels -- --ignored`. `LOOPTREE_KERNEL_MODULES=60` lets the others take about
+//! takes all: `cargo test --release --test main kernels -- --ignored`. `LOOPTREE_KERNEL_MODULES=60` lets the others take about
 //! so many. Tile sizes, factors and sizes of arrays are small and do not divide each other, so that full and partial
 //! tiles, remainders and empty loops all occur. What is run is the new code and not the original behind the check: a
 //! mark stands in its place.

@@ -471,7 +471,7 @@ int main(void) {{
     }
 }
 
-/// Large files take no longer than in clang, by far: `cargo test --release --test sizes -- --ignored --nocapture`.
+/// Large files take no longer than in clang, by far: `cargo test --release --test main sizes -- --ignored --nocapture`.
 #[test]
 #[ignore = "minutes: clang takes long for such files"]
 fn not_slower_than_clang() {
