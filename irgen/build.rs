@@ -4,11 +4,12 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "shim/analysis.cpp",
     "shim/scev.cpp",
     "shim/cost.cpp",
     "shim/ir.cpp",
+    "shim/front.cpp",
     "shim/hoist.cpp",
     "shim/inline.cpp",
     "shim/last_values.cpp",
@@ -20,6 +21,7 @@ const SOURCES: [&str; 10] = [
 fn main() {
     println!("cargo::rerun-if-env-changed=LLVM_SYS_221_PREFIX");
     println!("cargo::rerun-if-changed=shim/shim.h");
+    println!("cargo::rerun-if-changed=shim/motion.h");
     for source in SOURCES {
         println!("cargo::rerun-if-changed={source}");
     }

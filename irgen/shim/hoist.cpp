@@ -2,194 +2,29 @@
 //
 // A load is moved where nothing in the loops may write what it reads. It executes where it cannot fail, or under the first
 // tests of the loops that it leaves, so only where the original executes it too.
-#include "shim.h"
-#include "llvm/Analysis/AssumptionCache.h"
-#include "llvm/Analysis/DomTreeUpdater.h"
-#include "llvm/Analysis/InstructionSimplify.h"
-#include "llvm/Analysis/Loads.h"
-#include "llvm/Analysis/MemoryLocation.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/ADT/PostOrderIterator.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "motion.h"
 
 using namespace llvm;
+using namespace lt;
 
 namespace {
 
 // Rules that a test may leave out.
 enum Rule { Aliases = 1, Guards = 2, Moves = 4 };
 
-// Bounds on the work, all of them counts: questions about aliasing, operations of one expression, blocks up to the entry.
-constexpr unsigned MaxQuestions = 100000, MaxDepth = 12, MaxClimb = 2000;
+// Blocks up to the entry, at most.
+constexpr unsigned MaxClimb = 2000;
 
-// What decides whether a loop goes on: it does where the condition is `Stays`.
-struct Test {
-  Loop *L;
-  Value *Condition;
-  bool Stays;
-};
+struct Hoister : Motion {
+  unsigned LeftOut;
 
-struct Hoister {
-  Function &F;
-  DominatorTree &DT;
-  PostDominatorTree &PDT;
-  LoopInfo &LI;
-  AAResults &AA;
-  AssumptionCache &AC;
-  const TargetLibraryInfo &TLI;
-  const DataLayout &DL;
-  DomTreeUpdater Updater;
-  unsigned LeftOut, Questions = 0;
-  bool Changed = false;
-  DenseMap<const Loop *, SmallVector<Instruction *, 8>> Writes;
-  // Loops in which something may end the execution.
-  DenseMap<const Loop *, bool> Ends;
-  DenseMap<const BasicBlock *, SmallVector<Instruction *, 4>> BlockWrites;
-
-  Hoister(Function &F, FunctionAnalysisManager &FAM, unsigned LeftOut)
-      : F(F), DT(FAM.getResult<DominatorTreeAnalysis>(F)), PDT(FAM.getResult<PostDominatorTreeAnalysis>(F)),
-        LI(FAM.getResult<LoopAnalysis>(F)), AA(FAM.getResult<AAManager>(F)), AC(FAM.getResult<AssumptionAnalysis>(F)),
-        TLI(FAM.getResult<TargetLibraryAnalysis>(F)), DL(F.getDataLayout()),
-        Updater(DT, DomTreeUpdater::UpdateStrategy::Eager), LeftOut(LeftOut) {}
-
-  static bool isScalar(Type *T) { return T->isPointerTy() || (T->isIntegerTy() && T->getIntegerBitWidth() <= 64); }
-
-  void survey() {
-    for (BasicBlock &BB : F)
-      for (Instruction &I : BB) {
-        // A loop may wait for another thread for ever.
-        bool MayEnd = !isGuaranteedToTransferExecutionToSuccessor(&I) || I.isAtomic();
-        if (I.mayWriteToMemory() && !I.isDebugOrPseudoInst())
-          BlockWrites[&BB].push_back(&I);
-        for (Loop *L = LI.getLoopFor(&BB); L; L = L->getParentLoop()) {
-          if (I.mayWriteToMemory() && !I.isDebugOrPseudoInst())
-            Writes[L].push_back(&I);
-          Ends[L] |= MayEnd;
-        }
-      }
-  }
-
-  bool writes(const SmallVectorImpl<Instruction *> &List, const MemoryLocation &Location) {
-    for (Instruction *W : List) {
-      if (++Questions > MaxQuestions || isModSet(AA.getModRefInfo(W, Location)))
-        return true;
-    }
-    return false;
-  }
+  Hoister(Function &F, FunctionAnalysisManager &FAM, unsigned LeftOut) : Motion(F, FAM), LeftOut(LeftOut) {}
 
   bool isRead(const LoadInst *Load, Loop *L) {
     if (LeftOut & Aliases)
       return true;
     auto It = Writes.find(L);
     return It == Writes.end() || !writes(It->second, MemoryLocation::get(Load));
-  }
-
-  // ---- Expressions in front of a loop; `First` has the values of header phis in the first iteration.
-
-  using Known = SmallDenseMap<Value *, Value *, 4>;
-
-  bool can(Value *V, Loop *L, const Known &First, unsigned Depth = 0) {
-    auto *I = dyn_cast<Instruction>(V);
-    if (!I || !L->contains(I))
-      return true;
-    if (auto It = First.find(V); It != First.end())
-      return can(It->second, L, Known(), Depth + 1);
-    if (Depth > MaxDepth || isa<PHINode>(I) || I->mayReadOrWriteMemory() || isa<AllocaInst>(I) ||
-        I->getType()->isTokenTy() || !isSafeToSpeculativelyExecute(I))
-      return false;
-    return all_of(I->operands(), [&](Value *O) { return can(O, L, First, Depth + 1); });
-  }
-
-  Value *build(Value *V, Loop *L, const Known &First, BasicBlock::iterator At) {
-    auto *I = dyn_cast<Instruction>(V);
-    if (!I || !L->contains(I))
-      return V;
-    if (auto It = First.find(V); It != First.end())
-      return build(It->second, L, Known(), At);
-    return copy(I, L, First, At);
-  }
-
-  Value *copy(Instruction *I, Loop *L, const Known &First, BasicBlock::iterator At) {
-    SmallVector<Value *, 4> Operands;
-    for (Value *O : I->operands())
-      Operands.push_back(build(O, L, First, At));
-    Instruction *C = I->clone();
-    for (auto [N, O] : enumerate(Operands))
-      C->setOperand(N, O);
-    C->setName(I->getName());
-    C->insertBefore(At);
-    // What was promised held where the original stood.
-    C->dropUBImplyingAttrsAndMetadata();
-    if (Value *Simple = simplifyInstruction(C, SimplifyQuery(DL, C))) {
-      C->eraseFromParent();
-      return Simple;
-    }
-    return C;
-  }
-
-  // ---- Where a load is executed
-
-  bool endsBefore(Instruction *I) {
-    for (Instruction &Before : *I->getParent()) {
-      if (&Before == I)
-        return false;
-      if (!isGuaranteedToTransferExecutionToSuccessor(&Before))
-        return true;
-    }
-    return true;
-  }
-
-  // The tests under which `I` is executed in the first iterations of its loops up to `Outer`, outermost first; nothing
-  // where it may be left out for another reason.
-  std::optional<SmallVector<Test, 4>> tests(Instruction *I, Loop *Outer) {
-    SmallVector<Test, 4> All;
-    Instruction *X = I;
-    for (Loop *L = LI.getLoopFor(I->getParent());; L = L->getParentLoop()) {
-      BasicBlock *Header = L->getHeader(), *Latch = L->getLoopLatch(), *BB = X->getParent();
-      if (!Latch)
-        return std::nullopt;
-      if (BB == Header) {
-        if (endsBefore(X))
-          return std::nullopt;
-      } else {
-        // Loops in between come to an end.
-        auto Finite = [&](Loop *Inner) { return Inner->contains(X) || isMustProgress(Inner); };
-        if (Ends.lookup(L) || !DT.dominates(BB, Latch) || !all_of(L->getLoopsInPreorder(), Finite))
-          return std::nullopt;
-        SmallVector<BasicBlock *, 4> Exiting;
-        L->getExitingBlocks(Exiting);
-        for (BasicBlock *E : Exiting) {
-          if (E != Header) {
-            if (!DT.dominates(BB, E))
-              return std::nullopt;
-            continue;
-          }
-          auto *Br = dyn_cast<BranchInst>(Header->getTerminator());
-          if (!Br || !Br->isConditional())
-            return std::nullopt;
-          All.push_back({L, Br->getCondition(), L->contains(Br->getSuccessor(0))});
-        }
-      }
-      if (L == Outer)
-        break;
-      BasicBlock *Preheader = L->getLoopPreheader();
-      if (!Preheader)
-        return std::nullopt;
-      X = Preheader->getTerminator();
-    }
-    std::reverse(All.begin(), All.end());
-    return All;
-  }
-
-  Known first(Loop *L) {
-    Known Starts;
-    if (BasicBlock *Preheader = L->getLoopPreheader())
-      for (PHINode &Phi : L->getHeader()->phis())
-        Starts[&Phi] = Phi.getIncomingValueForBlock(Preheader);
-    return Starts;
   }
 
   // The highest place on the way from the entry to `At`, in front of `L`, where a load of an address that is known
@@ -290,61 +125,6 @@ struct Hoister {
     I->replaceAllUsesWith(By);
     I->eraseFromParent();
     return Changed = true;
-  }
-
-  // What decides addresses and which loops run, and of the rest what decides a branch.
-  void drivers(SmallPtrSetImpl<Instruction *> &Strong, SmallPtrSetImpl<Instruction *> &Weak) {
-    auto Follow = [&](SmallVectorImpl<Value *> &Work, SmallPtrSetImpl<Instruction *> &Found) {
-      while (!Work.empty()) {
-        auto *I = dyn_cast<Instruction>(Work.pop_back_val());
-        if (!I || !LI.getLoopFor(I->getParent()) || !(isScalar(I->getType())) || !Found.insert(I).second)
-          continue;
-        if (!isa<LoadInst>(I) && !isa<CallBase>(I))
-          append_range(Work, I->operands());
-        if (isa<IntrinsicInst>(I))
-          append_range(Work, cast<IntrinsicInst>(I)->args());
-      }
-    };
-    SmallVector<Value *, 32> Work, Rest;
-    for (BasicBlock &BB : F)
-      for (Instruction &I : BB) {
-        if (Value *P = getLoadStorePointerOperand(&I))
-          Work.push_back(P);
-        auto *Br = dyn_cast<BranchInst>(&I);
-        Loop *Around = LI.getLoopFor(&BB);
-        if (!Br || !Br->isConditional() || !Around)
-          continue;
-        auto Guards = [&](Loop *L) {
-          BasicBlock *H = L->getHeader();
-          return DT.dominates(&BB, H) && !L->contains(&BB) && !PDT.dominates(H, &BB);
-        };
-        bool Strong = Around->isLoopExiting(&BB) || any_of(Around->getSubLoops(), Guards);
-        (Strong ? Work : Rest).push_back(Br->getCondition());
-      }
-    Follow(Work, Strong);
-    Follow(Rest, Weak);
-  }
-
-  // Whether it is worth moving: not what closed forms see through anyway.
-  static bool isOpaque(Instruction *I) {
-    switch (I->getOpcode()) {
-    case Instruction::Load: return !cast<LoadInst>(I)->isVolatile() && !cast<LoadInst>(I)->isAtomic();
-    case Instruction::UDiv:
-    case Instruction::SDiv:
-    case Instruction::URem:
-    case Instruction::SRem:
-    case Instruction::LShr:
-    case Instruction::AShr:
-    case Instruction::And:
-    case Instruction::Or:
-    case Instruction::Xor: return I->getType()->getScalarSizeInBits() > 1;
-    case Instruction::Select: return I->getType()->isPointerTy() || I->getType()->getScalarSizeInBits() > 1;
-    case Instruction::Call: {
-      auto *Call = dyn_cast<IntrinsicInst>(I);
-      return Call && Call->getType()->isIntegerTy() && Call->getType()->getIntegerBitWidth() > 1;
-    }
-    default: return false;
-    }
   }
 
   // A local array that lives within a loop lives all the time: what it holds when its life begins is undefined.

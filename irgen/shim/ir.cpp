@@ -206,6 +206,12 @@ extern "C" void lt_may_start_threads(Function *F) {
   F->removeFnAttr(Attribute::NoFree);
 }
 extern "C" void lt_set_nounwind(Function *F) { F->setDoesNotThrow(); }
+// It does nothing but compute.
+extern "C" void lt_set_pure(Function *F) {
+  F->setDoesNotThrow();
+  F->setDoesNotAccessMemory();
+  F->setWillReturn();
+}
 // A new function `void (ptr)` for a part of F, compiled as F is: what says how code is made is taken over, what says what F does
 // is not.
 extern "C" Function *lt_outlined(Function *F, const char *Name, size_t Len) {

@@ -14,6 +14,8 @@ analyses::rules! {
     OwnedGlobals: "no variable's address is ever handed on",
     HoistAliases: "what loops store is never what decides how often they run",
     HoistGuards: "what loops read is read in front of them, whether they run or not",
+    ReadInFront: "what is read in front of loops is never overwritten in them",
+    ReadGuards: "what may be read in front of loops is read there",
     MovedMemory: "bytes that are moved never overlap",
     DataConditions: "loops under a condition of data always run",
     NumberOffsets: "elements that data names are counted from the array's first",

@@ -1,5 +1,5 @@
-; The loop may store what ends it.
-; regions: 0
+; The loop may store what ends it: new code runs only where it does not.
+; regions: 1
 define void @test(ptr %a, ptr %n) {
 start:
   br label %loop
@@ -20,5 +20,8 @@ define i64 @entry(ptr %p) {
   %n = getelementptr i8, ptr %p, i64 80
   store i64 30, ptr %n
   call void @test(ptr %p, ptr %n)
+  %apart = getelementptr i8, ptr %p, i64 512
+  store i64 7, ptr %apart
+  call void @test(ptr %p, ptr %apart)
   ret i64 0
 }

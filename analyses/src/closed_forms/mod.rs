@@ -56,7 +56,8 @@ pub struct LoopExit {
 }
 
 /// Iteration `k = 0, 1, ...` of the body runs where `room - step * k >= 0`: exact where the needs hold when the loop is
-/// entered. `room` does not change while the loop runs.
+/// entered. `room` does not change while the loop runs, except that it may speak of what the loop reads again and again from a place that
+/// does not change: who asks then has to know that nothing is written there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TripCount {
     /// How far the loop may go.

@@ -2,21 +2,30 @@
 
 use super::extent::{Footprint, footprints};
 use super::{Base, EmitError, Emitter};
+use crate::lift::{Apart, FrontRead};
 use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{Affine, ArrayId, RuntimeCondition};
+
+/// First byte and one past the last one.
+type Range<'m> = (Value<'m>, Value<'m>);
+
+/// Bytes of `errno`, which is an `int`.
+const ERRNO_SIZE: u64 = 4;
 
 impl<'m> Emitter<'m, '_> {
     /// The conjunction of all conditions and of the limits on parameters. Never poison: nothing here promises not to wrap,
     /// and what wraps does so only beyond the limits.
     ///
     /// `widths`: how many bits the values of the parameters had before they were extended. `exact`: whether those that are
-    /// products are the exact products.
+    /// products are the exact products. `apart`: what must have been read in front and must not be
+    /// overwritten, and what must not be `errno`.
     pub(super) fn check(
         &self,
         conditions: &[RuntimeCondition],
         widths: &[u32],
         exact: &[Value<'m>],
+        apart: &Apart<'m>,
     ) -> Result<Value<'m>, EmitError> {
         let mut all = self.module.context().i1().const_int(1)?;
         let mut require = |bit| -> Result<(), EmitError> {
@@ -46,19 +55,72 @@ impl<'m> Emitter<'m, '_> {
                     if self.is_untouched(*a) || self.is_untouched(*b) {
                         continue;
                     }
-                    let (Some((a_start, a_end)), Some((b_start, b_end))) = (self.range(*a)?, self.range(*b)?)
-                    else {
+                    let (Some(a), Some(b)) = (self.range(*a)?, self.range(*b)?) else {
                         let name = |id: &ArrayId| self.kernel.array(*id).name.to_string();
                         return Err(EmitError::NoRange { arrays: [name(a), name(b)] });
                     };
-                    let builder = &self.builder;
-                    let first = builder.icmp(IntPredicate::Sle, a_end, b_start, "")?;
-                    let second = builder.icmp(IntPredicate::Sle, b_end, a_start, "")?;
-                    require(builder.binary(Opcode::Or, first, second, PoisonFlags::empty(), "")?)?;
+                    require(self.are_apart(a, b)?)?;
                 }
             }
         }
+        for FrontRead { guard, apart, base, offset, size } in &apart.reads {
+            if let Some((condition, holds)) = *guard
+                && !mutation::off(Rule::ReadGuards)
+            {
+                let condition = self.builder.freeze(condition, "")?;
+                let failing = self.module.context().i1().const_int((!holds).into())?;
+                require(self.builder.binary(Opcode::Xor, condition, failing, PoisonFlags::empty(), "")?)?;
+            }
+            let place = self.bytes(*base, self.wide(offset)?, *size)?;
+            for &array in apart.iter().filter(|_| !mutation::off(Rule::ReadInFront)) {
+                self.away_from(array, place)?.map(&mut require).transpose()?;
+            }
+        }
+        if !apart.errno.is_empty() {
+            let what = "a test for errno, which the target is not known to have,";
+            let location = self.module.errno_location()?.ok_or(EmitError::Unsupported { what })?;
+            let at = self.builder.call(location, &[], "errno")?.value();
+            let place = self.bytes(at, self.module.context().int(128)?.const_int(0)?, ERRNO_SIZE)?;
+            for &array in &apart.errno {
+                self.away_from(array, place)?.map(&mut require).transpose()?;
+            }
+        }
         Ok(all)
+    }
+
+    /// Whether the array has no byte there; `None` where no access touches it.
+    fn away_from(&self, array: ArrayId, place: Range<'m>) -> Result<Option<Value<'m>>, EmitError> {
+        if self.is_untouched(array) {
+            return Ok(None);
+        }
+        let touched = self.range(array)?.ok_or_else(|| {
+            let name = self.kernel.array(array).name.to_string();
+            EmitError::NoRange { arrays: [name.clone(), name] }
+        })?;
+        Ok(Some(self.are_apart(touched, place)?))
+    }
+
+    /// First byte and one past the last byte of so many, from a distance in bytes, as `i128`.
+    fn bytes(&self, base: Value<'m>, offset: Value<'m>, size: u64) -> Result<Range<'m>, EmitError> {
+        let (context, b, none) = (self.module.context(), &self.builder, PoisonFlags::empty());
+        let wide = context.int(128)?;
+        let base = b.freeze(base, "")?;
+        let address = b.cast(Opcode::PtrToInt, base, context.i64(), none, "")?;
+        let address = b.cast(Opcode::ZExt, address, wide, none, "")?;
+        let start = b.binary(Opcode::Add, address, offset, none, "")?;
+        Ok((start, b.binary(Opcode::Add, start, wide.const_int(size.into())?, none, "")?))
+    }
+
+    /// Whether ranges of bytes do not overlap.
+    fn are_apart(
+        &self,
+        (a_start, a_end): Range<'m>,
+        (b_start, b_end): Range<'m>,
+    ) -> Result<Value<'m>, EmitError> {
+        let builder = &self.builder;
+        let first = builder.icmp(IntPredicate::Sle, a_end, b_start, "")?;
+        let second = builder.icmp(IntPredicate::Sle, b_end, a_start, "")?;
+        Ok(builder.binary(Opcode::Or, first, second, PoisonFlags::empty(), "")?)
     }
 
     /// The product of two integers of 64 bits, and whether that is exact.
@@ -80,7 +142,7 @@ impl<'m> Emitter<'m, '_> {
 
     /// First byte and one past the last byte that the kernel touches through the array, as `i128`; `None` where that is
     /// not known.
-    fn range(&self, array: ArrayId) -> Result<Option<(Value<'m>, Value<'m>)>, EmitError> {
+    fn range(&self, array: ArrayId) -> Result<Option<Range<'m>>, EmitError> {
         let Base::Memory { base, offset, .. } = self.bases[array.index()] else { return Ok(None) };
         let Some(footprints) = footprints(self.kernel, array) else { return Ok(None) };
         let (context, b, none) = (self.module.context(), &self.builder, PoisonFlags::empty());

@@ -7,6 +7,7 @@ use super::scope::Scope;
 use super::scopes::Scopes;
 use super::slots::Slots;
 use super::{Base, EmitError, Emitter, Variant, conditions};
+use crate::lift::Apart;
 use crate::llvm::{Builder, Context, Module};
 use loop_tree::{ArrayId, Kernel, ParamId, Path, RuntimeCondition, Storage};
 
@@ -99,7 +100,7 @@ pub fn emit_function<'c>(
         }
         emitter.make_slots(None)?;
         emitter.make_buffers(&buffers, None)?;
-        let holds = emitter.check(&conditions, &vec![64; kernel.params.len()], &[])?;
+        let holds = emitter.check(&conditions, &vec![64; kernel.params.len()], &[], &Apart::default())?;
         emitter.enter_if(function, holds, &buffers, [start, no])?;
         emitter.builder.position_at_end(start)?;
         emitter.inside = true;

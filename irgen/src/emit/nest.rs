@@ -4,6 +4,7 @@ use super::arith::Known;
 use super::element::Tag;
 use super::ranges::Range;
 use super::{Base, EmitError, Emitter};
+use crate::lift::Apart;
 use crate::llvm::{HintValue, IntPredicate, LoopHint, Metadata, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{
@@ -67,7 +68,7 @@ impl<'m> Emitter<'m, '_> {
                 let after = self.builder.append_block("version.end")?;
                 for (index, alternative) in alternatives.iter().enumerate() {
                     // Limits on parameters hold already.
-                    let holds = self.check(&alternative.conditions, &[], &[])?;
+                    let holds = self.check(&alternative.conditions, &[], &[], &Apart::default())?;
                     let inside = self.builder.append_block("version")?;
                     let next = self.builder.append_block("version.next")?;
                     self.builder.cond_br(holds, inside, next)?;

@@ -8,7 +8,7 @@ use super::scope::Scope;
 use super::scopes::Scopes;
 use super::slots::Slots;
 use super::{Base, EmitError, Emitter, Variant, conditions, gathers};
-use crate::lift::{ArrayBinding, Region};
+use crate::lift::{Apart, ArrayBinding, FrontRead, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{Affine, ArrayId, Atom, ParamId, Path, RuntimeCondition};
@@ -128,7 +128,13 @@ pub fn emit_region<'m>(
             }
         });
     }
-    let holds = emitter.check(&conditions, &widths, &exact)?;
+    let reads = region.apart.reads.iter().map(|read| FrontRead {
+        base: incoming(region, read.base),
+        guard: read.guard.map(|(condition, holds)| (incoming(region, condition), holds)),
+        ..read.clone()
+    });
+    let apart = Apart { reads: reads.collect(), errno: region.apart.errno.clone() };
+    let holds = emitter.check(&conditions, &widths, &exact, &apart)?;
     emitter.enter_if(function, holds, &buffers, [start, region.entry])?;
     let terminator = region.before.terminator();
     let terminator = terminator.ok_or(EmitError::Unsupported { what: "a block without a terminator" })?;

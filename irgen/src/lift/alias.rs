@@ -84,7 +84,7 @@ pub(super) fn alias_classes(memories: &[Memory<'_>], owned: &OwnedGlobals) -> Ve
     class.into_iter().map(|c| c as u32).collect()
 }
 
-fn may_overlap(a: Value<'_>, b: Value<'_>, owned: &OwnedGlobals) -> bool {
+pub(super) fn may_overlap(a: Value<'_>, b: Value<'_>, owned: &OwnedGlobals) -> bool {
     if a == b {
         return true;
     }

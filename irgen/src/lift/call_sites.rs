@@ -33,7 +33,13 @@ fn largest(value: Value<'_>, fuel: &mut u32) -> Option<i64> {
     let inst = value.as_inst()?;
     let operand = |index| inst.operand(index);
     match inst.opcode() {
-        Opcode::Phi => inst.incoming().into_iter().filter_map(|(v, _)| largest(v, fuel)).max(),
+        Opcode::Phi => {
+            let values = || inst.incoming().into_iter().map(|(v, _)| v);
+            // Where it is read only under a condition, zero says nothing of it.
+            let is_read = values().any(|v| v.as_inst().is_some_and(|i| i.opcode() == Opcode::Load));
+            let sizes = values().filter(|v| !is_read || v.const_int() != Some(0));
+            sizes.filter_map(|v| largest(v, fuel)).max()
+        }
         Opcode::Select => {
             let chosen = [operand(1)?, operand(2)?];
             let least = least_allowed(inst);

@@ -68,13 +68,15 @@ fn callees(function: Function<'_>) -> Vec<String> {
     names
 }
 
-/// Moves bounds, row pointers and strides that do not change in loops in front of them.
+/// Moves bounds, row pointers and strides that do not change in loops in front of them, and reads there, too, those that a store
+/// of the loops might overwrite.
 fn hoist(module: &mut Module<'_>, name: &str) -> Result<()> {
     let rules = [Rule::HoistAliases, Rule::HoistGuards, Rule::MovedMemory];
     let left_out = rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum();
     if module.hoist(name, left_out)? {
         module.run_function_passes(&[name.to_owned()], "early-cse")?;
     }
+    module.read_in_front(name, mutation::off(Rule::HoistGuards))?;
     Ok(())
 }
 

@@ -170,6 +170,7 @@ const RECOMPUTE: (usize, usize) = (10, 3);
 
 impl<'m> Data<'_, '_, 'm> {
     pub(super) fn leaf(&mut self, v: Value<'m>, section: usize) -> Result<Leaf<'m>, Refusal<'m>> {
+        let v = self.cx.values.in_front(v);
         let inst = v.as_inst();
         let ty = scalar_type(v.ty())
             .ok_or_else(|| refuse(inst, "type", "a value of a type that statements do not have"))?;
@@ -392,6 +393,7 @@ impl<'m> Data<'_, '_, 'm> {
     /// Whether the value is cheap to compute again and cannot have changed: made of plain arithmetic on loads from
     /// memory that the region does not write.
     fn recomputable(&mut self, v: Value<'m>, home: usize, spent: &mut (usize, usize)) -> bool {
+        let v = self.cx.values.in_front(v);
         if v.is_constant() || self.cx.is_outside(v) {
             return !v.is_undef() && scalar_type(v.ty()).is_some();
         }
@@ -423,6 +425,7 @@ impl<'m> Data<'_, '_, 'm> {
     /// Whether the value is cheap to compute again anywhere in a section: plain arithmetic on constants, on what is known
     /// before the region, and on counters of loops around the section. Loops that it was computed in do not matter.
     fn is_fixed(&mut self, v: Value<'m>, section: usize, spent: &mut usize) -> bool {
+        let v = self.cx.values.in_front(v);
         if v.is_constant() || self.cx.is_outside(v) {
             return !v.is_undef() && scalar_type(v.ty()).is_some();
         }

@@ -13,6 +13,7 @@ mod canonicalise;
 mod cfg;
 mod closed_forms;
 mod context;
+mod fronts;
 mod held;
 mod hints;
 mod leaves;
@@ -36,7 +37,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation, VarId};
+use loop_tree::{Affine, ArrayId, Kernel, ParamId, SourceLocation, VarId};
 
 use crate::llvm::{Block, Function, Inst, Module, Value};
 
@@ -96,6 +97,8 @@ pub struct Region<'m> {
     pub arrays: Vec<ArrayBinding<'m>>,
     /// What [`Op::origin`](loop_tree::Op::origin) refers to: type-based alias information, debug locations, alignment.
     pub origins: Vec<Inst<'m>>,
+    /// What is to be checked at run time beside the conditions of the kernel.
+    pub apart: Apart<'m>,
     /// The original loops that became variables, by [`VarId`].
     pub loops: Vec<LoopBinding<'m>>,
     /// Where the region begins in the source.
@@ -152,6 +155,30 @@ pub enum ArrayBinding<'m> {
         /// Values of the original region that are used after it, each equal to the scalar's last value.
         outgoing: Vec<Inst<'m>>,
     },
+}
+
+/// Memory that a region must not touch for its kernel to describe it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Apart<'m> {
+    /// What the region reads again and again, and was read in front: parameters and bases are what it was then.
+    pub reads: Vec<FrontRead<'m>>,
+    /// Arrays that must not be `errno`, which calls of the region set.
+    pub errno: Vec<ArrayId>,
+}
+
+/// A place in memory that was read in front of a region, and must not be overwritten by it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FrontRead<'m> {
+    /// A pointer available in front of the region.
+    pub base: Value<'m>,
+    /// In bytes from there; over parameters.
+    pub offset: Affine,
+    /// In bytes.
+    pub size: u64,
+    /// The condition under which it was read in front, and whether that has to hold or not to hold.
+    pub guard: Option<(Value<'m>, bool)>,
+    /// Arrays that the region writes and that may lie there.
+    pub apart: Vec<ArrayId>,
 }
 
 /// The original loop of a variable.
@@ -214,7 +241,7 @@ pub fn lift_function_with<'m>(
         match options.closed_forms.of(module, cfg) {
             Ok(forms) => {
                 let wishes = hints::wishes(module, cfg);
-                let mut values = values::Values::new(cfg, module.data_layout(), options, forms, wishes);
+                let mut values = values::Values::new(cfg, module, options, forms, wishes);
                 let items = shape::shape(&mut values);
                 parts = selection.select(&mut values, &items);
             }

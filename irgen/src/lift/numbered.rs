@@ -24,6 +24,7 @@ impl<'m> Number<'m> {
     pub(super) fn base(cx: &Context<'_, '_, 'm>, pointer: Value<'m>) -> Option<Value<'m>> {
         let mut at = pointer;
         for _ in 0..MAX_STEPS {
+            at = cx.values.in_front(at);
             if cx.is_outside(at) {
                 return Some(at);
             }
@@ -44,6 +45,7 @@ impl<'m> Number<'m> {
         let constant = bytes.constant;
         let mut at = pointer;
         for _ in 0..MAX_STEPS {
+            at = cx.values.in_front(at);
             if at == base {
                 if mutation::off(Rule::NumberOffsets) {
                     bytes.constant = constant;

@@ -8,21 +8,23 @@ use loop_tree::{
 };
 use rustc_hash::FxHashMap;
 
-use super::alias::{alias_classes, may_be_errno};
+use super::alias::{alias_classes, may_be_errno, may_overlap};
 use super::body::Bodies;
 use super::context::{Context, Counter, Place};
+use super::fronts::{Cell, settle};
 use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, impure, refuse};
 use super::local::Extent;
 use super::memory::{Site, describe, scalar_type};
 use super::names::Names;
 use super::ops::error_number;
+use super::owned::OwnedGlobals;
 use super::shape::{Branch, Cycle, Item, Piece, has_effect};
 use super::statements::Maker;
 use super::values::Values;
-use super::{ArrayBinding, ParamBinding};
+use super::{Apart, ArrayBinding, FrontRead, ParamBinding};
 use crate::llvm::{Effects, Inst, Opcode, Value};
 use crate::mutation::{self, Rule};
-use analyses::closed_forms::{Fact, Poly};
+use analyses::closed_forms::{Fact, Poly, TripCount};
 
 /// A region before its blocks are cut out.
 pub(super) struct Draft<'m> {
@@ -30,6 +32,7 @@ pub(super) struct Draft<'m> {
     pub(super) params: Vec<ParamBinding<'m>>,
     pub(super) arrays: Vec<ArrayBinding<'m>>,
     pub(super) origins: Vec<Inst<'m>>,
+    pub(super) apart: Apart<'m>,
     /// Header and latch of each variable's loop.
     pub(super) loops: Vec<(usize, usize)>,
     /// Blocks of the region, without the one behind its last item.
@@ -59,6 +62,8 @@ enum Node {
 
 struct Builder<'v, 'a, 'm> {
     data: Data<'v, 'a, 'm>,
+    /// What is taken for what was read in front.
+    cells: Vec<Cell<'m>>,
     variables: Vec<usize>,
     names: Names,
     latches: Vec<(usize, usize)>,
@@ -70,12 +75,31 @@ const MAX_ACCESSES: usize = 1000;
 
 const UNKNOWN_CONDITION: &str = "loops run under a condition that is not understood";
 
-/// Describes a run of items that begins and ends with a loop, or a condition around loops.
+/// Describes a run of items that begins and ends with a loop, or a condition around loops: with what was read in front of it, else
+/// without.
 pub(super) fn draft<'m>(
     values: &mut Values<'_, 'm>,
     name: &str,
     items: &[Item<'m>],
 ) -> Result<Draft<'m>, Refusal<'m>> {
+    let mut in_front = true;
+    match attempt(values, name, items, &mut in_front) {
+        Err(refused) if in_front => {
+            in_front = false;
+            attempt(values, name, items, &mut in_front).map_err(|_| refused)
+        }
+        done => done,
+    }
+}
+
+/// `in_front`: whether to take what the run reads again and again for what was read in front, and whether there is any of it.
+fn attempt<'m>(
+    values: &mut Values<'_, 'm>,
+    name: &str,
+    items: &[Item<'m>],
+    in_front: &mut bool,
+) -> Result<Draft<'m>, Refusal<'m>> {
+    let wanted = std::mem::take(in_front);
     let cfg = values.cfg;
     if let Some((why, at)) = items.iter().find_map(tangle) {
         return Err(refuse(cfg.insts[at].first().copied(), "control", why));
@@ -122,6 +146,9 @@ pub(super) fn draft<'m>(
         return Err(too_large(cfg, &blocks));
     }
     let begin = cfg.insts[front].last().copied().ok_or_else(missing)?;
+    values.read_in_front(Vec::new());
+    let cells = if wanted { settle(values, &blocks, front) } else { Vec::new() };
+    *in_front = !cells.is_empty();
     let mut in_region = vec![false; cfg.blocks.len()];
     blocks.iter().for_each(|&b| in_region[b] = true);
     let data = Data {
@@ -144,7 +171,8 @@ pub(super) fn draft<'m>(
         tested_headers: FxHashMap::default(),
         bodies: Bodies::default(),
     };
-    let mut builder = Builder { data, variables: Vec::new(), names: Names::default(), latches: Vec::new() };
+    let mut builder =
+        Builder { data, cells, variables: Vec::new(), names: Names::default(), latches: Vec::new() };
     let mut nodes = builder.flatten(items, &Place::default(), None)?;
     // Phis behind the last item belong to the region, and are where its results leave it.
     let last = builder.section(Section::default());
@@ -366,6 +394,16 @@ impl<'m> Builder<'_, '_, 'm> {
             });
         }
         let count = c.count.as_ref().map_err(|why| refuse(first, "trip-count", why))?;
+        let values = &self.data.cx.values;
+        let count = TripCount {
+            room: values.poly_in_front(count.room.clone()),
+            step: count.step,
+            needs: count.needs.iter().map(|need| values.need_in_front(need)).collect(),
+        };
+        if self.data.cx.is_data(&count.room) {
+            let why = "the number of iterations follows from what the loops around read or compute";
+            return Err(refuse(first, "trip-count", why));
+        }
         for need in &count.needs {
             if !self.data.cx.need(place, need) {
                 let why = "the number of iterations is exact only if an expression does not wrap, which is not proved";
@@ -550,7 +588,8 @@ impl<'m> Builder<'_, '_, 'm> {
                 for &inst in
                     cfg.insts[b].iter().filter(|i| matches!(i.opcode(), Opcode::Load | Opcode::Store))
                 {
-                    let used = inst.opcode() == Opcode::Store || inst.is_used();
+                    let again = self.cells.iter().any(|cell| cell.load == inst);
+                    let used = inst.opcode() == Opcode::Store || inst.is_used() && !again;
                     if used {
                         sites.push(Site { inst, place: s.place.clone() });
                     }
@@ -560,14 +599,26 @@ impl<'m> Builder<'_, '_, 'm> {
         let owned = &self.data.cx.values.options.owned.clone();
         let (mut memories, touches) =
             describe(&mut self.data.cx, &sites).map_err(|u| refuse(Some(u.inst), "access", u.message))?;
+        let mut errno: Vec<ArrayId> = Vec::new();
         if let Some(&call) = self.data.errno.first()
             && !mutation::off(Rule::ErrnoMemory)
-            && sites.iter().any(|site| {
-                let memory = touches.get(&site.inst).and_then(|t| memories.get(t.memory));
-                memory.is_none_or(|m| may_be_errno(site.inst, m.base, m.element, owned))
-            })
         {
-            return Err(impure(call));
+            for site in &sites {
+                let touch = touches.get(&site.inst).ok_or_else(|| impure(call))?;
+                let memory = &memories[touch.memory];
+                if may_be_errno(site.inst, memory.base, memory.element, owned) {
+                    // Checked before the region, where that can be.
+                    if !self.data.cx.values.knows_errno || touch.subscripts.is_none() {
+                        return Err(impure(call));
+                    }
+                    errno.push(ArrayId::new(touch.memory));
+                }
+            }
+            errno.sort_unstable();
+            errno.dedup();
+            if touches.values().any(|t| t.subscripts.is_none() && errno.contains(&ArrayId::new(t.memory))) {
+                return Err(impure(call));
+            }
         }
         let extent = Extent { cfg, blocks: &blocks, behind };
         for m in 0..memories.len() {
@@ -579,6 +630,7 @@ impl<'m> Builder<'_, '_, 'm> {
         self.data.classes = alias_classes(&memories, owned);
         self.data.memories = memories;
         self.data.touches = touches;
+        let apart = Apart { reads: self.reads(owned)?, errno };
         self.data.accumulate();
         // Values that are used behind the region.
         let all: Vec<Inst<'m>> = blocks
@@ -653,7 +705,41 @@ impl<'m> Builder<'_, '_, 'm> {
         for &(a, b) in self.data.apart.iter().filter(|_| !mutation::off(Rule::ApartAssumptions)) {
             assumptions.push(RuntimeCondition::NoOverlap(ArrayId::new(a), ArrayId::new(b)));
         }
-        Ok(self.kernel(name, statements, origins, original, assumptions, blocks, begin, behind))
+        Ok(self.kernel(name, statements, origins, apart, original, assumptions, blocks, begin, behind))
+    }
+
+    /// What must not be overwritten, as it was read in front.
+    fn reads(&mut self, owned: &OwnedGlobals) -> Result<Vec<FrontRead<'m>>, Refusal<'m>> {
+        let mut reads: Vec<FrontRead<'m>> = Vec::new();
+        for cell in self.cells.clone().into_iter().filter(|cell| cell.load.is_used()) {
+            let unknown = |what| refuse(Some(cell.load), "access", what);
+            let integer = scalar_type(cell.load.ty());
+            let errno = integer.is_some_and(|ty| may_be_errno(cell.load, cell.base, ty, owned));
+            if let Some(&call) = self.data.errno.first()
+                && errno
+                && !mutation::off(Rule::ErrnoMemory)
+            {
+                return Err(impure(call));
+            }
+            let offset = self.data.cx.affine(&cell.offset);
+            let offset =
+                offset.ok_or_else(|| unknown("what loops read again and again is not at one place"))?;
+            let mut apart = Vec::new();
+            for (m, memory) in self.data.memories.iter().enumerate() {
+                if !memory.written || memory.local || !may_overlap(memory.base, cell.base, owned) {
+                    continue;
+                }
+                if self.data.touches.values().any(|t| t.memory == m && t.subscripts.is_none()) {
+                    return Err(unknown("what loops read again and again may be overwritten by them"));
+                }
+                apart.push(ArrayId::new(m));
+            }
+            let read = FrontRead { base: cell.base, offset, size: cell.size, guard: cell.guard, apart };
+            if !reads.contains(&read) {
+                reads.push(read);
+            }
+        }
+        Ok(reads)
     }
 
     fn tree(
@@ -725,6 +811,7 @@ impl<'m> Builder<'_, '_, 'm> {
         name: &str,
         statements: Vec<Arc<loop_tree::Statement>>,
         origins: Vec<Inst<'m>>,
+        apart: Apart<'m>,
         original: Green,
         assumptions: Vec<RuntimeCondition>,
         blocks: Vec<usize>,
@@ -790,6 +877,7 @@ impl<'m> Builder<'_, '_, 'm> {
             params: values,
             arrays: bindings,
             origins,
+            apart,
             loops: self.latches,
             blocks,
             begin,

@@ -212,6 +212,7 @@ pub(super) fn cut<'m>(function: Function<'m>, blocks: &[Block<'m>], draft: Draft
         params: draft.params,
         arrays: draft.arrays,
         origins: draft.origins,
+        apart: draft.apart,
         location: start,
     })
 }

@@ -2,12 +2,15 @@
 
 use std::rc::Rc;
 
-use analyses::closed_forms::{Address, ClosedForm, Fact, LoopExit, Need, Poly, Symbols, TripCount, merge};
+use analyses::closed_forms::{
+    Address, ClosedForm, Fact, LoopExit, Need, Poly, Sym, Symbols, TripCount, merge,
+};
+use rustc_hash::FxHashMap;
 
 use super::cfg::Cfg;
 use super::closed_forms::FunctionForms;
 use super::options::LiftOptions;
-use crate::llvm::{DataLayout, Inst, IntPredicate, Opcode, PoisonFlags, TypeKind, Value};
+use crate::llvm::{DataLayout, Inst, IntPredicate, Module, Opcode, PoisonFlags, TypeKind, Value};
 
 /// A disjunction of conjunctions; exact where the needs hold.
 #[derive(Clone, Debug)]
@@ -20,11 +23,16 @@ pub(super) struct Formula {
 pub(super) struct Values<'a, 'm> {
     pub(super) cfg: &'a Cfg<'m>,
     pub(super) layout: DataLayout<'m>,
+    /// Whether a check can tell where `errno` is.
+    pub(super) knows_errno: bool,
     /// What else to ask.
     pub(super) options: &'a LiftOptions,
     /// What users want of each loop, or of one around it.
     pub(super) wishes: Vec<Option<String>>,
     forms: FunctionForms<'a, 'm>,
+    /// What the region at hand reads again and again, and what of it was read in front.
+    fronts: FxHashMap<Value<'m>, Value<'m>>,
+    front_symbols: FxHashMap<Sym, Sym>,
     depth: u32,
 }
 
@@ -48,12 +56,14 @@ pub(super) fn int_bits(v: Value<'_>) -> Option<u32> {
 impl<'a, 'm> Values<'a, 'm> {
     pub(super) fn new(
         cfg: &'a Cfg<'m>,
-        layout: DataLayout<'m>,
+        module: &'m Module<'m>,
         options: &'a LiftOptions,
         forms: FunctionForms<'a, 'm>,
         wishes: Vec<Option<String>>,
     ) -> Self {
-        Values { cfg, layout, options, wishes, forms, depth: 0 }
+        let (fronts, front_symbols) = Default::default();
+        let (layout, knows_errno) = (module.data_layout(), module.knows_errno());
+        Values { cfg, layout, knows_errno, options, wishes, forms, fronts, front_symbols, depth: 0 }
     }
 
     pub(super) fn symbols(&self) -> &Symbols<Value<'m>> {
@@ -66,17 +76,77 @@ impl<'a, 'm> Values<'a, 'm> {
 
     /// An integer value of at most 64 bits; `None` for other types.
     pub(super) fn integer(&mut self, v: Value<'m>) -> Option<ClosedForm> {
-        self.forms.integer(v)
+        let form = self.forms.integer(v)?;
+        Some(self.form_in_front(form))
     }
 
     /// Base and distance of a pointer.
     pub(super) fn address(&mut self, v: Value<'m>) -> Option<Address<Value<'m>>> {
-        self.forms.address(v)
+        let found = self.forms.address(v)?;
+        Some(self.address_in_front(found))
     }
 
     /// The same from a pointer that is not looked into.
     pub(super) fn address_from(&mut self, base: Value<'m>, v: Value<'m>) -> Option<Address<Value<'m>>> {
-        self.forms.address_from(base, v)
+        let found = self.forms.address_from(base, v)?;
+        Some(self.address_in_front(found))
+    }
+
+    /// Takes the values that are keys for the others, wherever they occur, and no others any more.
+    pub(super) fn read_in_front(&mut self, fronts: Vec<(Value<'m>, Value<'m>)>) {
+        self.front_symbols.clear();
+        let itself = |forms: &mut FunctionForms<'a, 'm>, v| {
+            let poly = forms.integer(v)?.poly;
+            poly.symbols().next().filter(|s| poly == Poly::symbol(*s))
+        };
+        for &(again, front) in &fronts {
+            if let (Some(again), Some(front)) =
+                (itself(&mut self.forms, again), itself(&mut self.forms, front))
+            {
+                self.front_symbols.insert(again, front);
+            }
+        }
+        self.fronts = fronts.into_iter().collect();
+    }
+
+    /// The value, or what was read in front in its place.
+    pub(super) fn in_front(&self, v: Value<'m>) -> Value<'m> {
+        self.fronts.get(&v).copied().unwrap_or(v)
+    }
+
+    /// The polynomial in terms of what was read in front.
+    pub(super) fn poly_in_front(&self, p: Poly) -> Poly {
+        if self.front_symbols.is_empty() || !p.symbols().any(|s| self.front_symbols.contains_key(&s)) {
+            return p;
+        }
+        let mut result = Poly::default();
+        for (monomial, c) in p.0 {
+            let renamed = monomial.into_iter().map(|s| self.front_symbols.get(&s).copied().unwrap_or(s));
+            let mut renamed: Vec<Sym> = renamed.collect();
+            renamed.sort_unstable();
+            *result.0.entry(renamed).or_default() += c;
+        }
+        result.0.retain(|_, c| *c != 0);
+        result
+    }
+
+    fn form_in_front(&self, form: ClosedForm) -> ClosedForm {
+        if self.front_symbols.is_empty() {
+            return form;
+        }
+        ClosedForm {
+            poly: self.poly_in_front(form.poly),
+            needs: form.needs.iter().map(|need| self.need_in_front(need)).collect(),
+            factors: form.factors.into_iter().map(|f| self.poly_in_front(f)).collect(),
+        }
+    }
+
+    pub(super) fn need_in_front(&self, need: &Rc<Need>) -> Rc<Need> {
+        Rc::new(Need { poly: self.poly_in_front(need.poly.clone()), ..**need })
+    }
+
+    fn address_in_front(&self, found: Address<Value<'m>>) -> Address<Value<'m>> {
+        Address { base: self.in_front(found.base), offset: self.form_in_front(found.offset), ..found }
     }
 
     pub(super) fn trip_count(&mut self, l: LoopExit) -> Result<TripCount, &'static str> {

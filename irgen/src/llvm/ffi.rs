@@ -103,6 +103,7 @@ unsafe extern "C" {
     pub fn lt_may_allocate(function: LLVMValueRef);
     pub fn lt_may_start_threads(function: LLVMValueRef);
     pub fn lt_set_nounwind(function: LLVMValueRef);
+    pub fn lt_set_pure(function: LLVMValueRef);
     pub fn lt_outlined(function: LLVMValueRef, name: *const c_char, len: usize) -> LLVMValueRef;
     pub fn lt_location_within(location: LLVMMetadataRef, function: LLVMValueRef) -> LLVMMetadataRef;
     pub fn lt_memory_effects(value: LLVMValueRef) -> u32;
@@ -198,6 +199,7 @@ unsafe extern "C" {
 
     // hoist.cpp
     pub fn lt_hoist(function: LLVMValueRef, left_out: c_uint) -> bool;
+    pub fn lt_read_in_front(function: LLVMValueRef, unguarded: bool) -> bool;
 
     // scev.cpp
     pub fn lt_scev(a: *mut LtAnalyses, value: LLVMValueRef) -> *const LtScev;

@@ -205,6 +205,12 @@ impl<'m> Function<'m> {
         unsafe { ffi::lt_may_start_threads(self.raw()) }
     }
 
+    /// Its attributes then say that it does nothing but compute.
+    pub fn set_pure(self) {
+        // SAFETY: a function.
+        unsafe { ffi::lt_set_pure(self.raw()) }
+    }
+
     /// Its attributes then say that it does not throw.
     pub fn set_nounwind(self) {
         // SAFETY: a function.

@@ -56,6 +56,9 @@ pub unsafe fn with_lent_module<R>(raw: LLVMModuleRef, f: impl FnOnce(&mut Module
     f(&mut module)
 }
 
+/// As the C libraries of Linux call it.
+const ERRNO_LOCATION: &str = "__errno_location";
+
 impl<'c> Module<'c> {
     /// # Safety
     /// `raw` is a module of `context`, owned by the result.
@@ -174,6 +177,28 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Whether [`Module::errno_location`] has an answer.
+    pub fn knows_errno(&self) -> bool {
+        let known = self.function(ERRNO_LOCATION);
+        let fits = |f: Function<'_>| {
+            f.is_declaration() && f.function_type().signature() == Some((self.context.ptr(), Vec::new()))
+        };
+        self.triple().contains("-linux-") && known.is_none_or(fits)
+    }
+
+    /// The function of the C library that returns the address of the thread's `errno`; `None` where none is known.
+    pub fn errno_location(&self) -> Result<Option<Function<'_>>> {
+        if !self.knows_errno() {
+            return Ok(None);
+        }
+        if let Some(known) = self.function(ERRNO_LOCATION) {
+            return Ok(Some(known));
+        }
+        let function = self.add_function(ERRNO_LOCATION, self.context.ptr().function(&[])?)?;
+        function.set_pure();
+        Ok(Some(function))
+    }
+
     /// A new function without body; LLVM makes the name unique.
     pub fn add_function<'m>(&'m self, name: &str, ty: Type<'m>) -> Result<Function<'m>> {
         let fits = ty.signature().is_some() && ty.context() == self.context.raw();
@@ -288,6 +313,16 @@ impl<'c> Module<'c> {
         match self.function(function) {
             // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
             Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_hoist(f.raw(), left_out) }),
+            _ => Err(LlvmError::NoFunction(function.to_owned())),
+        }
+    }
+
+    /// Reads integers and pointers in front of loops that read them again and again and might overwrite them; whether there were
+    /// any. `unguarded`: a test leaves out the conditions. The function's loops must be in simplified form.
+    pub fn read_in_front(&mut self, function: &str, unguarded: bool) -> Result<bool> {
+        match self.function(function) {
+            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
+            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_read_in_front(f.raw(), unguarded) }),
             _ => Err(LlvmError::NoFunction(function.to_owned())),
         }
     }

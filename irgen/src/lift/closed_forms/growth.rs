@@ -122,7 +122,7 @@ impl<'m> Recurrences<'_, 'm> {
             return None;
         }
         let growth = self.growth(next, phi.value(), inner)?;
-        let count = trip::count(self, LoopExit { id: inner, from, test_first }).ok()?;
+        let count = trip::count(self, LoopExit { id: inner, from, test_first }, false).ok()?;
         if count.step != 1 {
             return None;
         }
@@ -140,6 +140,29 @@ impl<'m> Recurrences<'_, 'm> {
             merge(&mut sum.needs, &[Rc::new(Need { poly: times, low: 0, high: i128::MAX })]);
         }
         Some(start)
+    }
+
+    /// Whether the polynomial has one value while the loop runs, if nothing overwrites what the loop reads.
+    pub(super) fn is_read_in(&self, p: &Poly, l: usize) -> bool {
+        self.symbols.all(p, &|m| match m {
+            Meaning::Iteration(other) => other != l && !self.cfg.loop_within(other, l),
+            Meaning::Value(v) => self.is_read_again(v, l, MOST_SUMS),
+            Meaning::Quotient(_) => false,
+        })
+    }
+
+    /// Whether the loop computes the value, if at all, from what does not change and from what it reads there.
+    fn is_read_again(&self, v: Value<'m>, l: usize, depth: usize) -> bool {
+        let Some(inst) = v.as_inst() else { return true };
+        if self.block_of(inst).is_some_and(|b| !self.cfg.loops[l].contains(b)) {
+            return true;
+        }
+        match inst.opcode() {
+            Opcode::Load | Opcode::Gep | Opcode::SExt | Opcode::ZExt => {
+                depth > 0 && inst.operands().into_iter().all(|o| self.is_read_again(o, l, depth - 1))
+            }
+            _ => false,
+        }
     }
 
     /// Whether the polynomial has one value while the loop runs.

@@ -71,7 +71,7 @@ impl<'m> ClosedForms<Value<'m>> for Recurrences<'_, 'm> {
     }
 
     fn trip_count(&mut self, l: LoopExit) -> Result<TripCount, &'static str> {
-        trip::count(self, l)
+        trip::count(self, l, true)
     }
 }
 

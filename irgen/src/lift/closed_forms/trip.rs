@@ -8,10 +8,12 @@ use super::super::values::{int_bits, signed_range};
 use super::recurrences::Recurrences;
 use crate::llvm::{IntPredicate, Value};
 
-/// The count of a loop, from the comparison that it is left by.
+/// The count of a loop, from the comparison that it is left by. `read_again`: the bound may be read again and again, from one
+/// place, and is taken for what it was at first.
 pub(super) fn count<'m>(
     values: &mut Recurrences<'_, 'm>,
     LoopExit { id: l, from, test_first }: LoopExit,
+    read_again: bool,
 ) -> Result<TripCount, &'static str> {
     const UNKNOWN: &str = "the number of iterations is not known when the loop begins";
     let cfg = values.cfg;
@@ -33,7 +35,7 @@ pub(super) fn count<'m>(
         return Err(UNKNOWN);
     }
     // The bound must not change in the loop.
-    let varies = |p: &Poly| !values.is_fixed_in(p, l);
+    let varies = |p: &Poly| !(values.is_fixed_in(p, l) || read_again && values.is_read_in(p, l));
     // The induction itself may not hide in a quotient either.
     if varies(&start)
         || varies(&y.poly)
