@@ -73,6 +73,8 @@ struct Builder<'v, 'a, 'm> {
 /// that may overlap are not analysed anyway.
 const MAX_ACCESSES: usize = 1000;
 
+const UNKNOWN_BOUNDS: &str = "the number of iterations follows from what the loops around read or compute";
+
 const UNKNOWN_CONDITION: &str = "loops run under a condition that is not understood";
 
 /// Describes a run of items that begins and ends with a loop, or a condition around loops: with what was read in front of it, else
@@ -400,10 +402,6 @@ impl<'m> Builder<'_, '_, 'm> {
             step: count.step,
             needs: count.needs.iter().map(|need| values.need_in_front(need)).collect(),
         };
-        if self.data.cx.is_data(&count.room) {
-            let why = "the number of iterations follows from what the loops around read or compute";
-            return Err(refuse(first, "trip-count", why));
-        }
         for need in &count.needs {
             if !self.data.cx.need(place, need) {
                 let why = "the number of iterations is exact only if an expression does not wrap, which is not proved";
@@ -787,7 +785,7 @@ impl<'m> Builder<'_, '_, 'm> {
                     });
                 }
                 Node::Loop(l, inner) => {
-                    let unknown = || refuse(None, "trip-count", "bounds that are not affine");
+                    let unknown = || refuse(None, "trip-count", UNKNOWN_BOUNDS);
                     let counter = self.data.cx.counters.get(l).cloned().ok_or_else(unknown)?;
                     let lower = self.data.cx.affine(&counter.base).ok_or_else(unknown)?;
                     let room = self.data.cx.affine(&counter.room).ok_or_else(unknown)?;
