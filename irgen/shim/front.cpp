@@ -11,14 +11,15 @@ using namespace lt;
 
 namespace {
 
-// Loads in front of one loop, and instructions that are looked through for an equal one; counts.
-constexpr unsigned MaxFronts = 24, MaxBack = 64;
+// Loads in front of one loop, at most.
+constexpr unsigned MaxFronts = 24;
 
 struct Reader : Motion {
   bool Unguarded;
-  DenseMap<Loop *, Known> Made;
-  // By loop, place and type.
-  DenseMap<std::pair<Loop *, std::pair<Value *, Type *>>, Value *> Same;
+  DenseMap<Loop *, Known> Held;
+  DenseMap<Loop *, SmallVector<Instruction *, 8>> Computed;
+  // By loop, place, type and condition: one that was not read under its condition is nothing to read under another.
+  DenseMap<std::tuple<Loop *, Value *, Type *, Value *>, Value *> Same;
 
   Reader(Function &F, FunctionAnalysisManager &FAM, bool Unguarded) : Motion(F, FAM), Unguarded(Unguarded) {}
 
@@ -63,37 +64,22 @@ struct Reader : Motion {
     return false;
   }
 
-  // The same value, computed or read in the same block before.
-  Value *earlier(Value *V) {
-    auto *I = dyn_cast<Instruction>(V);
-    if (!I)
-      return V;
-    unsigned Steps = 0;
-    for (Instruction *Back = I->getPrevNode(); Back && ++Steps < MaxBack; Back = Back->getPrevNode()) {
-      if (Back->isIdenticalTo(I)) {
-        I->eraseFromParent();
-        return Back;
-      }
-      if (I->mayReadFromMemory() && Back->mayWriteToMemory())
-        break;
-    }
-    return I;
-  }
-
   void read(LoadInst *Load, Loop *L) {
     BasicBlock *Preheader = L->getLoopPreheader();
-    Known &Here = Made[L];
+    Known &Here = Held[L];
     if (!Preheader || Here.size() >= MaxFronts || isChanged(MemoryLocation::get(Load), L))
       return;
     SmallPtrSet<Value *, 4> Others;
     Fronts = &Here;
     Asked = &Others;
+    Equal = &Computed[L];
     Value *Place = Load->getPointerOperand();
     BasicBlock::iterator At = Preheader->getTerminator()->getIterator();
     if (!can(Place, L, Known()))
       return;
-    bool CannotFail =
-        isDereferenceableAndAlignedPointer(Place, Load->getType(), Load->getAlign(), DL, &*At, &AC, &DT, &TLI);
+    // What is known of a pointer that the loop reads need not hold of what stands for it in front, which may be null.
+    bool CannotFail = Others.empty() && isDereferenceableAndAlignedPointer(Place, Load->getType(), Load->getAlign(), DL, &*At,
+                                                                           &AC, &DT, &TLI);
     SmallVector<Test, 4> Tests;
     if (!CannotFail) {
       auto All = tests(Load, L);
@@ -106,44 +92,52 @@ struct Reader : Motion {
       if (!Others.empty() && isChangedBefore(Load, L, Others))
         return;
     }
-    Place = earlier(build(Place, L, Known(), At));
-    auto Key = std::make_pair(L, std::make_pair(Place, Load->getType()));
-    if (Value *Read = Same.lookup(Key)) {
-      Here[Load] = Read;
-      return;
-    }
-    IRBuilder<> B(Preheader->getTerminator());
-    B.SetCurrentDebugLocation(Load->getDebugLoc());
+    Changed = true;
+    Place = build(Place, L, Known(), At);
     Value *All = nullptr;
+    auto Made = [&](Instruction *I) {
+      I->setDebugLoc(Load->getDebugLoc());
+      I->insertBefore(At);
+      return settled(I);
+    };
     for (Test &T : Tests) {
       Value *C = build(T.Condition, L, first(T.L), At);
       if (!T.Stays)
-        C = B.CreateNot(C);
-      All = All ? B.CreateLogicalAnd(All, C) : C;
+        C = Made(BinaryOperator::CreateNot(C));
+      // What later tests compute may be poison where the first ones fail.
+      All = All ? Made(SelectInst::Create(All, C, ConstantInt::getFalse(C->getContext()))) : C;
     }
     auto *Fixed = dyn_cast_or_null<ConstantInt>(All);
     if (Fixed && Fixed->isZero())
       return;
+    if (Fixed || Unguarded)
+      All = nullptr;
+    Value *&Found = Same[{L, Place, Load->getType(), All}];
+    if (Found) {
+      Here[Load] = Found;
+      return;
+    }
     auto Copy = [&](BasicBlock::iterator There) {
       Instruction *C = Load->clone();
       C->setOperand(0, Place);
       C->setName(Load->getName());
       C->insertBefore(There);
-      C->dropUBImplyingAttrsAndMetadata();
+      // Another load of the same place may promise less.
+      if (CannotFail || !Load->hasMetadata(LLVMContext::MD_noundef))
+        C->dropPoisonGeneratingMetadata();
+      C->dropUBImplyingAttrsAndMetadata(LLVMContext::MD_noundef);
       return C;
     };
-    Changed = true;
-    if (!All || Fixed || Unguarded) {
-      Here[Load] = Same[Key] = Copy(At);
+    if (!All) {
+      Here[Load] = Found = Copy(At);
       return;
     }
-    Instruction *Then = SplitBlockAndInsertIfThen(earlier(All), At, false, nullptr, &Updater, &LI);
-    Value *Read = Copy(Then->getIterator());
+    Instruction *Then = SplitBlockAndInsertIfThen(All, At, false, nullptr, &Updater, &LI);
     BasicBlock *Tail = Then->getSuccessor(0);
     PHINode *Phi = PHINode::Create(Load->getType(), 2, Load->getName(), Tail->begin());
-    Phi->addIncoming(Read, Then->getParent());
+    Phi->addIncoming(Copy(Then->getIterator()), Then->getParent());
     Phi->addIncoming(Constant::getNullValue(Load->getType()), Then->getParent()->getSinglePredecessor());
-    Here[Load] = Same[Key] = Phi;
+    Here[Load] = Found = Phi;
   }
 
   bool run() {

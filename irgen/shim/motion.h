@@ -83,6 +83,8 @@ struct Motion {
   // Loads that are read in front already, with what was read there; and those of them that were asked for.
   const Known *Fronts = nullptr;
   SmallPtrSet<Value *, 4> *Asked = nullptr;
+  // What was computed in front already, to be used again.
+  SmallVectorImpl<Instruction *> *Equal = nullptr;
 
   Value *inFront(Value *V) {
     Value *Found = Fronts ? Fronts->lookup(V) : nullptr;
@@ -125,10 +127,23 @@ struct Motion {
     C->insertBefore(At);
     // What was promised held where the original stood.
     C->dropUBImplyingAttrsAndMetadata();
+    return settled(C);
+  }
+
+  // What a new instruction that nobody uses yet computes; it stays only where nothing else does.
+  Value *settled(Instruction *C) {
     if (Value *Simple = simplifyInstruction(C, SimplifyQuery(DL, C))) {
       C->eraseFromParent();
       return Simple;
     }
+    if (!Equal)
+      return C;
+    for (Instruction *Before : *Equal)
+      if (Before->isIdenticalTo(C)) {
+        C->eraseFromParent();
+        return Before;
+      }
+    Equal->push_back(C);
     return C;
   }
 

@@ -35,12 +35,13 @@ use irgen::emit::{Variant, emit_region};
 use irgen::lift::{LiftOptions, OwnedGlobals, canonicalise, lift_function_with};
 use irgen::llvm::{CodeModel, Context, Jit, Module, OptLevel, TargetMachine};
 use loop_tree::{Green, Kernel, Path, text};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use transforms::{Recipe, Registry};
 
 /// What a case did.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Done {
     /// Regions lifted.
     pub regions: usize,
@@ -48,6 +49,15 @@ pub struct Done {
     pub variants: usize,
     /// Recipes judged.
     pub judged: usize,
+}
+
+impl Done {
+    /// Adds what another case did.
+    pub fn add(&mut self, other: Done) {
+        self.regions += other.regions;
+        self.variants += other.variants;
+        self.judged += other.judged;
+    }
 }
 
 /// Checks a case by the ending of its name. The error says what is wrong.
@@ -144,7 +154,7 @@ fn check_kernel(content: &str) -> Result<Done, String> {
 /// Passes after emission, in turn.
 const PIPELINES: [Option<&str>; 3] = [None, Some("default<O3>"), Some(crate::differential::PROMISES)];
 /// Seconds for the calls of one module.
-const SECONDS: u32 = 3;
+const SECONDS: u32 = 10;
 /// Bytes of the block of memory.
 const BYTES: usize = 1 << 14;
 
@@ -392,11 +402,7 @@ mod tests {
         let (mut wrong, mut total) = (Vec::new(), Done::default());
         for (name, content) in kept().expect("the folder is there") {
             match check(&name, &content, 6) {
-                Ok(done) => {
-                    total.regions += done.regions;
-                    total.variants += done.variants;
-                    total.judged += done.judged;
-                }
+                Ok(done) => total.add(done),
                 Err(what) => wrong.push(format!("{name}: {what}")),
             }
         }

@@ -3,6 +3,7 @@
 //! - [`c_programs`]: random affine and nearly affine C functions without undefined behaviour, which shrink.
 //! - [`differential`]: these through lifting and emission, bit for bit against the original.
 //! - [`c_code`]: C that is emitted, by gcc and clang, against the interpreter.
+//! - [`again`]: random loops that read again and again what they may overwrite.
 //! - [`cases`]: files that say what must hold of them.
 //! - [`hostile`]: arbitrary bytes into everything that reads.
 //! - [`soak`]: all of it, for as long as wanted.
@@ -11,6 +12,7 @@
 //! - [`brute_force`]: legality by enumeration, without integer sets; [`legality`]: the oracle against it, also on
 //!   [`buffers`] around random subtrees.
 
+pub mod again;
 pub mod brute_force;
 pub mod buffers;
 pub mod c_code;

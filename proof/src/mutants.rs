@@ -3,7 +3,7 @@
 
 use crate::c_programs::{Fitted, Profile, generate};
 use crate::differential::{Batch, Level, check};
-use crate::{cases, kernels, legality};
+use crate::{again, cases, kernels, legality};
 use std::fmt::Write;
 
 /// A compiler without one of its rules.
@@ -53,7 +53,7 @@ pub enum Suite {
     Cases,
     /// Random kernels, the oracle against enumeration: [`legality`].
     Kernels,
-    /// Random C programs against the original: [`differential`](crate::differential).
+    /// Random C programs against the original: [`differential`](crate::differential), and loops that read [`again`].
     Programs,
 }
 
@@ -104,7 +104,11 @@ fn look(suite: Suite, limits: Limits, code_only: bool) -> Option<String> {
             let level = [Level::Raw, Level::O1, Level::O2][seed as usize % 3];
             let found = check(&batch, level, VARIANTS, seed, &mut Default::default());
             let wrong = found.map_or(true, |list| !list.is_empty());
-            wrong.then(|| format!("program {}", seed * 20 + 20))
+            let again = || (seed * 20..seed * 20 + 20).find(|s| again::is_wrong(*s, VARIANTS));
+            match wrong {
+                true => Some(format!("program {}", seed * 20 + 20)),
+                false => again().map(|s| format!("again {s}")),
+            }
         }),
     }
 }

@@ -115,14 +115,14 @@ fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> Vec<Front<'m>> {
             if has_effect(inst) {
                 return fronts;
             }
-            if inst.opcode() == Opcode::Load && is_cell(inst) {
+            if inst.opcode() == Opcode::Load && is_cell(inst) && promises_nothing(inst) {
                 add(values, inst.value(), inst, None);
             }
             if let Some(Guarded { then, condition, .. }) = guarded.filter(|_| inst.is_phi()) {
                 let from = |(v, b): (Value<'m>, _)| v.as_inst().filter(|_| b == cfg.blocks[then]);
                 let read = inst.incoming().into_iter().find_map(from);
                 let read = read.filter(|i| i.opcode() == Opcode::Load && is_cell(*i));
-                if let Some(load) = read.filter(|i| cfg.home(*i) == Some(then)) {
+                if let Some(load) = read.filter(|i| cfg.home(*i) == Some(then) && promises_nothing(*i)) {
                     add(values, inst.value(), load, Some(condition));
                 }
             }
@@ -165,4 +165,10 @@ fn is_cell(load: Inst<'_>) -> bool {
     let scalar =
         int_bits(load.value()).is_some_and(|bits| bits % 8 == 0) || load.ty().kind() == TypeKind::Pointer(0);
     scalar && !load.is_volatile() && !load.effects().intersects(Effects::ATOMIC | Effects::VOLATILE)
+}
+
+/// Whether it is not poison where another load of the same bytes is not.
+fn promises_nothing(load: Inst<'_>) -> bool {
+    load.metadata("noundef").is_some()
+        || ["range", "nonnull", "align"].iter().all(|kind| load.metadata(kind).is_none())
 }

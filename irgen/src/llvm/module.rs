@@ -56,7 +56,7 @@ pub unsafe fn with_lent_module<R>(raw: LLVMModuleRef, f: impl FnOnce(&mut Module
     f(&mut module)
 }
 
-/// As the C libraries of Linux call it.
+/// As the C libraries of Linux call it, but for Android's.
 const ERRNO_LOCATION: &str = "__errno_location";
 
 impl<'c> Module<'c> {
@@ -183,7 +183,8 @@ impl<'c> Module<'c> {
         let fits = |f: Function<'_>| {
             f.is_declaration() && f.function_type().signature() == Some((self.context.ptr(), Vec::new()))
         };
-        self.triple().contains("-linux-") && known.is_none_or(fits)
+        let triple = self.triple();
+        triple.contains("-linux-") && !triple.contains("android") && known.is_none_or(fits)
     }
 
     /// The function of the C library that returns the address of the thread's `errno`; `None` where none is known.

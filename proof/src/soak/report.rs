@@ -1,5 +1,6 @@
 //! Counts of everything, as JSON between processes and as text.
 
+use crate::cases::Done;
 use crate::{differential, legality};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,6 +13,8 @@ pub struct Report {
     pub kernels: legality::Tally,
     /// C programs.
     pub programs: differential::Tally,
+    /// Loops that read again and again what they may overwrite.
+    pub again: Done,
     /// What was wrong, one line each.
     pub failures: Vec<String>,
 }
@@ -47,6 +50,7 @@ impl Report {
     pub fn add(&mut self, other: &Report) {
         self.kernels.add(&other.kernels);
         self.programs.add(&other.programs);
+        self.again.add(other.again);
         self.failures.extend(other.failures.iter().cloned());
     }
 
@@ -68,7 +72,11 @@ impl Report {
         let (k, p) = (&self.kernels, &self.programs);
         let refused: u64 = k.false_refusals.values().sum();
         let mut out = String::new();
-        let table: [(&str, String); 21] = [
+        let table: [(&str, String); 22] = [
+            (
+                "loops that read again what they may overwrite",
+                format!("{} regions, {} variants run", self.again.regions, self.again.variants),
+            ),
             ("C programs", p.programs.to_string()),
             ("  where clang disagrees with itself, not used", p.unstable.to_string()),
             ("  with a region", format!("{} ({:.1} %)", p.plan.lifted, rate(p.plan.lifted, p.programs))),

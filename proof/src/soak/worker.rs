@@ -3,7 +3,7 @@
 use super::Report;
 use crate::c_programs::{Fitted, Profile, generate};
 use crate::differential::{Batch, Level, check, shrink_mismatch};
-use crate::{kernels, legality};
+use crate::{again, cases, kernels, legality};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,6 +14,9 @@ const FUNCTIONS: u64 = 40;
 const VARIANTS: usize = 32;
 /// Kernels per seed, and variants of each.
 const KERNELS: (u64, usize) = (2, 12);
+
+/// Loops that read again and again per seed, and variants of each.
+const AGAIN: (u64, usize) = (10, 6);
 
 /// Works through seeds until the process is ended.
 pub fn work(first: u64, stride: u64, failures: &Path) -> ExitCode {
@@ -50,6 +53,13 @@ pub fn one(seed: u64, failures: &Path) -> Report {
             if let Err(unsound) = legality::check_source(&source, kernel, KERNELS.1, &mut report.kernels) {
                 file(&mut report, format!("{kind}-{kernel}.lt"), unsound.to_string());
             }
+        }
+    }
+    for number in seed * AGAIN.0..(seed + 1) * AGAIN.0 {
+        let Some(text) = again::case(number) else { continue };
+        match cases::check("again.ll", &text, AGAIN.1) {
+            Ok(done) => report.again.add(done),
+            Err(what) => file(&mut report, format!("again-{number}.ll"), format!("; {what}\n{text}")),
         }
     }
     let profile = if seed.is_multiple_of(3) { Profile::affine() } else { Profile::default() };
