@@ -379,8 +379,8 @@ fn call(function: &Function, variables: usize, number: usize, rng: &mut Rng) -> 
     for word in &mut words[object..object + NUMBERS] {
         *word = Word::Number(rng.i64(0..7));
     }
-    for at in object + NUMBERS..object + NUMBERS + POINTERS {
-        words[at] = Word::Pointer(Some(near(rng)));
+    for word in &mut words[object + NUMBERS..object + NUMBERS + POINTERS] {
+        *word = Word::Pointer(Some(near(rng)));
     }
     let before = words.clone();
     let count = rng.i64(0..6);
