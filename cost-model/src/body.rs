@@ -5,9 +5,9 @@ use crate::chains::{Chains, Value, Waits};
 use crate::lanes::Lanes;
 use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::operations::{Reordering, class_of, differences_of_bytes, reordering};
-use crate::overlap::{References, gcd, overlap};
+use crate::overlap::{References, gcd, never_meet, overlap};
 use crate::{OpClass, Target};
-use loop_tree::{Affine, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtId};
+use loop_tree::{Affine, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -105,6 +105,8 @@ struct Family {
     clobbered: bool,
     /// Whether it may be loaded through other references.
     observed: bool,
+    /// Families of which no element is ever one of this.
+    apart: SmallVec<[usize; 4]>,
 }
 
 impl Family {
@@ -156,6 +158,7 @@ pub(crate) fn body(
         summands: 0,
         branching: false,
         differences: true,
+        kept: told && lanes.is_none() && leaves.iter().all(|l| is_straight(&program.leaves[*l])),
         row_bytes: &program.facts.row_bytes,
         target,
     };
@@ -166,6 +169,12 @@ pub(crate) fn body(
     }
     scan.accumulators_in_rows();
     let own = leaves.first().and_then(|l| program.leaves[*l].parent);
+    if scan.kept {
+        scan.tell_apart(program, own);
+        if own.is_some_and(|l| depth == Some(program.loops[l].depth)) {
+            scan.hold();
+        }
+    }
     if let Some(own) = own.filter(|l| depth == Some(program.loops[*l].depth)) {
         scan.compare(program, own, told);
         scan.guessed_strides(program, own);
@@ -175,6 +184,14 @@ pub(crate) fn body(
     }
     scan.rows_of_strided_stores();
     scan.finish()
+}
+
+/// Whether all of a leaf executes, whatever the data: what is known of elements is known in straight-line code.
+fn is_straight(leaf: &Leaf<'_>) -> bool {
+    !leaf.guarded
+        && leaf.touches.iter().all(|t| t.address.is_some())
+        && !leaf.statement.flags.contains(StmtFlags::ATOMIC_RELAXED)
+        && leaf.statement.ops.iter().all(|op| op.mask.is_none())
 }
 
 /// Statement, operation, and numbers of its operands.
@@ -205,6 +222,8 @@ struct Scan<'a> {
     branching: bool,
     /// Whether all statements so far add up differences of bytes.
     differences: bool,
+    /// Whether emission keeps elements in registers that are no others of their array.
+    kept: bool,
     /// Distances from which on the compiler cannot tell elements of an array apart.
     row_bytes: &'a [Option<f64>],
     target: &'a dyn Target,
@@ -236,11 +255,57 @@ impl Scan<'_> {
         }
     }
 
+    /// Finds which references emission proves to be of other elements.
+    fn tell_apart(&mut self, program: &Lowered<'_>, own: Option<usize>) {
+        for a in 0..self.families.len() {
+            for b in a + 1..self.families.len() {
+                let (f, g) = (&self.families[a], &self.families[b]);
+                let stores = !f.stored.is_empty() || !g.stored.is_empty();
+                if f.array != g.array || !stores || f.private || g.private {
+                    continue;
+                }
+                if never_meet(program, own, f.array, (&f.references(), &g.references())) {
+                    self.families[a].apart.push(b);
+                    self.families[b].apart.push(a);
+                }
+            }
+        }
+    }
+
+    /// Elements that all iterations of an innermost loop access, and of which nothing else that it accesses is: they have slots of
+    /// their own while it runs.
+    fn hold(&mut self) {
+        let meets = |a: usize, f: &Family, b: usize, g: &Family| {
+            a != b
+                && f.array == g.array
+                && (!f.stored.is_empty() || !g.stored.is_empty())
+                && !f.apart.contains(&b)
+        };
+        let held: SmallVec<[bool; 8]> = (0..self.families.len())
+            .map(|a| {
+                let f = &self.families[a];
+                f.stride == 0.0
+                    && !f.private
+                    && !self.families.iter().enumerate().any(|(b, g)| meets(a, f, b, g))
+            })
+            .collect();
+        for a in 0..held.len() {
+            let others = || (0..held.len()).filter(|b| !held[a] && !held[*b]).map(|b| (b, &self.families[b]));
+            let f = &self.families[a];
+            let observed = others()
+                .any(|(b, g)| b != a && g.array == f.array && (!f.stored.is_empty() || !g.stored.is_empty()));
+            let clobbered = others().any(|(b, g)| b != a && g.array == f.array && !g.stored.is_empty());
+            let rows = f.clobbered && !f.observed && !held[a];
+            let f = &mut self.families[a];
+            (f.observed, f.clobbered) = (observed, clobbered || rows);
+        }
+    }
+
     /// Locations of the same references in rows that the compiler cannot tell from this one's.
     fn other_rows(&mut self, at: usize) -> impl Iterator<Item = &mut Location> {
         let (family, offset) = (self.locations[at].family, self.locations[at].offset);
         let f = &self.families[family];
-        let row = self.row_bytes.get(f.array).copied().flatten().filter(|_| !f.private);
+        let row = self.row_bytes.get(f.array).copied().flatten().filter(|_| !f.private && !self.kept);
         let there = move |l: &&mut Location| {
             l.family == family && row.is_some_and(|row| (l.offset - offset).abs() >= row)
         };
@@ -268,6 +333,7 @@ impl Scan<'_> {
                 looked_at: 0,
                 clobbered: false,
                 observed: false,
+                apart: SmallVec::new(),
             });
             self.families.len() - 1
         });
@@ -549,7 +615,7 @@ impl Scan<'_> {
         }
         let array = f.array;
         for (other, f) in self.families.iter_mut().enumerate() {
-            f.looked_at += u32::from(other != family && f.array == array);
+            f.looked_at += u32::from(other != family && f.array == array && !f.apart.contains(&family));
         }
         self.other_rows(at).for_each(|l| l.row_loaded = true);
         let f = &self.families[family];
@@ -617,7 +683,7 @@ impl Scan<'_> {
         };
         let array = touch.array;
         for (i, f) in self.families.iter_mut().enumerate() {
-            if i != family && f.array == array {
+            if i != family && f.array == array && !f.apart.contains(&family) {
                 f.epoch += 1;
             }
         }
@@ -672,7 +738,7 @@ impl Scan<'_> {
         // Copies of a statement that store neighbours can be packed into vectors.
         let in_memory = |l: &&Location| l.stored && !self.families[l.family].private;
         let stored = sorted(self.locations.iter().filter(in_memory));
-        let run = runs(&stored).min().unwrap_or(0);
+        let run = self.shortest_run();
         let through_memory = |f: &&Family| f.stride == 0.0 && f.clobbered;
         let accumulators: usize = self.families.iter().filter(through_memory).map(|f| f.stored.len()).sum();
         // The compiler keeps their loads and stores in order, one after the other.
@@ -698,6 +764,21 @@ impl Scan<'_> {
             self.result.differences = self.differences;
         }
         self.result
+    }
+}
+
+impl Scan<'_> {
+    /// The shortest run of neighbours that are stored. The compiler moves no store across one to another row that may be the same:
+    /// so in what comes between two of them, in order of the program.
+    fn shortest_run(&self) -> usize {
+        let in_memory = |l: &&Location| l.stored && !self.families[l.family].private;
+        let stored: Vec<&Location> = self.locations.iter().filter(in_memory).collect();
+        let other_row = |a: &Location, b: &Location| {
+            let row = self.row_bytes.get(self.families[a.family].array).copied().flatten();
+            a.family == b.family && row.is_some_and(|row| (a.offset - b.offset).abs() >= row)
+        };
+        let in_order = stored.chunk_by(|a, b| !other_row(a, b));
+        in_order.flat_map(|part| runs(&sorted(part.iter().copied())).collect::<Vec<_>>()).min().unwrap_or(0)
     }
 }
 

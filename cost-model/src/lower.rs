@@ -24,6 +24,8 @@ pub(crate) struct Loop {
     pub steady: bool,
     /// Iterations, over those of the loops around, where they have such a form.
     pub extent: Option<Linear>,
+    /// Numbers that iterations stay below, likewise: one for each upper bound.
+    pub below: SmallVec<[Linear; 1]>,
     /// Executions in all.
     pub runs: f64,
     /// Mean number of the iteration.
@@ -181,6 +183,7 @@ impl Walk<'_> {
                         .single_bounds()
                         .filter(|_| header.step == 1)
                         .map(|(lower, upper)| self.scope.linear(&(upper - lower))),
+                    below: self.below(header, trips.lower),
                     runs: samples.total(),
                     middle: trips.middle,
                     leaves: vec![],
@@ -239,6 +242,17 @@ impl Walk<'_> {
                 });
             }
         }
+    }
+
+    /// What numbers of iterations stay below, counted from one of the lower bounds.
+    fn below(&self, header: &LoopHeader, lower: usize) -> SmallVec<[Linear; 1]> {
+        let Some(lower) = header.lower().get(lower) else { return SmallVec::new() };
+        let from = |upper: &Affine| {
+            let mut count = self.scope.linear(&(upper - lower));
+            count.scale(1.0 / header.step.max(1) as f64);
+            count
+        };
+        header.upper().iter().map(from).collect()
     }
 
     /// Operations of a statement whose values buffers keep, each with the load of it.

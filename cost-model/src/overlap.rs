@@ -49,6 +49,67 @@ pub(crate) fn overlap(program: &Lowered<'_>, innermost: usize, a: &References, b
     Overlap { checks_fail, elements_meet: checks_fail > 0.0 && (pairs(a, b) || pairs(b, a)) }
 }
 
+/// Whether no element of one set of references to an array is ever one of the other, in whatever iterations of the loops around: as the
+/// bounds of these prove of some subscript, which emission asks for too.
+pub(crate) fn never_meet(
+    program: &Lowered<'_>,
+    innermost: Option<usize>,
+    array: usize,
+    (a, b): (&References, &References),
+) -> bool {
+    let strides = program.facts.strides.get(array).map_or(&[][..], |s| s);
+    let strides = if strides.is_empty() { std::slice::from_ref(&a.bytes) } else { strides };
+    let around: SmallVec<[usize; 8]> = program.path(innermost).collect();
+    let mut between = Linear { terms: b.terms.iter().copied().collect(), constant: 0.0 };
+    between.add_scaled(&Linear { terms: a.terms.iter().copied().collect(), constant: 0.0 }, -1.0);
+    // By how much a subscript of `b` is greater at least, and smaller, of each dimension.
+    let apart: SmallVec<[_; 4]> = subscripts(between, strides)
+        .map(|more| {
+            let mut less = more.clone();
+            less.scale(-1.0);
+            (lowest(program, &around, more), lowest(program, &around, less))
+        })
+        .collect();
+    let differ = |constant: f64| {
+        subscripts(Linear::constant(constant), strides).zip(&apart).any(|(by, (more, less))| {
+            more.is_some_and(|m| m + by.constant >= 1.0) || less.is_some_and(|l| l - by.constant >= 1.0)
+        })
+    };
+    a.offsets.iter().all(|x| b.offsets.iter().all(|y| differ(y - x)))
+}
+
+/// The subscripts that make up an address, outermost first.
+fn subscripts(mut address: Linear, strides: &[f64]) -> impl Iterator<Item = Linear> {
+    strides.iter().map(move |stride| {
+        let mut subscript = Linear::constant((address.constant / stride).round());
+        for &(depth, c) in &address.terms {
+            subscript.add_scaled(&Linear::depth(depth.into()), (c / stride).round());
+        }
+        address.add_scaled(&subscript, -stride);
+        subscript
+    })
+}
+
+/// The least value of a form over all iterations of the loops, innermost first; none: not known.
+fn lowest(program: &Lowered<'_>, around: &[usize], mut form: Linear) -> Option<f64> {
+    let Some((index, outer)) = around.split_first() else {
+        return form.terms.is_empty().then_some(form.constant);
+    };
+    let l = &program.loops[*index];
+    let c = form.coefficient(l.depth);
+    form.add_scaled(&Linear::depth(l.depth), -c);
+    if c >= 0.0 {
+        return lowest(program, outer, form);
+    }
+    let at = |below: &Linear| {
+        let mut last = form.clone();
+        last.add_scaled(below, c);
+        last.constant -= c;
+        lowest(program, outer, last)
+    };
+    l.below.iter().filter_map(at).max_by(f64::total_cmp)
+}
+
 type Range<'a> = (&'a [(u16, f64)], (f64, f64));
 
 /// How often two ranges meet that run with the loops from depth `first` on, over the iterations of those further out.

@@ -396,8 +396,8 @@ fn an_array_of_unknown_length_is_as_long_as_the_program_reaches() {
 }
 
 #[test]
-fn rows_of_one_array_are_stored_and_loaded_again_for_each_other() {
-    // Steps of a triangular product in place: that rows differ is known to nobody but us.
+fn rows_that_bounds_tell_apart_are_like_rows_of_two_arrays() {
+    // Steps of a triangular product in place. Emission proves that the rows differ: 0.068 seconds measured on Zen 5, and 0.067.
     let cycles = |other: &str| {
         let body = copies("k", "t", 4, "S");
         let text = format!(
@@ -409,7 +409,33 @@ fn rows_of_one_array_are_stored_and_loaded_again_for_each_other() {
         let program = parse(&text).expect("it parses");
         model().cost(&program.kernel, program.tree(), &[]).cycles
     };
-    assert!(cycles("B") > 1.15 * cycles("D"), "{} {}", cycles("B"), cycles("D"));
+    assert_eq!(cycles("B"), cycles("D"));
+}
+
+#[test]
+fn sums_of_rows_stay_in_registers_where_bounds_tell_them_from_what_is_read() {
+    // The blocks below the diagonal of a triangular solver, eight rows side by side: 3.1 times as fast as written, measured on Zen 5.
+    let solver = |columns: &str| {
+        let text = format!(
+            "nest @solve[N] {{ array L: f64[?, N] array x: f64[N]
+               for t in 1..46 {{ for i in 32*t..32*t + 32 {{ for j in 0..{columns} {{ S: x[i] = x[i] - L[i, j] * x[j] }} }} }}
+               variant {{ for t in 1..46 {{ for q in 4*t..4*t + 4 {{ for j in 0..{columns} {{ {} }} }} }} }} }}",
+            copies("i", "q", 8, "S")
+        );
+        gain(&text, &[1500])
+    };
+    let (apart, together) = (solver("32*t"), solver("N"));
+    assert!((2.0..4.5).contains(&apart) && together < 0.7 * apart, "{apart} {together}");
+    // The panel of a Cholesky factor: 2.6 times. Columns tell elements apart where rows do not.
+    let body = copies("i", "q", 4, "S");
+    let factor = format!(
+        "nest @panel[N] {{ array A: f64[?, N]
+           for t in 1..45 {{ for i in 32*t..32*t + 32 {{ for j in 0..32*t + 32 {{ for k in 0..j {{
+             S: A[i, j] = A[i, j] - A[i, k] * A[j, k] }} }} }} }}
+           variant {{ for t in 1..45 {{ for q in 8*t..8*t + 8 {{ for j in 0..32*t + 32 {{ for k in 0..j {{ {body} }} }} }} }} }} }}"
+    );
+    let gain = gain(&factor, &[1450]);
+    assert!((2.0..4.5).contains(&gain), "{gain}");
 }
 
 #[test]
@@ -649,22 +675,22 @@ fn unrolled_loops_keep_what_they_add_up_not_what_they_read() {
 }
 
 #[test]
-fn rows_that_may_be_the_same_are_stored_each_time() {
-    // The product of integers: copies of `i` inside of those of `k` store to rows in turn, and what comes next loads them again where
-    // rows have a run-time length. Measured 2.5 times as slow as copies of `k` inside.
+fn neighbours_in_rows_that_are_stored_in_turn_are_not_packed() {
+    // A complex product, eight rows by four columns of sums side by side: 1.1 times as fast as written, measured on Zen 5, where sixteen
+    // columns of one row give 2.4. The compiler moves no store across one to a row that may be the same.
     let cycles = |row: &str, body: &str| {
         let text = format!(
-            "nest @product[N] {{ array A: i32[800, 840] array B: i32[840, {row}] array C: i32[800, {row}]
-               for i in 0..800 {{ for k in 0..840 {{ for j in 0..820 {{ S: C[i, j] = C[i, j] + A[i, k] * B[k, j] }} }} }}
-               variant {{ for kk in 0..105 {{ for ii in 0..200 {{ for j in 0..820 {{ {body} }} }} }} }} }}"
+            "nest @product[N] {{ array A: f64[640, {row}] array B: f64[640, {row}] array C: f64[640, {row}]
+               for i in 0..640 {{ for j in 0..640 {{ for k in 0..640 {{ S: C[i, j] = C[i, j] + A[i, k] * B[k, j] }} }} }}
+               variant {{ for ii in 0..320 {{ for jj in 0..80 {{ for k in 0..640 {{ {body} }} }} }} }} }}"
         );
         let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
-        model().cost(&program.kernel, program.tree(), &[820]).cycles
+        model().cost(&program.kernel, program.tree(), &[640]).cycles
     };
-    let in_turn = copies("k", "kk", 8, &copies("i", "ii", 4, "S"));
-    let one_by_one = copies("i", "ii", 4, &copies("k", "kk", 8, "S"));
-    assert!(cycles("N", &in_turn) > 1.1 * cycles("N", &one_by_one));
-    assert_eq!(cycles("820", &in_turn), cycles("820", &one_by_one));
+    let in_turn = copies("j", "jj", 8, &copies("i", "ii", 2, "S"));
+    let by_row = copies("i", "ii", 2, &copies("j", "jj", 8, "S"));
+    assert!(cycles("N", &in_turn) > 1.5 * cycles("N", &by_row));
+    assert_eq!(cycles("640", &in_turn), cycles("640", &by_row));
 }
 
 #[test]
