@@ -43,7 +43,7 @@ use loop_tree::{
 use scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use touch::{Copied, Touch};
+use touch::{Copied, Touch, touched};
 
 /// What a legal tree asks for.
 #[derive(Default)]
@@ -165,12 +165,15 @@ impl<'p> Judge<'_, 'p> {
                 return Err(self.broken(StorageProblem::Seen, place.statement, None, &[], &[]));
             }
         }
+        if !mutation::off(Rule::BufferOverlap) {
+            judged.conditions.extend(self.overlaps(all, windows)?);
+        }
         let wide = [self.check_in(all, judged)?, self.check_out(all, judged)?].contains(&true);
         let own = || self.touches.iter().filter(|t| t.own).chain(&self.copies);
         let placed: Vec<&Touch<'_>> = own().chain(self.windows.iter().filter(|_| wide)).collect();
         self.check_bounds(&placed)?;
         if wide {
-            self.check_around(judged)?;
+            self.check_around(all, judged)?;
         }
         if self.data().instance_dims > 0 {
             self.check_same_place()?;
@@ -182,9 +185,6 @@ impl<'p> Judge<'_, 'p> {
             self.check_overwritten()?;
             self.check_marks()?;
             judged.shared.push(self.buffer.path.clone());
-        }
-        if !mutation::off(Rule::BufferOverlap) {
-            judged.conditions.extend(self.overlaps(all, windows)?);
         }
         Ok(())
     }
@@ -305,13 +305,25 @@ impl<'p> Judge<'_, 'p> {
                 }
             }
         }
+        // That nobody minds copies of more than is touched takes less to see than that it is no more.
+        if !self.changes(all, judged) {
+            let touches = |p: &&Place| touched(self.oracle, p, self.data().array).next().is_some();
+            let loops = self.oracle.original.iter().filter(touches).flat_map(|p| &p.loops);
+            if self.is_touched_by_region(window, &[])?
+                || self.holds_where_loops_run(judged, loops, |assumed| {
+                    self.is_touched_by_region(window, assumed)
+                })?
+            {
+                return Ok(true);
+            }
+        }
         if self.is_touched(window, &[])? {
             return Ok(false);
         }
         if mutation::off(Rule::BufferFilled) || self.exists() || self.is_touched_somewhere(window)? {
             return Ok(true);
         }
-        if self.holds_where_loops_run(judged, |assumed| self.is_touched(window, assumed))? {
+        if self.holds_where_loops_run(judged, self.loops(), |assumed| self.is_touched(window, assumed))? {
             return Ok(false);
         }
         Err(self.broken(StorageProblem::Filled, self.inside[0].statement, None, &[], &[]))
@@ -347,17 +359,22 @@ impl<'p> Judge<'_, 'p> {
         if mutation::off(Rule::BufferWritten) || self.is_written_or_kept(window)? {
             return Ok(true);
         }
-        if self.holds_where_loops_run(judged, |assumed| self.is_written(window, assumed))? {
+        if self.holds_where_loops_run(judged, self.loops(), |assumed| self.is_written(window, assumed))? {
             return Ok(false);
         }
         Err(self.broken(StorageProblem::Written, self.inside[0].statement, None, &[], &[]))
     }
 
-    /// Whether something holds, always or where loops inside run at all, as the run-time check can say. Asks for as little of that
-    /// as suffices.
-    fn holds_where_loops_run(
+    /// The loops inside, around what touches.
+    fn loops(&self) -> impl Iterator<Item = &Arc<PlacedLoop>> {
+        self.touches.iter().flat_map(|t| &t.place.loops[self.buffer.loops..])
+    }
+
+    /// Whether something holds where loops run at all, as the run-time check can say. Asks for as little of that as suffices.
+    fn holds_where_loops_run<'l>(
         &self,
         judged: &mut Judged,
+        loops: impl Iterator<Item = &'l Arc<PlacedLoop>>,
         holds: impl Fn(&[Constraint]) -> Result<bool, Fault>,
     ) -> Result<bool, Fault> {
         let runs = |l: &PlacedLoop| -> Vec<Constraint> {
@@ -365,7 +382,6 @@ impl<'p> Judge<'_, 'p> {
             let known = pairs.filter(|(lower, upper)| lower.is_invariant() && upper.is_invariant());
             known.map(|(lower, upper)| Constraint::lt(lower.clone(), upper.clone())).collect()
         };
-        let loops = self.touches.iter().flat_map(|t| &t.place.loops[self.buffer.loops..]);
         let found: BTreeSet<Constraint> = loops.flat_map(|l| runs(l)).collect();
         let mut assumed: Vec<Constraint> = found.into_iter().collect();
         if assumed.is_empty() || !holds(&assumed)? {
@@ -381,15 +397,21 @@ impl<'p> Judge<'_, 'p> {
         Ok(true)
     }
 
-    /// More is copied than is touched: others may touch it meanwhile.
-    fn check_around(&self, judged: &mut Judged) -> Result<(), Witness> {
+    /// Whether the loops around may write to the array, under the conditions that there are so far.
+    fn changes(&self, all: &[Place], judged: &Judged) -> bool {
         let kernel = &self.oracle.kernel;
         let array = self.data().array;
-        let ours = |a: ArrayId| a == array || kernel.may_overlap(a, array);
-        let mut accesses = kernel.statements.iter().flat_map(|s| &s.accesses);
-        let changes =
-            self.data().write_back.is_some() || accesses.any(|a| a.kind != AccessKind::Read && ours(a.array));
-        if !changes || mutation::off(Rule::BufferWide) {
+        let apart = |a: ArrayId| RuntimeCondition::NoOverlap(a.min(array), a.max(array));
+        let ours =
+            |a: ArrayId| a == array || kernel.may_overlap(a, array) && !judged.conditions.contains(&apart(a));
+        let around = all.iter().filter(|p| p.shared(self.inside[0]).0 > 0);
+        let mut accesses = around.flat_map(|p| &kernel.statement(p.statement).accesses);
+        self.data().write_back.is_some() || accesses.any(|a| a.kind != AccessKind::Read && ours(a.array))
+    }
+
+    /// More is copied than is touched: others may touch it meanwhile.
+    fn check_around(&self, all: &[Place], judged: &mut Judged) -> Result<(), Witness> {
+        if !self.changes(all, judged) || mutation::off(Rule::BufferWide) {
             return Ok(());
         }
         if self.inside[0].loops[..self.buffer.loops].iter().any(|l| l.kind != LoopKind::Sequential) {
@@ -401,7 +423,7 @@ impl<'p> Judge<'_, 'p> {
 
     /// Two touches of different elements in one place, in one execution; where nothing is `copied`, one of them a write.
     fn one_place_for_two(&self, touches: &[&Touch<'_>], copied: bool) -> Result<Option<Witness>, Fault> {
-        if copied && mutation::off(Rule::BufferApart) {
+        if copied && mutation::off(Rule::BufferApart) || self.tells_apart(touches) {
             return Ok(None);
         }
         for (n, a) in touches.iter().enumerate() {
@@ -421,6 +443,19 @@ impl<'p> Judge<'_, 'p> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether places say by themselves which elements they are of: each subscript is a dimension, up to what does not change in
+    /// an execution.
+    fn tells_apart(&self, touches: &[&Touch<'_>]) -> bool {
+        let rank = self.rank();
+        let is = |e: &Affine, k: usize| {
+            let mut only = !e.has_divisions() && e.coefficient(Buffer::index(k)).abs() == 1;
+            e.for_each_var(&mut |v| only &= Buffer::index_of(v).is_none_or(|other| other == k));
+            only
+        };
+        touches.iter().all(|t| t.element.len() == rank)
+            && (0..rank).all(|k| self.data().dims.iter().any(|dim| is(&dim.subscript, k)))
     }
 
     /// No loop inside is marked: iterations share places.

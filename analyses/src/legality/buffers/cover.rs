@@ -9,7 +9,7 @@ use crate::places::Place;
 use crate::system::{Inexact, Row, System, isl_set};
 use loop_tree::{Affine, Constraint, Storage, Window};
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 // Columns of all systems here: parameters, some of the loops around, subscripts; then columns that are not known.
 impl Judge<'_, '_> {
@@ -21,6 +21,22 @@ impl Judge<'_, '_> {
     /// Whether all elements of the window are surely written in each execution.
     pub(super) fn is_written(&self, window: &Window, assumed: &[Constraint]) -> Result<bool, Fault> {
         self.covers(window, self.in_execution(false)?, assumed)
+    }
+
+    /// Whether all elements of the window are surely touched in the original, for parameters of which this is assumed.
+    pub(super) fn is_touched_by_region(
+        &self,
+        window: &Window,
+        assumed: &[Constraint],
+    ) -> Result<bool, Fault> {
+        let parts = self.in_region(true)?;
+        // Mostly a single access touches all of it, which takes less to see.
+        for part in &parts {
+            if self.covers(window, vec![part.clone()], assumed)? {
+                return Ok(true);
+            }
+        }
+        Ok(parts.len() > 1 && self.covers(window, parts, assumed)?)
     }
 
     /// Whether all elements of the window are surely touched somewhere in the region.
@@ -69,8 +85,9 @@ impl Judge<'_, '_> {
             return Ok(result);
         }
         for place in oracle.original.iter().filter(|p| p.tests.is_empty()) {
+            let mut known = BTreeSet::new();
             for touch in touched(oracle, place, self.data().array).flatten() {
-                if touch.always && (or_read || !touch.reads) {
+                if touch.always && (or_read || !touch.reads) && known.insert(touch.subscripts.clone()) {
                     result.extend(self.image(place, &touch.subscripts, 0, self.buffer.loops)?);
                 }
             }
@@ -153,9 +170,23 @@ impl Judge<'_, '_> {
         let mut system = System::new(known + inner);
         let columns: Vec<Row> = (0..params).map(Row::column).collect();
         system.include(&self.oracle.context, &columns)?;
-        let time: Vec<Row> = (params..params + shared).chain(known..known + inner).map(Row::column).collect();
+        let mut time: Vec<Row> =
+            (params..params + shared).chain(known..known + inner).map(Row::column).collect();
+        let mut computed = Vec::new();
+        let mut named = vec![false; inner];
         for (k, subscript) in element.iter().take(rank).enumerate() {
-            let row = system.row(subscript, &time)?.minus(&Row::column(params + outer + k))?;
+            let x = Row::column(params + outer + k);
+            // What is a loop's variable needs no column beside that one.
+            match subscript.as_var().and_then(|v| v.index().checked_sub(shared)).filter(|n| !named[*n]) {
+                Some(n) => {
+                    named[n] = true;
+                    time[shared + n] = x;
+                }
+                None => computed.push((subscript, x)),
+            }
+        }
+        for (subscript, x) in computed {
+            let row = system.row(subscript, &time)?.minus(&x)?;
             system.require_zero(row);
         }
         place.domains(&system, &time)
