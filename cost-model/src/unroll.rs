@@ -1,6 +1,6 @@
 //! What the compiler does before it vectorises: loops of very few iterations are unrolled away.
 
-use loop_tree::{Affine, Green, Kernel, Op, OpKind};
+use loop_tree::{Affine, Green, Kernel, LoopKind, Op, OpKind};
 
 /// Instructions that may stand in place of an innermost loop of constant length, as LLVM counts them at `-O3`
 /// (`UnrollThreshold` in its LoopUnrollPass).
@@ -27,7 +27,7 @@ fn rebuild(kernel: &Kernel, node: &Green, inside: bool) -> Green {
         }
     }
     let Some((header, body)) = result.as_loop() else { return result };
-    if !inside || body.summary().loop_depth > 0 {
+    if !inside || body.summary().loop_depth > 0 || header.kind == LoopKind::Vector {
         return result;
     }
     let Some(count) = header.constant_trip_count().filter(|n| (2..=INSTRUCTIONS).contains(n)) else {
@@ -60,5 +60,9 @@ mod tests {
         assert_eq!((short.summary().loop_depth, short.summary().leaves), (1, 3));
         let inner = kernel.original.child(0).expect("the loop over c");
         assert_eq!(&unroll_short(&kernel, inner), inner);
+        // Lanes are no loop.
+        let source = source.replace("for c", "vector for c");
+        let kernel = text::parse(&source).expect("it parses").kernel;
+        assert_eq!(unroll_short(&kernel, &kernel.original), kernel.original);
     }
 }

@@ -4,9 +4,13 @@ use cost_model::{AnalyticModel, CostModel, targets};
 use loop_tree::text::parse;
 
 fn cycles(nest: &str, variant: &str, n: i64) -> f64 {
+    cycles_on("x86_64_avx2", nest, variant, n)
+}
+
+fn cycles_on(target: &str, nest: &str, variant: &str, n: i64) -> f64 {
     let text = nest.replace("VARIANT", &format!("variant {{ {variant} }}"));
     let program = parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
-    let model = AnalyticModel::new(targets::by_name("x86_64_avx2").expect("a target"));
+    let model = AnalyticModel::new(targets::by_name(target).expect("a target"));
     let cost = model.cost(&program.kernel, program.tree(), &[n]);
     assert!(cost.cycles.is_finite() && cost.cycles > 0.0, "{variant}");
     cost.cycles
@@ -90,4 +94,52 @@ fn a_register_tile_is_loaded_and_stored_around_its_loop() {
     let (registers, stack) = (cycles(GEMM, &tile(&alloc, "}"), 1), cycles(GEMM, &tile(&memory, "}"), 1));
     assert!(registers <= stack, "{registers} {stack}");
     assert!(registers <= 1.1 * cycles(GEMM, &tile("", ""), 1));
+}
+
+const SCALED: &str = "nest @scaled[N] {
+    array C: f64[960, 960]
+    array A: f64[960, 960]
+    array B: f64[960, 960]
+    scalar alpha: f64 in
+    for i in 0..960 { for k in 0..960 { for j in 0..960 {
+      S: C[i, j] = C[i, j] + alpha * A[i, k] * B[k, j]
+    } } }
+    VARIANT
+}";
+
+/// A tile of rows and vectors, over panels of 120 terms: how these are filled, if they are packed.
+fn tile(rows: i64, vectors: i64, packs: [Option<&str>; 2]) -> f64 {
+    let width = 8 * vectors;
+    let copies: String = (0..rows).map(|i| format!("let i = {rows}*v + {i} {{ S }} ")).collect();
+    let lanes = |n| format!("vector for j in {width}*u + {n}..{width}*u + {n} + 8 {{ {copies} }} ");
+    let lanes: String = (0..vectors).map(|n| lanes(8 * n)).collect();
+    let across = "A[x, y] in [x : 960, y - 120*t : 120] on heap align 64 fill [0..960, 120*t..120*t + 120]";
+    let along = format!(
+        "B[x, y] in [x - 120*t : 120, y - {width}*u : {width}] on stack align 64
+           fill [120*t..120*t + 120, {width}*u..{width}*u + {width}]"
+    );
+    let pack = |buffer: &str, how: Option<&str>, body: String| match how {
+        Some(how) => format!("alloc {buffer} {how} {{ {body} }}"),
+        None => body,
+    };
+    let rows = format!("for v in 0..{} {{ for k in 120*t..120*t + 120 {{ {lanes} }} }}", 960 / rows);
+    let panels = format!("for u in 0..{} {{ {} }}", 960 / width, pack(&along, packs[1], rows));
+    cycles_on("znver5", SCALED, &format!("for t in 0..8 {{ {} }}", pack(across, packs[0], panels)), 1)
+}
+
+#[test]
+fn packed_panels_spare_a_product_and_transfers() {
+    let [plain, along, both, computed] =
+        [[None, None], [None, Some("")], [Some(""), Some("")], [Some("by S"), Some("")]]
+            .map(|packs| tile(4, 4, packs));
+    // On Zen 5, of 1000 x 1100 x 1200: 0.040, 0.033 and, computed, 0.026 s.
+    assert!(along < 0.97 * plain, "{along} {plain}");
+    assert!(computed < 0.9 * along && computed < 0.95 * both, "{computed} {both} {along}");
+}
+
+#[test]
+fn broadcasts_take_registers_of_a_tile() {
+    // 24 accumulators, 8 broadcasts and a vector are one more than there are registers. On Zen 5: 0.037 s, and 0.030 of 6 rows.
+    let [many, fewer] = [[8, 3], [6, 4]].map(|[rows, vectors]| tile(rows, vectors, [Some("by S"), Some("")]));
+    assert!(many > 1.02 * fewer, "{many} {fewer}");
 }
