@@ -13,6 +13,7 @@ mod column_sweep;
 mod desk;
 mod distribution;
 mod library;
+mod packed_product;
 mod panel;
 mod passes;
 mod pivot_split;
@@ -72,6 +73,7 @@ impl Sketches {
         sketches.register(pivot_split::PivotSplit);
         sketches.register(panel::Panel);
         sketches.register(column_sweep::ColumnSweep);
+        sketches.register(packed_product::PackedProduct);
         sketches.register(register_tile::RegisterTile);
         sketches.register(blocked_product::BlockedProduct);
         sketches.register(skewed_jam::SkewedJam);

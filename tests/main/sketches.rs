@@ -109,6 +109,37 @@ fn blocked_product() {
     draws("blocked product", PRODUCT);
 }
 
+/// Three loops around one statement on matrices.
+fn product(of: &str) -> String {
+    format!(
+        "nest @product[N, M] {{
+          array C: f64[N, N]
+          array A: f64[N, M] alias 1
+          array B: f64[M, N] alias 2
+          scalar alpha: f64 in
+          for i in 0..N {{ for k in 0..M {{ for j in 0..N {{ S: {of} }} }} }}
+        }}"
+    )
+}
+
+#[test]
+fn packed_product() {
+    draws("packed product", &product("C[i, j] = C[i, j] + alpha * A[i, k] * B[k, j]"));
+}
+
+#[test]
+fn packed_products_are_of_two_factors_and_vectors_along_the_result() {
+    let drawn = |of: &str| {
+        let (_, found) = explore(&product(of), &Registry::standard(), Sketches::standard(), &["none"]);
+        found.variants.iter().any(|v| v.sketch.as_deref() == Some("packed product"))
+    };
+    assert!(drawn("C[i, j] = C[i, j] + A[i, k] * B[k, j]"));
+    // All that the vectors take is the result; nothing is added up; what is added differs in each element of the result.
+    assert!(!drawn("C[i, j] = C[i, j] + A[i, k]"));
+    assert!(!drawn("C[i, j] = A[i, k] * B[k, j] + C[k, j]"));
+    assert!(!drawn("C[i, j] = C[i, j] + A[i, k] * B[k, j + i]"));
+}
+
 #[test]
 fn sizes_that_no_sketch_draws_are_found_one_after_the_other() {
     // Factors of 4 and blocks of 32 are drawn.

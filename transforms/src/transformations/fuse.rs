@@ -152,8 +152,13 @@ impl Fuse {
     }
 
     pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+        // Lanes that do the same side by side are together already.
+        let lanes = |path: &Path| {
+            cx.node(path).is_ok_and(|node| node.as_loop().is_some_and(|(h, _)| h.kind == LoopKind::Vector))
+        };
         let ways = |(first, second): (Path, Path)| Fuse::ways(cx, &first, &second, options);
         let mut pairs = Fuse::pairs(cx, 1);
+        pairs.retain(|(first, _)| !lanes(first));
         // As all moves are: in the order of the tree.
         pairs.sort();
         pairs.into_iter().filter_map(|pair| ways(pair).ok()).flatten().collect()
