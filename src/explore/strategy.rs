@@ -5,8 +5,8 @@ use super::region::Region;
 use super::share;
 use super::sizes;
 use super::sketch::{Desk, Stage};
-use super::variant::{StopReason, Variant};
-use loop_tree::{Affine, Green, Kernel, Path, VarId, occurrences};
+use super::variant::{StopReason, Variant, by_cost};
+use loop_tree::{Affine, Green, Kernel, LoopKind, Path, VarId, occurrences};
 use std::collections::{BTreeMap, BTreeSet};
 use transforms::{Registry, Step};
 
@@ -192,7 +192,9 @@ fn draw_nest(engine: &mut Engine<'_, '_>, start: Variant, nest: &Region) -> Vari
     if let Some(inner) = nest.inner(&start.root) {
         found.push(engine.with_share(2, |engine| each_nest(engine, start.clone(), &inner, &improve)));
     }
-    let mut best = cheapest(found);
+    // What is about the same is so beside what this nest takes: others may not have been searched yet.
+    let rest = engine.price_of_part(&nest.removed(&start.root));
+    let mut best = cheapest_beside(found, rest);
     if best.cost.cycles >= start.cost.cycles {
         best = cheapest(refine(engine, vec![start], nest, steps_before, &UNKNOWN));
     }
@@ -202,8 +204,19 @@ fn draw_nest(engine: &mut Engine<'_, '_>, start: Variant, nest: &Region) -> Vari
 /// The cheapest variant that moves make of what was drawn of one nest.
 fn refine_nest(engine: &mut Engine<'_, '_>, start: Variant, nest: &Region) -> Variant {
     let steps_before = start.recipe.0.len();
-    let best = cheapest(refine(engine, vec![start], nest, steps_before, &PHASES));
+    // What has lanes was drawn with its blocks and copies around them.
+    let phases = if has_lanes(&start.root, nest) { &[][..] } else { &PHASES[..] };
+    let best = cheapest(refine(engine, vec![start], nest, steps_before, phases));
     sizes::descend(engine, best, steps_before)
+}
+
+/// Whether a nest has vector loops.
+fn has_lanes(root: &Green, nest: &Region) -> bool {
+    let is_vector = |node: &Green| node.as_loop().is_some_and(|(header, _)| header.kind == LoopKind::Vector);
+    nest.members(root).iter().filter_map(|path| root.at(path)).any(|member| {
+        let mut walk = member.walk();
+        std::iter::from_fn(|| walk.next().map(is_vector)).any(|vector| vector)
+    })
 }
 
 /// What moves on a nest make of variants of it.
@@ -231,8 +244,14 @@ fn refine(
 }
 
 /// The cheapest of some variants; there is at least one.
-fn cheapest(mut variants: Vec<Variant>) -> Variant {
-    variants.sort_by(Variant::by_cost);
+fn cheapest(variants: Vec<Variant>) -> Variant {
+    cheapest_beside(variants, 0.0)
+}
+
+/// The cheapest of some variants that all have something in common which takes so many cycles.
+fn cheapest_beside(mut variants: Vec<Variant>, rest: f64) -> Variant {
+    let apart = |v: &Variant| v.cost.cycles - rest;
+    variants.sort_by(|a, b| by_cost((apart(a), &a.recipe), (apart(b), &b.recipe)));
     variants.swap_remove(0)
 }
 
