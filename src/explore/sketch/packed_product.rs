@@ -13,7 +13,7 @@ use loop_tree::{
 use std::sync::Arc;
 use transforms::{Factor, LoopRef, Pack, Permute, Step, Tile, Unroll, UnrollAndJam, Vectorize};
 
-/// Tiles of registers over packed panels, in a few shapes, with and without the packs.
+/// Tiles of registers over packed panels, in a few shapes, with and without a pack of the other factor.
 pub struct PackedProduct;
 
 /// Rows and vectors of a register tile.
@@ -138,9 +138,8 @@ impl Product {
         let shapes = self.shapes(desk.target());
         let mut result = Vec::new();
         // Those that gain most first: there may be room for few.
-        for [across, along] in [[true, true], [false, true], [false, false]] {
-            let drafts = shapes.iter().filter_map(|shape| self.draft(desk, start, *shape, across, along));
-            result.extend(drafts);
+        for across in [true, false] {
+            result.extend(shapes.iter().filter_map(|shape| self.draft(desk, start, *shape, across)));
         }
         result
     }
@@ -172,7 +171,6 @@ impl Product {
         start: &Variant,
         shape: Shape,
         pack_across: bool,
-        pack_along: bool,
     ) -> Option<Draft> {
         let at = |draft: &Draft, top: &Path, depth: usize| loop_at(&draft.root, top, depth);
         let apply = |draft: &Draft, step: Step| desk.apply(draft, step).ok();
@@ -222,11 +220,9 @@ impl Product {
                 false => draft = apply(&draft, jam(first))?,
             }
         }
-        let mut rows = main?;
-        if let Some(array) = self.along.as_ref().filter(|_| pack_along) {
-            draft = apply(&draft, pack(rows.clone(), array, false))?;
-            rows = rows.child(0);
-        }
+        let panel = main?;
+        draft = apply(&draft, pack(panel.clone(), self.along.as_ref()?, false))?;
+        let rows = panel.child(0);
         let lanes = at(&draft, &rows, 2)?;
         draft = apply(&draft, Step::new(Vectorize { target: lanes.clone().into(), lanes: shape.lanes }))?;
         let vectors = draft.root.at(&lanes)?.as_loop()?.0;
