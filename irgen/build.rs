@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "shim/analysis.cpp",
     "shim/scev.cpp",
     "shim/cost.cpp",
@@ -13,6 +13,7 @@ const SOURCES: [&str; 11] = [
     "shim/hoist.cpp",
     "shim/inline.cpp",
     "shim/last_values.cpp",
+    "shim/rows.cpp",
     "shim/memory.cpp",
     "shim/passes.cpp",
     "shim/plugin.cpp",

@@ -16,6 +16,8 @@ analyses::rules! {
     HoistGuards: "what loops read is read in front of them, whether they run or not",
     ReadInFront: "what is read in front of loops is never overwritten in them",
     ReadGuards: "what may be read in front of loops is read there",
+    RowDistances: "rows that a table leads to lie at equal distances",
+    RowsFound: "what is true of some rows of a table is true of all",
     MovedMemory: "bytes that are moved never overlap",
     DataConditions: "loops under a condition of data always run",
     NumberOffsets: "elements that data names are counted from the array's first",

@@ -9,7 +9,7 @@ use fastrand::Rng;
 use std::fmt::Write;
 
 /// Words of eight bytes that a call may touch.
-const WORDS: usize = 64;
+const WORDS: usize = 96;
 /// Loads and stores of one call, at most.
 const STEPS: usize = 3000;
 /// Calls of a case; placings tried for them.
@@ -29,6 +29,8 @@ enum Base {
     Argument(usize),
     /// A pointer of the object.
     Loaded(usize),
+    /// `table[variable + constant]`
+    Row(usize, i64),
 }
 
 #[derive(Clone, Debug)]
@@ -63,8 +65,12 @@ struct Function {
     known: Option<usize>,
 }
 
-fn base(rng: &mut Rng) -> Base {
-    match rng.u32(0..5) {
+/// Pointers of the table.
+const ROWS: usize = 7;
+
+fn base(rng: &mut Rng, around: &[usize]) -> Base {
+    match rng.u32(0..8) {
+        5.. => Base::Row(around[rng.usize(0..around.len())], rng.i64(0..2)),
         0 | 1 => Base::Loaded(NUMBERS + rng.usize(0..POINTERS)),
         2 if rng.u32(0..3) == 0 => Base::Argument(0),
         _ => Base::Argument(1 + rng.usize(0..2)),
@@ -98,7 +104,12 @@ fn stmts(rng: &mut Rng, depth: usize, variables: &mut usize, around: &mut Vec<us
             continue;
         }
         let store = match rng.u32(0..12) {
-            0 => Stmt::Point(base(rng), around[rng.usize(0..around.len())], rng.i64(0..4), rng.usize(0..3)),
+            0 => Stmt::Point(
+                base(rng, around),
+                around[rng.usize(0..around.len())],
+                rng.i64(0..4),
+                rng.usize(0..3),
+            ),
             _ => {
                 let terms = around.iter().map(|v| {
                     let factor =
@@ -110,7 +121,10 @@ fn stmts(rng: &mut Rng, depth: usize, variables: &mut usize, around: &mut Vec<us
                 if rng.bool() {
                     value.push(field(rng));
                 }
-                Stmt::Store(base(rng), terms, rng.i64(0..4), value)
+                if rng.u32(0..3) == 0 {
+                    value.push(Number::Field(base(rng, around), rng.usize(0..2)));
+                }
+                Stmt::Store(base(rng, around), terms, rng.i64(0..4), value)
             }
         };
         body.push(if rng.u32(0..6) == 0 { Stmt::If(field(rng), rng.i64(0..3), vec![store]) } else { store });
@@ -121,7 +135,7 @@ fn stmts(rng: &mut Rng, depth: usize, variables: &mut usize, around: &mut Vec<us
 /// The memory of a call.
 struct Walk {
     words: Vec<Word>,
-    arguments: [Option<usize>; 3],
+    arguments: [Option<usize>; 4],
     count: i64,
     known: i64,
     variables: Vec<i64>,
@@ -139,6 +153,10 @@ impl Walk {
         match *base {
             Base::Argument(a) => Some(self.arguments[a]),
             Base::Loaded(word) => match *self.at(self.arguments[0], word as i64)? {
+                Word::Pointer(p) => Some(p),
+                Word::Number(_) => None,
+            },
+            Base::Row(v, constant) => match *self.at(self.arguments[3], self.variables[v] + constant)? {
                 Word::Pointer(p) => Some(p),
                 Word::Number(_) => None,
             },
@@ -238,6 +256,11 @@ impl Writer {
                 let place = self.value(&format!("getelementptr inbounds i64, ptr %p0, i64 {word}"));
                 self.value(&format!("load ptr, ptr {place}, align 8"))
             }
+            Base::Row(v, constant) => {
+                let at = self.value(&format!("add nsw i64 %x{v}, {constant}"));
+                let place = self.value(&format!("getelementptr inbounds i64, ptr %p3, i64 {at}"));
+                self.value(&format!("load ptr, ptr {place}, align 8"))
+            }
         }
     }
 
@@ -323,7 +346,8 @@ impl Writer {
 impl Function {
     fn text(&self) -> String {
         let mut w = Writer { out: String::new(), names: 0, block: "start".to_owned() };
-        let _ = writeln!(w.out, "define void @test(ptr %p0, ptr %p1, ptr %p2, i64 %count) {{\nstart:");
+        let _ =
+            writeln!(w.out, "define void @test(ptr %p0, ptr %p1, ptr %p2, ptr %p3, i64 %count) {{\nstart:");
         match self.known {
             None => w.line("%known = add i64 0, 0"),
             Some(word) => {
@@ -374,13 +398,19 @@ fn call(function: &Function, variables: usize, number: usize, rng: &mut Rng) -> 
         0 => (object + rng.usize(0..12)).saturating_sub(rng.usize(0..12)).min(WORDS - 1),
         _ => rng.usize(0..WORDS),
     };
-    let arguments = [first, Some(near(rng)), Some(near(rng))];
+    let table = rng.usize(0..WORDS - ROWS);
+    let arguments = [first, Some(near(rng)), Some(near(rng)), Some(table)];
     let mut words: Vec<Word> = (0..WORDS).map(|at| Word::Number((at as i64 * 5 + 3) & 7)).collect();
     for word in &mut words[object..object + NUMBERS] {
         *word = Word::Number(rng.i64(0..7));
     }
     for word in &mut words[object + NUMBERS..object + NUMBERS + POINTERS] {
         *word = Word::Pointer(Some(near(rng)));
+    }
+    let (start, distance) = (rng.usize(0..WORDS / 2), rng.usize(0..9));
+    for (row, word) in words[table..table + ROWS].iter_mut().enumerate() {
+        let moved = if rng.u32(0..20) == 0 { rng.usize(0..3) } else { 0 };
+        *word = Word::Pointer(Some(start + row * distance + moved).filter(|at| *at < WORDS));
     }
     let before = words.clone();
     let count = rng.i64(0..6);
@@ -415,8 +445,8 @@ fn call(function: &Function, variables: usize, number: usize, rng: &mut Rng) -> 
             }
         };
     }
-    let [a, b, c] = arguments.map(|a| a.map_or("null".to_owned(), |at| pointer(&mut out, at)));
-    let _ = writeln!(out, "  call void @test(ptr {a}, ptr {b}, ptr {c}, i64 {count})");
+    let [a, b, c, d] = arguments.map(|a| a.map_or("null".to_owned(), |at| pointer(&mut out, at)));
+    let _ = writeln!(out, "  call void @test(ptr {a}, ptr {b}, ptr {c}, ptr {d}, i64 {count})");
     // Where the block lies is no result.
     for at in (0..WORDS).filter(|at| matches!(walk.words[*at], Word::Pointer(Some(_)))) {
         let place = pointer(&mut out, at);

@@ -91,6 +91,15 @@ enum Command {
         /// The files.
         files: Vec<PathBuf>,
     },
+    /// Checks loops that read again what they may overwrite. Exit code 1: something was wrong; its case is printed.
+    Again {
+        /// First seed.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Cases.
+        #[arg(long, default_value_t = 1000)]
+        count: u64,
+    },
     /// Prints the C program of a seed.
     Show {
         /// The seed.
@@ -156,6 +165,21 @@ fn main() -> ExitCode {
                 }
             }
             code
+        }
+        Command::Again { seed, count } => {
+            let mut total = proof::cases::Done::default();
+            for seed in seed..seed + count {
+                let Some(text) = proof::again::case(seed) else { continue };
+                match proof::cases::check("again.ll", &text, 6) {
+                    Ok(done) => total.add(done),
+                    Err(what) => {
+                        println!("; seed {seed}: {what}\n{text}");
+                        return ExitCode::FAILURE;
+                    }
+                }
+            }
+            println!("{total:?}");
+            ExitCode::SUCCESS
         }
         Command::Show { seed, affine } => {
             let profile = if affine { Profile::affine() } else { Profile::default() };

@@ -11,7 +11,7 @@ use loop_tree::{Affine, ArrayId, RuntimeCondition};
 type Range<'m> = (Value<'m>, Value<'m>);
 
 /// Bytes of `errno`, which is an `int`.
-const ERRNO_SIZE: u64 = 4;
+const ERRNO_SIZE: i128 = 4;
 
 impl<'m> Emitter<'m, '_> {
     /// The conjunction of all conditions and of the limits on parameters. Never poison: nothing here promises not to wrap,
@@ -71,7 +71,7 @@ impl<'m> Emitter<'m, '_> {
                 let failing = self.module.context().i1().const_int((!holds).into())?;
                 require(self.builder.binary(Opcode::Xor, condition, failing, PoisonFlags::empty(), "")?)?;
             }
-            let place = self.bytes(*base, self.wide(offset)?, *size)?;
+            let place = self.bytes(*base, self.wide(offset)?, self.wide(size)?)?;
             for &array in apart.iter().filter(|_| !mutation::off(Rule::ReadInFront)) {
                 self.away_from(array, place)?.map(&mut require).transpose()?;
             }
@@ -80,7 +80,8 @@ impl<'m> Emitter<'m, '_> {
             let what = "a test for errno, which the target is not known to have,";
             let location = self.module.errno_location()?.ok_or(EmitError::Unsupported { what })?;
             let at = self.builder.call(location, &[], "errno")?.value();
-            let place = self.bytes(at, self.module.context().int(128)?.const_int(0)?, ERRNO_SIZE)?;
+            let wide = self.module.context().int(128)?;
+            let place = self.bytes(at, wide.const_int(0)?, wide.const_int(ERRNO_SIZE)?)?;
             for &array in &apart.errno {
                 self.away_from(array, place)?.map(&mut require).transpose()?;
             }
@@ -101,14 +102,14 @@ impl<'m> Emitter<'m, '_> {
     }
 
     /// First byte and one past the last byte of so many, from a distance in bytes, as `i128`.
-    fn bytes(&self, base: Value<'m>, offset: Value<'m>, size: u64) -> Result<Range<'m>, EmitError> {
+    fn bytes(&self, base: Value<'m>, offset: Value<'m>, size: Value<'m>) -> Result<Range<'m>, EmitError> {
         let (context, b, none) = (self.module.context(), &self.builder, PoisonFlags::empty());
         let wide = context.int(128)?;
         let base = b.freeze(base, "")?;
         let address = b.cast(Opcode::PtrToInt, base, context.i64(), none, "")?;
         let address = b.cast(Opcode::ZExt, address, wide, none, "")?;
         let start = b.binary(Opcode::Add, address, offset, none, "")?;
-        Ok((start, b.binary(Opcode::Add, start, wide.const_int(size.into())?, none, "")?))
+        Ok((start, b.binary(Opcode::Add, start, size, none, "")?))
     }
 
     /// Whether ranges of bytes do not overlap.

@@ -76,6 +76,7 @@ fn hoist(module: &mut Module<'_>, name: &str) -> Result<()> {
     if module.hoist(name, left_out)? {
         module.run_function_passes(&[name.to_owned()], "early-cse")?;
     }
+    module.claim_rows(name, mutation::off(Rule::RowDistances))?;
     module.read_in_front(name, mutation::off(Rule::HoistGuards))?;
     Ok(())
 }

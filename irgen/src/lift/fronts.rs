@@ -2,12 +2,15 @@
 //! pointers, fields. The region is described as if it were read in front alone; the run-time check then has to find that the
 //! region overwrites none of it.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashSet;
 
 use super::shape::has_effect;
 use super::values::{Values, int_bits};
 use crate::llvm::{Effects, Inst, Opcode, Type, TypeKind, Value};
-use analyses::closed_forms::{Address, Poly};
+use crate::mutation::{self, Rule};
+use analyses::closed_forms::{Address, ClosedForm, Need, Poly, merge};
 
 /// A place in memory that the region reads again and again.
 #[derive(Clone, Debug)]
@@ -17,7 +20,7 @@ pub(super) struct Cell<'m> {
     /// The place, in bytes from a pointer that is known before the region.
     pub(super) base: Value<'m>,
     pub(super) offset: Poly,
-    pub(super) size: u64,
+    pub(super) size: Poly,
     /// The condition under which it was read in front, and whether it has to hold or not to hold.
     pub(super) guard: Option<(Value<'m>, bool)>,
 }
@@ -31,28 +34,49 @@ struct Front<'m> {
     guard: Option<(Value<'m>, bool)>,
 }
 
+/// A table of pointers of which it was found in front how far one row is behind the one before.
+struct Table<'m> {
+    base: Value<'m>,
+    offset: Poly,
+    /// Rows.
+    count: Poly,
+    /// The first row, and the distance in bytes.
+    row: Value<'m>,
+    distance: Poly,
+}
+
+/// A row of a table, as a distance from the first one.
+#[derive(Clone, Debug)]
+pub(super) struct Row<'m> {
+    pub(super) first: Value<'m>,
+    pub(super) offset: Poly,
+    pub(super) distance: Poly,
+    /// That it is a row of the table, and rows have a distance.
+    pub(super) needs: Vec<Rc<Need>>,
+}
+
 /// Blocks that are looked through for what is read in front, at most.
 const MAX_BLOCKS: usize = 64;
 
 /// Finds what the blocks of a region read that was read in front of it, at the end of block `front`, and has [`Values`] take the one
 /// for the other.
 pub(super) fn settle<'m>(values: &mut Values<'_, 'm>, blocks: &[usize], front: usize) -> Vec<Cell<'m>> {
-    values.read_in_front(Vec::new());
+    values.read_in_front(Vec::new(), Vec::new());
     let cfg = values.cfg;
     let within = |v: &&Inst<'m>| v.opcode() == Opcode::Load && is_cell(**v);
     let loads: Vec<Inst<'m>> = blocks.iter().flat_map(|&b| &cfg.insts[b]).filter(within).copied().collect();
     if loads.is_empty() {
         return Vec::new();
     }
-    let fronts = in_front(values, front);
-    if fronts.is_empty() {
+    let (fronts, tables) = in_front(values, front);
+    if fronts.is_empty() && tables.is_empty() {
         return Vec::new();
     }
     let stores: Vec<Inst<'m>> =
         blocks.iter().flat_map(|&b| &cfg.insts[b]).filter(|i| i.opcode() == Opcode::Store).copied().collect();
     let mut overwritten = FxHashSet::default();
     loop {
-        let cells = cells(values, &loads, &fronts, &overwritten);
+        let cells = cells(values, &loads, &fronts, &tables, &overwritten);
         // What a store of the region is sure to overwrite is not known in front.
         let before = overwritten.len();
         for store in &stores {
@@ -61,7 +85,8 @@ pub(super) fn settle<'m>(values: &mut Values<'_, 'm>, blocks: &[usize], front: u
             let size = i128::from(size);
             for cell in cells.iter().filter(|cell| cell.base == place.base) {
                 let apart = place.offset.poly.sub(&cell.offset).and_then(|d| d.as_constant());
-                if apart.is_some_and(|d| d < i128::from(cell.size) && -d < size) {
+                let bytes = cell.size.as_constant();
+                if apart.zip(bytes).is_some_and(|(d, bytes)| d < bytes && -d < size) {
                     overwritten.insert(cell.load);
                 }
             }
@@ -76,29 +101,72 @@ fn cells<'m>(
     values: &mut Values<'_, 'm>,
     loads: &[Inst<'m>],
     fronts: &[Front<'m>],
+    tables: &[Table<'m>],
     overwritten: &FxHashSet<Inst<'m>>,
 ) -> Vec<Cell<'m>> {
-    values.read_in_front(Vec::new());
+    values.read_in_front(Vec::new(), Vec::new());
     let (mut cells, mut known): (Vec<Cell<'m>>, Vec<(Value<'m>, Value<'m>)>) = Default::default();
+    let mut rows: Vec<(Value<'m>, Row<'m>)> = Vec::new();
     // Places that follow from other cells come behind them.
     for &load in loads.iter().filter(|load| !overwritten.contains(load)) {
-        let place = load.pointer().and_then(|p| values.address(p)).filter(|a| a.offset.needs.is_empty());
-        let Some(Address { base, offset, .. }) = place else { continue };
-        let same = |f: &&Front<'m>| f.ty == load.ty() && f.base == base && f.offset == offset.poly;
-        let (Some(found), Some(size)) = (fronts.iter().find(same), values.layout.size_of(load.ty())) else {
+        let Some(Address { base, offset, .. }) = load.pointer().and_then(|p| values.address(p)) else {
             continue;
         };
-        known.push((load.value(), found.value));
-        values.read_in_front(known.clone());
-        cells.push(Cell { load, base, offset: offset.poly, size, guard: found.guard });
+        let same = |f: &&Front<'m>| f.ty == load.ty() && f.base == base && f.offset == offset.poly;
+        if let (Some(found), Some(size)) =
+            (fronts.iter().find(same).filter(|_| offset.needs.is_empty()), values.layout.size_of(load.ty()))
+        {
+            known.push((load.value(), found.value));
+            let size = Poly::constant(size.into());
+            cells.push(Cell { load, base, offset: offset.poly, size, guard: found.guard });
+        } else if let Some((row, table)) = row(load, base, &offset, tables) {
+            rows.push((load.value(), row));
+            let (offset, size) = (table.offset.clone(), table.count.scale(POINTER).unwrap_or_default());
+            cells.push(Cell { load, base, offset, size, guard: None });
+        } else {
+            continue;
+        }
+        values.read_in_front(known.clone(), rows.clone());
     }
     cells
 }
 
+/// Bytes of a pointer.
+const POINTER: i128 = 8;
+
+/// The row that a pointer leads to, which is read from a table at a known place.
+fn row<'t, 'm>(
+    load: Inst<'m>,
+    base: Value<'m>,
+    offset: &ClosedForm,
+    tables: &'t [Table<'m>],
+) -> Option<(Row<'m>, &'t Table<'m>)> {
+    let pointer = load.ty().kind() == TypeKind::Pointer(0);
+    let table = tables.iter().find(|table| pointer && table.base == base)?;
+    let mut index = offset.poly.sub(&table.offset)?;
+    for c in index.0.values_mut() {
+        *c = (*c % POINTER == 0).then_some(*c / POINTER)?;
+    }
+    let need = |poly: Poly| Rc::new(Need { poly, low: 0, high: i128::MAX });
+    let last = table.count.sub(&index)?.offset(-1)?;
+    let mut needs = vec![need(table.distance.offset(-1)?)];
+    if !mutation::off(Rule::RowsFound) {
+        needs.extend([need(index.clone()), need(last)]);
+    }
+    merge(&mut needs, &offset.needs);
+    let row = Row {
+        first: table.row,
+        offset: index.mul(&table.distance)?,
+        distance: table.distance.clone(),
+        needs,
+    };
+    Some((row, table))
+}
+
 /// Integers and pointers that are read on the way to the end of a block, between which and there nothing is written.
-fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> Vec<Front<'m>> {
+fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> (Vec<Front<'m>>, Vec<Table<'m>>) {
     let cfg = values.cfg;
-    let mut fronts = Vec::new();
+    let (mut fronts, mut tables) = (Vec::new(), Vec::new());
     let mut add = |values: &mut Values<'_, 'm>, value: Value<'m>, load: Inst<'m>, guard| {
         let place = load.pointer().and_then(|p| values.address(p)).filter(|a| a.offset.needs.is_empty());
         if let Some(Address { base, offset, .. }) = place {
@@ -113,8 +181,9 @@ fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> Vec<Front<'m>> {
         };
         for &inst in cfg.insts[at].iter().rev() {
             if has_effect(inst) {
-                return fronts;
+                return (fronts, tables);
             }
+            tables.extend(table(values, inst));
             if inst.opcode() == Opcode::Load && is_cell(inst) && promises_nothing(inst) {
                 add(values, inst.value(), inst, None);
             }
@@ -133,7 +202,28 @@ fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> Vec<Front<'m>> {
             _ => break,
         };
     }
-    fronts
+    (fronts, tables)
+}
+
+/// Functions of `rows.cpp`.
+const DISTANCE: &str = "looptree.rows.distance";
+const FIRST_ROW: &str = "looptree.rows.first";
+
+/// Whether a function is one that looks through tables of rows.
+pub(super) fn is_helper(name: &str) -> bool {
+    [DISTANCE, FIRST_ROW].contains(&name)
+}
+
+/// What a call found of the rows of a table, as `rows.cpp` makes it.
+fn table<'m>(values: &mut Values<'_, 'm>, inst: Inst<'m>) -> Option<Table<'m>> {
+    let call =
+        |inst: Inst<'m>, name: &str| inst.as_call().filter(|c| c.callee().is_some_and(|f| f.name() == name));
+    let [_, distance] = call(inst, FIRST_ROW)?.args()[..] else { return None };
+    let [at, count, size] = call(distance.as_inst()?, DISTANCE)?.args()[..] else { return None };
+    let Address { base, offset, .. } = values.address(at).filter(|a| a.offset.needs.is_empty())?;
+    let count = values.integer(count).filter(|c| c.needs.is_empty())?.poly;
+    let distance = values.integer(distance)?.poly.scale(size.const_int()?)?;
+    Some(Table { base, offset: offset.poly, count, row: inst.value(), distance })
 }
 
 /// A block that does nothing but read, the one in front of it, and the condition under which it is executed.

@@ -173,8 +173,8 @@ pub struct FrontRead<'m> {
     pub base: Value<'m>,
     /// In bytes from there; over parameters.
     pub offset: Affine,
-    /// In bytes.
-    pub size: u64,
+    /// In bytes; over parameters.
+    pub size: Affine,
     /// The condition under which it was read in front, and whether that has to hold or not to hold.
     pub guard: Option<(Value<'m>, bool)>,
     /// Arrays that the region writes and that may lie there.
@@ -229,7 +229,8 @@ pub fn lift_function_with<'m>(
     let mut selection = select::Selection { name: name.to_string(), drafts: Vec::new(), remarks: Vec::new() };
     let mut parts = Vec::new();
     let kept = KEPT.iter().find(|(attribute, ..)| function.has_attribute(attribute));
-    let cfg = if kept.is_some() { None } else { cfg::Cfg::new(function) };
+    let own = fronts::is_helper(&name);
+    let cfg = if kept.is_some() || own { None } else { cfg::Cfg::new(function) };
     if let Some((_, message, help)) = kept {
         selection.remark(None, "attribute", message, help, 0);
     }

@@ -148,7 +148,7 @@ fn attempt<'m>(
         return Err(too_large(cfg, &blocks));
     }
     let begin = cfg.insts[front].last().copied().ok_or_else(missing)?;
-    values.read_in_front(Vec::new());
+    values.read_in_front(Vec::new(), Vec::new());
     let cells = if wanted { settle(values, &blocks, front) } else { Vec::new() };
     *in_front = !cells.is_empty();
     let mut in_region = vec![false; cfg.blocks.len()];
@@ -720,8 +720,9 @@ impl<'m> Builder<'_, '_, 'm> {
                 return Err(impure(call));
             }
             let offset = self.data.cx.affine(&cell.offset);
-            let offset =
-                offset.ok_or_else(|| unknown("what loops read again and again is not at one place"))?;
+            let place = offset.zip(self.data.cx.affine(&cell.size));
+            let (offset, size) =
+                place.ok_or_else(|| unknown("what loops read again and again is not at one place"))?;
             let mut apart = Vec::new();
             for (m, memory) in self.data.memories.iter().enumerate() {
                 if !memory.written || memory.local || !may_overlap(memory.base, cell.base, owned) {
@@ -732,7 +733,7 @@ impl<'m> Builder<'_, '_, 'm> {
                 }
                 apart.push(ArrayId::new(m));
             }
-            let read = FrontRead { base: cell.base, offset, size: cell.size, guard: cell.guard, apart };
+            let read = FrontRead { base: cell.base, offset, size, guard: cell.guard, apart };
             if !reads.contains(&read) {
                 reads.push(read);
             }

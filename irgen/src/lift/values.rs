@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::cfg::Cfg;
 use super::closed_forms::FunctionForms;
+use super::fronts::Row;
 use super::options::LiftOptions;
 use crate::llvm::{DataLayout, Inst, IntPredicate, Module, Opcode, PoisonFlags, TypeKind, Value};
 
@@ -33,6 +34,8 @@ pub(super) struct Values<'a, 'm> {
     /// What the region at hand reads again and again, and what of it was read in front.
     fronts: FxHashMap<Value<'m>, Value<'m>>,
     front_symbols: FxHashMap<Sym, Sym>,
+    /// Pointers of it that lead to rows of one array.
+    rows: FxHashMap<Value<'m>, Row<'m>>,
     depth: u32,
 }
 
@@ -61,9 +64,9 @@ impl<'a, 'm> Values<'a, 'm> {
         forms: FunctionForms<'a, 'm>,
         wishes: Vec<Option<String>>,
     ) -> Self {
-        let (fronts, front_symbols) = Default::default();
+        let (fronts, front_symbols, rows) = Default::default();
         let (layout, knows_errno) = (module.data_layout(), module.knows_errno());
-        Values { cfg, layout, knows_errno, options, wishes, forms, fronts, front_symbols, depth: 0 }
+        Values { cfg, layout, knows_errno, options, wishes, forms, fronts, front_symbols, rows, depth: 0 }
     }
 
     pub(super) fn symbols(&self) -> &Symbols<Value<'m>> {
@@ -83,17 +86,22 @@ impl<'a, 'm> Values<'a, 'm> {
     /// Base and distance of a pointer.
     pub(super) fn address(&mut self, v: Value<'m>) -> Option<Address<Value<'m>>> {
         let found = self.forms.address(v)?;
-        Some(self.address_in_front(found))
+        self.address_in_front(found)
     }
 
     /// The same from a pointer that is not looked into.
     pub(super) fn address_from(&mut self, base: Value<'m>, v: Value<'m>) -> Option<Address<Value<'m>>> {
         let found = self.forms.address_from(base, v)?;
-        Some(self.address_in_front(found))
+        self.address_in_front(found)
     }
 
-    /// Takes the values that are keys for the others, wherever they occur, and no others any more.
-    pub(super) fn read_in_front(&mut self, fronts: Vec<(Value<'m>, Value<'m>)>) {
+    /// Takes the values that come first for the others, wherever they occur, and no others any more; likewise pointers for rows.
+    pub(super) fn read_in_front(
+        &mut self,
+        fronts: Vec<(Value<'m>, Value<'m>)>,
+        rows: Vec<(Value<'m>, Row<'m>)>,
+    ) {
+        self.rows = rows.into_iter().collect();
         self.front_symbols.clear();
         let itself = |forms: &mut FunctionForms<'a, 'm>, v| {
             let poly = forms.integer(v)?.poly;
@@ -145,8 +153,15 @@ impl<'a, 'm> Values<'a, 'm> {
         Rc::new(Need { poly: self.poly_in_front(need.poly.clone()), ..**need })
     }
 
-    fn address_in_front(&self, found: Address<Value<'m>>) -> Address<Value<'m>> {
-        Address { base: self.in_front(found.base), offset: self.form_in_front(found.offset), ..found }
+    fn address_in_front(&self, found: Address<Value<'m>>) -> Option<Address<Value<'m>>> {
+        let mut offset = self.form_in_front(found.offset);
+        let Some(row) = self.rows.get(&found.base) else {
+            return Some(Address { base: self.in_front(found.base), offset, ..found });
+        };
+        offset.poly = offset.poly.add(&row.offset)?;
+        merge(&mut offset.needs, &row.needs);
+        offset.factors.push(row.distance.clone());
+        Some(Address { base: row.first, offset, ..found })
     }
 
     pub(super) fn trip_count(&mut self, l: LoopExit) -> Result<TripCount, &'static str> {

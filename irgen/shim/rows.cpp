@@ -1,0 +1,280 @@
+// Arrays whose rows are reached through a table of pointers, `a[i][j]` of a `T **a`: whether the rows of which a loop reads the
+// pointers lie one behind the other at equal distances is found in front of it. Whoever takes them for one array has to check that
+// they do, and that nothing overwrites the table.
+//
+// Only pointers that the loop reads are read in front of it, and none where it does not run: those that it reads in the first
+// iterations of the loops around the one that walks along the table.
+#include "motion.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+using namespace lt;
+
+namespace {
+
+// Tables of one loop, at most.
+constexpr unsigned MaxTables = 6;
+constexpr const char *Distance = "looptree.rows.distance", *Row = "looptree.rows.first";
+
+// `distance(table, count, size)`: how many elements of `size` bytes any row is behind the one before; zero where distances
+// differ, are not positive, are no multiple of the size, or there are fewer than two rows.
+Function *distance(Module &M, bool Unchecked) {
+  if (Function *F = M.getFunction(Distance))
+    return F;
+  LLVMContext &C = M.getContext();
+  Type *I64 = Type::getInt64Ty(C), *Ptr = PointerType::get(C, 0);
+  Function *F = Function::Create(FunctionType::get(I64, {Ptr, I64, I64}, false), GlobalValue::PrivateLinkage, Distance, M);
+  auto Block = [&](const char *Name) { return BasicBlock::Create(C, Name, F); };
+  BasicBlock *Start = Block("start"), *Two = Block("two"), *Loop = Block("loop"), *Next = Block("next"), *Equal = Block("equal"),
+             *None = Block("none");
+  Value *Table = F->getArg(0), *Count = F->getArg(1), *Size = F->getArg(2);
+  IRBuilder<> B(Start);
+  auto At = [&](Value *I) { return B.CreatePtrToInt(B.CreateAlignedLoad(Ptr, B.CreateGEP(Ptr, Table, I), Align(1)), I64); };
+  Value *Zero = B.getInt64(0);
+  B.CreateCondBr(B.CreateICmpSGT(Count, B.getInt64(1)), Two, None);
+  B.SetInsertPoint(Two);
+  Value *First = At(Zero), *Step = B.CreateSub(At(B.getInt64(1)), First);
+  Value *Whole = B.CreateICmpEQ(B.CreateURem(Step, Size), Zero);
+  B.CreateCondBr(B.CreateAnd(B.CreateICmpSGT(Step, Zero), Whole), Loop, None);
+  B.SetInsertPoint(Loop);
+  PHINode *I = B.CreatePHI(I64, 2), *Want = B.CreatePHI(I64, 2);
+  B.CreateCondBr(B.CreateICmpEQ(At(I), Want), Next, None);
+  B.SetInsertPoint(Next);
+  Value *More = B.CreateAdd(I, B.getInt64(1)), *Then = B.CreateAdd(Want, Step);
+  B.CreateCondBr(B.CreateICmpSLT(More, Unchecked ? B.getInt64(2) : Count), Loop, Equal);
+  I->addIncoming(Zero, Two), I->addIncoming(More, Next);
+  Want->addIncoming(First, Two), Want->addIncoming(Then, Next);
+  B.SetInsertPoint(Equal);
+  B.CreateRet(B.CreateUDiv(Step, Size));
+  B.SetInsertPoint(None);
+  B.CreateRet(Zero);
+  return F;
+}
+
+// `first(table, distance)`: the first row, or null where the distance is zero.
+Function *row(Module &M) {
+  if (Function *F = M.getFunction(Row))
+    return F;
+  LLVMContext &C = M.getContext();
+  Type *I64 = Type::getInt64Ty(C), *Ptr = PointerType::get(C, 0);
+  Function *F = Function::Create(FunctionType::get(Ptr, {Ptr, I64}, false), GlobalValue::PrivateLinkage, Row, M);
+  BasicBlock *Start = BasicBlock::Create(C, "start", F), *Some = BasicBlock::Create(C, "some", F),
+             *None = BasicBlock::Create(C, "none", F);
+  IRBuilder<> B(Start);
+  B.CreateCondBr(B.CreateICmpEQ(F->getArg(1), B.getInt64(0)), None, Some);
+  B.SetInsertPoint(Some);
+  B.CreateRet(B.CreateAlignedLoad(Ptr, F->getArg(0), Align(1)));
+  B.SetInsertPoint(None);
+  B.CreateRet(ConstantPointerNull::get(cast<PointerType>(Ptr)));
+  return F;
+}
+
+Function *described(Function *F) {
+  F->setOnlyReadsMemory();
+  F->setDoesNotThrow();
+  F->setWillReturn();
+  F->setNoSync();
+  return F;
+}
+
+// The value in the first iterations of the loops of a nest.
+struct First : SCEVRewriteVisitor<First> {
+  Loop *L;
+  First(ScalarEvolution &SE, Loop *L) : SCEVRewriteVisitor(SE), L(L) {}
+  const SCEV *visitAddRecExpr(const SCEVAddRecExpr *E) {
+    return L->contains(E->getLoop()) ? visit(E->getStart()) : E;
+  }
+};
+
+struct Rows : Motion {
+  ScalarEvolution &SE;
+  SCEVExpander Expander;
+  bool Unchecked;
+
+  Rows(Function &F, FunctionAnalysisManager &FAM, bool Unchecked)
+      : Motion(F, FAM), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), Expander(SE, "rows"), Unchecked(Unchecked) {}
+
+  // Pointers of a table that a loop reads: so many, from the first, where the tests hold.
+  struct Part {
+    const SCEV *First, *Count;
+    SmallVector<Test, 4> Tests;
+  };
+  struct Table {
+    const SCEV *Base;
+    unsigned Size;
+    SmallVector<Part, 4> Parts;
+  };
+
+  // The size of the elements that a row is read and written as; zero where it is used otherwise.
+  unsigned elements(LoadInst *Load) {
+    unsigned Size = 0;
+    SmallVector<Value *, 8> Work = {Load};
+    while (!Work.empty()) {
+      Value *V = Work.pop_back_val();
+      for (User *U : V->users()) {
+        if (isa<GetElementPtrInst>(U)) {
+          Work.push_back(U);
+        } else if (getLoadStorePointerOperand(U) == V) {
+          unsigned Bytes = DL.getTypeStoreSize(getLoadStoreType(U));
+          Size = Size ? std::min(Size, Bytes) : Bytes;
+        } else {
+          return 0;
+        }
+      }
+    }
+    return Size;
+  }
+
+  // Whether all of the loop's iterations are executed to the end, and what it calls leaves the table alone.
+  bool isPlain(Loop *L, Value *Base) {
+    if (Ends.lookup(L))
+      return false;
+    auto Finite = [&](Loop *Inner) {
+      return isMustProgress(Inner) || !isa<SCEVCouldNotCompute>(SE.getBackedgeTakenCount(Inner));
+    };
+    if (!all_of(L->getLoopsInPreorder(), Finite))
+      return false;
+    auto It = Writes.find(L);
+    return It == Writes.end() || all_of(It->second, [&](Instruction *W) {
+             return isa<StoreInst>(W) || !isModSet(AA.getModRefInfo(W, MemoryLocation::getBeforeOrAfter(Base)));
+           });
+  }
+
+  // The pointers that a load reads while the loop runs for the first time.
+  std::optional<Part> part(LoadInst *Load, Loop *L, const SCEV *Base) {
+    const SCEV *S = SE.getSCEV(Load->getPointerOperand());
+    Loop *Along = nullptr;
+    while (auto *Step = dyn_cast<SCEVAddRecExpr>(S)) {
+      auto *By = dyn_cast<SCEVConstant>(Step->getOperand(1));
+      if (!L->contains(Step->getLoop()) || !Step->isAffine() || !By || By->getAPInt() != DL.getPointerSize())
+        break;
+      if (!Along)
+        Along = const_cast<Loop *>(Step->getLoop());
+      S = Step->getStart();
+    }
+    if (!Along || !SE.isLoopInvariant(S, L))
+      return std::nullopt;
+    const SCEV *Taken = SE.getBackedgeTakenCount(Along);
+    if (isa<SCEVCouldNotCompute>(Taken))
+      return std::nullopt;
+    Taken = First(SE, L).visit(Taken);
+    if (!SE.isLoopInvariant(Taken, L) || SE.getTypeSizeInBits(Taken->getType()) > 64)
+      return std::nullopt;
+    auto Tests = tests(Load, L);
+    if (!Tests || !all_of(*Tests, [&](Test &T) { return can(T.Condition, L, first(T.L)); }))
+      return std::nullopt;
+    // Once more where it is executed before the loop ends.
+    BasicBlock *BB = Load->getParent();
+    for (Loop *In = LI.getLoopFor(BB); In != Along; In = In->getParentLoop())
+      BB = In->getLoopPreheader();
+    SmallVector<BasicBlock *, 4> Exiting;
+    Along->getExitingBlocks(Exiting);
+    const SCEV *Count = SE.getTruncateOrZeroExtend(Taken, Type::getInt64Ty(F.getContext()));
+    if (all_of(Exiting, [&](BasicBlock *E) { return DT.dominates(BB, E); }))
+      Count = SE.getAddExpr(Count, SE.getOne(Count->getType()));
+    // Counters are not to be made for it.
+    auto Counts = [](const SCEV *E) { return isa<SCEVAddRecExpr>(E); };
+    Instruction *At = L->getLoopPreheader()->getTerminator();
+    if (SCEVExprContains(S, Counts) || SCEVExprContains(Count, Counts) || !Expander.isSafeToExpandAt(S, At) || !Expander.isSafeToExpandAt(Count, At))
+      return std::nullopt;
+    return Part{S, Count, std::move(*Tests)};
+  }
+
+  // Finds the distance in front of the loop.
+  void claim(Table &T, Loop *L) {
+    const SCEV *Lowest = T.Parts.front().First;
+    auto Behind = [&](const SCEV *S) { return dyn_cast<SCEVConstant>(SE.getMinusSCEV(S, Lowest)); };
+    for (Part &P : T.Parts)
+      if (auto *By = Behind(P.First); By && By->getAPInt().isNegative())
+        Lowest = P.First;
+    BasicBlock::iterator At = L->getLoopPreheader()->getTerminator()->getIterator();
+    IRBuilder<> B(&*At);
+    SmallVector<Instruction *, 8> Computed;
+    Equal = &Computed;
+    Value *Count = nullptr, *Reached = nullptr;
+    for (Part &P : T.Parts) {
+      auto *By = Behind(P.First);
+      // Others may be within what is known of these.
+      if (!By || By->getAPInt().isNegative())
+        continue;
+      Value *All = B.getTrue();
+      for (Test &Each : P.Tests) {
+        Value *C = build(Each.Condition, L, first(Each.L), At);
+        // What later tests compute may be poison where the first ones fail.
+        All = B.CreateLogicalAnd(All, Each.Stays ? C : B.CreateNot(C));
+      }
+      if (P.First == Lowest)
+        Reached = Reached ? B.CreateLogicalOr(Reached, All) : All;
+      Value *Own = Expander.expandCodeFor(P.Count, B.getInt64Ty(), At);
+      Own = B.CreateAdd(Own, B.getInt64(By->getAPInt().getSExtValue() / DL.getPointerSize()));
+      Own = B.CreateSelect(All, Own, B.getInt64(0));
+      Count = Count ? B.CreateBinaryIntrinsic(Intrinsic::smax, Count, Own) : Own;
+    }
+    Count = B.CreateSelect(Reached, Count, B.getInt64(0));
+    Value *From = Expander.expandCodeFor(Lowest, PointerType::get(F.getContext(), 0), At);
+    Module &M = *F.getParent();
+    CallInst *Step = B.CreateCall(described(distance(M, Unchecked)), {From, Count, B.getInt64(T.Size)});
+    B.CreateCall(described(row(M)), {From, Step});
+    Changed = true;
+  }
+
+  bool run() {
+    if (LI.empty() || F.hasOptNone() || DL.getPointerSize() != 8)
+      return false;
+    survey();
+    SmallVector<LoadInst *, 16> Loads;
+    for (BasicBlock &BB : F)
+      if (LI.getLoopFor(&BB))
+        for (Instruction &I : BB)
+          if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && !Load->getPointerAddressSpace() &&
+                                                   Load->getType() == PointerType::get(F.getContext(), 0))
+            Loads.push_back(Load);
+    if (Loads.empty())
+      return false;
+    for (Loop *L : LI.getLoopsInPreorder()) {
+      if (!L->getLoopPreheader())
+        continue;
+      SmallVector<Table, 4> Tables;
+      for (LoadInst *Load : Loads) {
+        if (!L->contains(Load))
+          continue;
+        const SCEV *Base = SE.getPointerBase(SE.getSCEV(Load->getPointerOperand()));
+        auto *Known = dyn_cast<SCEVUnknown>(Base);
+        unsigned Size = elements(Load);
+        if (!Known || !Size || !SE.isLoopInvariant(Base, L) || !isPlain(L, Known->getValue()))
+          continue;
+        auto Found = part(Load, L, Base);
+        if (!Found)
+          continue;
+        auto Same = find_if(Tables, [&](Table &T) { return T.Base == Base && T.Size == Size; });
+        if (Same == Tables.end() && Tables.size() < MaxTables)
+          Tables.push_back({Base, Size, {std::move(*Found)}});
+        else if (Same != Tables.end())
+          Same->Parts.push_back(std::move(*Found));
+      }
+      for (Table &T : Tables)
+        claim(T, L);
+    }
+    return Changed;
+  }
+};
+
+} // namespace
+
+// Whether distances of rows are found in front of loops. The function must be valid, with loops in simplified and closed form;
+// no analysis of it may be alive. `Unchecked`: a test has only the first two rows looked at.
+extern "C" bool lt_claim_rows(Function *F, bool Unchecked) {
+  PassBuilder PB;
+  LoopAnalysisManager LAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CGAM;
+  ModuleAnalysisManager MAM;
+  FAM.registerPass([&] { return PB.buildDefaultAAPipeline(); });
+  PB.registerModuleAnalyses(MAM);
+  PB.registerCGSCCAnalyses(CGAM);
+  PB.registerFunctionAnalyses(FAM);
+  PB.registerLoopAnalyses(LAM);
+  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  return Rows(*F, FAM, Unchecked).run();
+}
