@@ -46,6 +46,7 @@ mod overlap;
 mod storage;
 mod target;
 pub mod targets;
+mod threads;
 mod throughput;
 mod traffic;
 mod trip_counts;

@@ -8,13 +8,14 @@ use crate::lanes::Lanes;
 use crate::least::least;
 use crate::library;
 use crate::lower::{Loop, Lowered, lower};
+use crate::threads::Threads;
 use crate::throughput::price;
-use crate::traffic::{Traffic, touched, traffic};
+use crate::traffic::{Traffic, traffic};
 use crate::trip_counts::LARGEST;
 use crate::unroll::unroll_short;
 use crate::unseen::{Seen, Whole};
 use crate::{CostModel, Prepared, Target};
-use loop_tree::{Green, Kernel, LoopKind};
+use loop_tree::{Green, Kernel};
 use std::sync::Arc;
 
 /// Predicts cycles on a target, of code that `clang -O3` makes of the tree.
@@ -29,10 +30,6 @@ pub struct AnalyticModel {
 pub(crate) const OVERLAP: f64 = 2.0;
 /// Lanes from which on what is left over of a vectorised loop is a vectorised loop of its own.
 const SHORTEST_WITH_EPILOGUE: u32 = 16;
-
-/// Of the latency of the last cache, what a line takes that another core has, when they come in sequence. On Zen 5, of jacobi-2d
-/// in time tiles: 20 cycles.
-const CROSSING: f64 = 0.4;
 
 impl AnalyticModel {
     /// A model of one thread on the target.
@@ -172,7 +169,7 @@ impl AnalyticModel {
         }
         let entry = entry * runs;
         compute = (compute + entry).min(LARGEST);
-        let factor = self.parallel(program, index);
+        let factor = Threads::new(program, target, self.threads).at_a_time(index);
         let (memory, transfers) = self.memory(program, moved, Some(index), factor);
         // Lines come and go through the ports of the first level that loads and stores use; the rest of the core goes on.
         let busy = iterations / lanes * once.accesses;
@@ -242,21 +239,6 @@ impl AnalyticModel {
         (f64::min(total, LARGEST), terms)
     }
 
-    /// By how many threads the iterations of a loop are executed at a time.
-    fn parallel(&self, program: &Lowered<'_>, index: usize) -> f64 {
-        let Some(shared) = self.threaded(program, index) else { return 1.0 };
-        let trip = program.loops[shared].trip.max(1.0);
-        // The last ones wait for the thread that has one more.
-        trip / (trip / f64::from(self.threads)).ceil()
-    }
-
-    /// The loop around which threads share: the outermost one that is marked parallel.
-    fn threaded(&self, program: &Lowered<'_>, index: usize) -> Option<usize> {
-        let marked = |l: &usize| program.loops[*l].header.kind == LoopKind::Parallel;
-        let shared = program.path(Some(index)).filter(marked).last();
-        shared.filter(|l| self.threads > 1 && !program.path(Some(*l)).any(|around| program.is_vector(around)))
-    }
-
     /// Loops that contain loops, guards, and threads.
     fn control_term(
         &self,
@@ -265,6 +247,7 @@ impl AnalyticModel {
         factor: impl Fn(usize) -> f64,
     ) -> Option<Term> {
         let control = self.target.control();
+        let threads = Threads::new(program, &*self.target, self.threads);
         let mut parts = Vec::new();
         for (index, l) in program.loops.iter().enumerate() {
             if program.is_vector(index) || program.library(index).is_some() {
@@ -278,13 +261,10 @@ impl AnalyticModel {
                 let bounds = (l.header.lower().len() + l.header.upper().len()).saturating_sub(2) as f64;
                 cycles = runs * (l.trip * (control.iteration + guards * 1.5) + bounds * control.bound + 2.0);
             }
-            cycles *= factor(index) / self.parallel(program, index);
-            if self.threaded(program, index) == Some(index) {
-                cycles += runs * self.target.fork_join();
-                // What a thread works on has mostly been with another one in the run before.
-                let from = self.target.caches().iter().rev().nth(1).map_or(0.0, |c| c.fill_latency);
-                let lines = touched(program, &*self.target, index) / f64::from(self.threads);
-                cycles += (runs - 1.0).max(0.0) * lines * from * CROSSING;
+            cycles *= factor(index) / threads.at_a_time(index);
+            if threads.shared(Some(index)) == Some(index) {
+                let (start, crossing) = threads.run(index);
+                cycles += runs * start + (runs - 1.0).max(0.0) * crossing;
             }
             if cycles > 0.0 {
                 let detail = format!("{runs:.0} x {:.1} iterations", l.trip);

@@ -100,27 +100,6 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
         .collect()
 }
 
-/// Lines of the cache in front of the last one that one run of a loop touches, as far as they fit into it.
-pub(crate) fn touched(program: &Lowered<'_>, target: &dyn Target, index: usize) -> f64 {
-    let levels = levels(target);
-    let Some(level) = target.caches().len().checked_sub(2) else { return 0.0 };
-    let mut arrays: BTreeMap<usize, Union> = BTreeMap::new();
-    for group in groups(program) {
-        let loops: SmallVec<[usize; 6]> = program.path(group.parent).collect();
-        let Some(depth) = loops.iter().position(|l| *l == index) else { continue };
-        let Level { unit, sets, .. } = levels[level];
-        let footprint = group.footprint(program, &loops[..=depth], unit, sets);
-        let most = program.bytes(group.array).map_or(f64::MAX, |b| (b / unit).ceil() + 1.0);
-        match arrays.get_mut(&group.array) {
-            Some(union) => union.add(footprint, unit, most),
-            None => {
-                arrays.insert(group.array, Union::of(footprint));
-            }
-        }
-    }
-    arrays.values().map(|u| u.total.lines).sum::<f64>().min(levels[level].capacity)
-}
-
 /// How far what is touched stays in a level, of which it is such a part. Of what an iteration touches, some is not wanted again: there
 /// is no sharp edge. Other code takes room in the last level, which does not replace what was used longest ago (on Zen it takes what the second level
 /// gives up): of what is too large for it, a part stays from one time to the next.

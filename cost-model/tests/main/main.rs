@@ -4,4 +4,5 @@ mod buffers;
 mod calibration;
 mod laws;
 mod registers;
+mod threads;
 mod truth;
