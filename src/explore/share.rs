@@ -1,12 +1,13 @@
 //! Threads on top of what was found: of variants that are predicted to take least, the outermost loops that threads may share are
-//! marked where that is predicted to pay, also such that come outermost only when two loops change places.
+//! marked where that is predicted to pay, also such that come outermost only when two loops change places, or that run side by side
+//! as a wavefront.
 
 use super::expand::Engine;
 use super::sketch::{Desk, Draft};
 use super::variant::Variant;
 use loop_tree::{Bounds, LoopKind, Path};
 use std::collections::BTreeSet;
-use transforms::{Interchange, LoopRef, Mark};
+use transforms::{Interchange, LoopRef, Mark, Skew};
 
 /// Variants on which threads are tried, and how many of these are the cheapest whatever they are made by: which order is best for
 /// one thread is not always best for several, so that of each kind one is tried.
@@ -43,37 +44,51 @@ fn below(engine: &mut Engine<'_, '_>, mut variant: Variant, path: &Path) -> Vari
     let Some(node) = variant.root.at(path).filter(|n| n.summary().loop_depth > 0).cloned() else {
         return variant;
     };
-    let mut swapped = None;
+    let mut turned: Vec<Variant> = Vec::new();
     if let Some((header, _)) = node.as_loop() {
         if header.kind != LoopKind::Sequential {
             return variant;
         }
         if matches!(header.bounds, Bounds::Affine { .. }) {
-            let draft = Draft::from(&variant);
-            if let Some(marked) = marked(engine, &variant, draft.clone(), path) {
+            let mut drawn = |way: fn(&Desk<'_, '_, '_>, &Draft, &Path) -> Option<Draft>| {
+                let desk = &mut Desk::new(engine, NAME);
+                let draft = way(desk, &Draft::from(&variant), path)?;
+                let pays = desk.price(&draft) < (1.0 - WORTH) * variant.cost.cycles;
+                pays.then(|| desk.judge_one(draft)).flatten()
+            };
+            if let Some(marked) = drawn(as_it_is) {
                 return marked;
             }
-            let swap = Interchange { outer: LoopRef::Path(path.clone()), inner: None };
-            let inside = Desk::new(engine, NAME).apply(&draft, swap).ok();
-            swapped = inside.and_then(|inside| marked(engine, &variant, inside, path));
+            turned.extend([inside_out, wavefront].into_iter().filter_map(drawn));
         }
     }
-    for index in 0..node.children().count() {
+    for index in 0..node.child_count() {
         variant = below(engine, variant, &path.child(index));
     }
-    match swapped {
-        Some(swapped) if swapped.cost.cycles < variant.cost.cycles => swapped,
-        _ => variant,
-    }
+    let cheaper = turned.into_iter().filter(|turned| turned.cost.cycles < variant.cost.cycles);
+    let best = cheaper.min_by(|a, b| a.cost.cycles.total_cmp(&b.cost.cycles));
+    best.unwrap_or(variant)
 }
 
 /// Who draws it.
 const NAME: &str = "threads";
 
-/// A draft made of a variant with a loop marked, where it is legal and predicted to take less.
-fn marked(engine: &mut Engine<'_, '_>, variant: &Variant, draft: Draft, path: &Path) -> Option<Variant> {
-    let mark = Mark { target: LoopRef::Path(path.clone()), kind: LoopKind::Parallel };
-    let desk = &mut Desk::new(engine, NAME);
-    let draft = desk.apply(&draft, mark).ok()?;
-    (desk.price(&draft) < (1.0 - WORTH) * variant.cost.cycles).then(|| desk.judge_one(draft)).flatten()
+/// The loop at the path marked.
+fn as_it_is(desk: &Desk<'_, '_, '_>, draft: &Draft, path: &Path) -> Option<Draft> {
+    desk.apply(draft, Mark { target: LoopRef::Path(path.clone()), kind: LoopKind::Parallel }).ok()
+}
+
+/// The loop inside of the one at the path brought outside, and marked.
+fn inside_out(desk: &Desk<'_, '_, '_>, draft: &Draft, path: &Path) -> Option<Draft> {
+    let swap = Interchange { outer: LoopRef::Path(path.clone()), inner: None };
+    as_it_is(desk, &desk.apply(draft, swap).ok()?, path)
+}
+
+/// A wavefront through tiles, of which each waits for its neighbours in front along two loops: steps of it are around, and the tiles
+/// of a step are shared.
+fn wavefront(desk: &Desk<'_, '_, '_>, draft: &Draft, path: &Path) -> Option<Draft> {
+    let (outer, inner) = (LoopRef::Path(path.clone()), LoopRef::Path(path.child(0)));
+    let skewed = desk.apply(draft, Skew { outer: outer.clone(), inner, factor: 1 }).ok()?;
+    let front = desk.apply(&skewed, Interchange { outer, inner: None }).ok()?;
+    as_it_is(desk, &front, &path.child(0))
 }

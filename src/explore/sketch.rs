@@ -18,6 +18,7 @@ mod panel;
 mod passes;
 mod pivot_split;
 mod register_tile;
+mod row_wavefront;
 mod skewed_jam;
 mod time_tile;
 
@@ -77,6 +78,7 @@ impl Sketches {
         sketches.register(register_tile::RegisterTile);
         sketches.register(blocked_product::BlockedProduct);
         sketches.register(skewed_jam::SkewedJam);
+        sketches.register(row_wavefront::RowWavefront);
         sketches.register(library::Library);
         sketches
     }

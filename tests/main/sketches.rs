@@ -8,21 +8,31 @@ use looptree::tree::{Green, Kernel, Path, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Variants of a nest as the default search finds them, for sizes that are worth it.
-fn explore(
+/// Variants of a nest as the default search finds them, for sizes that are worth it, where so many threads may share loops.
+fn explore_for(
+    threads: u32,
     source: &str,
     registry: &Registry,
     sketches: Sketches,
     moves: &[&str],
 ) -> (Arc<Kernel>, Exploration) {
     let kernel = text::parse(source).expect("it parses").kernel;
-    let settings = Settings { target: "x86_64_avx512".into(), ..Settings::default() };
+    let settings = Settings { target: "x86_64_avx512".into(), threads, ..Settings::default() };
     let mut optimizer = Optimizer::new(settings).expect("models that exist");
     optimizer.registry = registry.clone();
     optimizer.settings.sketches = sketches;
     optimizer.settings.moves.only = moves.iter().map(|m| m.to_string()).collect();
     let (_, found) = optimizer.explore("test", &kernel, &[], None).expect("it has dependences");
     (kernel, found)
+}
+
+fn explore(
+    source: &str,
+    registry: &Registry,
+    sketches: Sketches,
+    moves: &[&str],
+) -> (Arc<Kernel>, Exploration) {
+    explore_for(1, source, registry, sketches, moves)
 }
 
 /// What memory holds after a tree was run on small sizes.
@@ -37,7 +47,13 @@ fn outcome(kernel: &Kernel, tree: &Green, size: i64) -> u128 {
 
 #[track_caller]
 fn draws(name: &str, source: &str) {
-    let (kernel, found) = explore(source, &Registry::standard(), Sketches::standard(), &["none"]);
+    draws_for(1, name, source);
+}
+
+#[track_caller]
+fn draws_for(threads: u32, name: &str, source: &str) {
+    let (kernel, found) =
+        explore_for(threads, source, &Registry::standard(), Sketches::standard(), &["none"]);
     let drawn: Vec<&Variant> =
         found.variants.iter().filter(|v| v.sketch.as_deref() == Some(name)).take(8).collect();
     let all: BTreeMap<&str, usize> = found.variants.iter().fold(BTreeMap::new(), |mut counts, v| {
@@ -54,7 +70,7 @@ fn draws(name: &str, source: &str) {
     // Without it nothing of its name is left.
     let mut others = Sketches::standard();
     assert!(others.remove(name));
-    let (_, without) = explore(source, &Registry::standard(), others, &["none"]);
+    let (_, without) = explore_for(threads, source, &Registry::standard(), others, &["none"]);
     assert!(without.variants.iter().all(|v| v.sketch.as_deref() != Some(name)));
 }
 
@@ -212,15 +228,65 @@ fn skewed_jam() {
     );
 }
 
+/// Sweeps of Gauss-Seidel.
+const SWEEPS: &str = "nest @gauss_seidel[T, N] {
+  array A: f64[N, N]
+  for t in 0..T { for i in 1..N-1 { for j in 1..N-1 {
+    S: A[i, j] = A[i-1, j-1] + A[i-1, j+1] + A[i, j-1] + A[i, j] + A[i, j+1] + A[i+1, j]
+  } } }
+}";
+
+#[test]
+fn row_wavefront() {
+    draws_for(2, "row wavefront", SWEEPS);
+    let (_, found) = explore(SWEEPS, &Registry::standard(), Sketches::standard(), &["none"]);
+    assert!(found.variants.iter().all(|v| v.recipe.0.iter().all(|step| step.name() != "mark")));
+}
+
+const PIVOTS: &str = "nest @pivots[N] {
+  array A: f64[N, N]
+  for k in 0..N { for i in 0..N { for j in 0..N { S: A[i, j] = A[i, j] + A[i, k] * A[k, j] } } }
+}";
+
 #[test]
 fn pivot_split() {
-    draws(
-        "pivot split",
-        "nest @pivots[N] {
+    draws("pivot split", PIVOTS);
+}
+
+/// The best variant for two threads, with the same results.
+#[track_caller]
+fn shared(source: &str) -> String {
+    let (kernel, found) = explore_for(2, source, &Registry::standard(), Sketches::standard(), &["none"]);
+    let best = &found.variants[0];
+    for size in [3, 19] {
+        assert!(
+            outcome(&kernel, &kernel.original, size) == outcome(&kernel, &best.root, size),
+            "{}",
+            best.recipe
+        );
+    }
+    best.recipe.to_string()
+}
+
+#[test]
+fn rows_before_and_behind_a_pivot_are_shared() {
+    let recipe = shared(PIVOTS);
+    assert_eq!(recipe.matches("parallel").count(), 2, "{recipe}");
+}
+
+#[test]
+fn tiles_of_time_are_shared_as_a_wavefront() {
+    let recipe = shared(
+        "nest @sweeps[N] {
           array A: f64[N, N]
-          for k in 0..N { for i in 0..N { for j in 0..N { S: A[i, j] = A[i, j] + A[i, k] * A[k, j] } } }
+          array B: f64[N, N] alias 1
+          for t in 0..N {
+            for i in 1..N-1 { for j in 1..N-1 { S: B[i, j] = A[i, j] + A[i-1, j] + A[i+1, j] + A[i, j-1] + A[i, j+1] } }
+            for i2 in 1..N-1 { for j2 in 1..N-1 { T: A[i2, j2] = B[i2, j2] + B[i2-1, j2] + B[i2+1, j2] } }
+          }
         }",
     );
+    assert!(recipe.contains("tile") && recipe.contains("skew") && recipe.contains("parallel"), "{recipe}");
 }
 
 #[test]

@@ -49,6 +49,11 @@ impl<'d, 'e, 'a> Desk<'d, 'e, 'a> {
         self.engine.target()
     }
 
+    /// Threads that may share loops; 1: none is marked for them.
+    pub fn threads(&self) -> u32 {
+        self.engine.threads()
+    }
+
     /// Statement leaves that a tree may have.
     pub fn most_leaves(&self) -> u32 {
         self.engine.most_leaves()

@@ -1,5 +1,5 @@
 //! Loops that pass a pivot, a row or column that what is computed elsewhere reads: split before and behind it, so that the
-//! parts carry no dependence and run as vectors. Elimination, shortest paths.
+//! parts carry no dependence and run as vectors, and, of the loops around, on threads. Elimination, shortest paths.
 
 use super::{Desk, Draft, Sketch, Stage};
 use crate::explore::region::{Region, loops_of_depth};
@@ -7,7 +7,7 @@ use crate::explore::variant::Variant;
 use loop_tree::{Affine, Green, Kernel, Path, VarId, occurrences};
 use transforms::{Expression, IndexSetSplit};
 
-/// Splits innermost loops where a write meets an element that other iterations read.
+/// Splits innermost loops where a write meets an element that other iterations read; for threads, those around them as well.
 pub struct PivotSplit;
 
 impl Sketch for PivotSplit {
@@ -20,18 +20,27 @@ impl Sketch for PivotSplit {
     }
 
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
-        let kernel = desk.kernel();
-        let mut draft = Draft::from(start);
-        let innermost =
-            region.members(&start.root).into_iter().flat_map(|m| loops_of_depth(&start.root, &m, 1));
-        // Last first: paths of the loops in front stay what they are.
-        for path in innermost.collect::<Vec<_>>().into_iter().rev() {
-            let [pivot] = &pivots(&kernel, &draft.root, &path)[..] else { continue };
-            let Some(split) = around_pivot(desk, &kernel, &draft, &path, pivot) else { continue };
-            draft = split;
-        }
-        if draft.root == start.root { vec![] } else { desk.judge_one(draft).into_iter().collect() }
+        let columns = split_all(desk, start.into(), region, 1);
+        let rows = (desk.threads() > 1).then(|| split_all(desk, start.into(), region, 2));
+        let rows = rows.filter(|draft| draft.root != start.root);
+        let both = rows.map(|rows| split_all(desk, rows, region, 1));
+        let drafts = [Some(columns), both].into_iter().flatten().filter(|draft| draft.root != start.root);
+        desk.judge(drafts.collect()).into_iter().flatten().collect()
     }
+}
+
+/// All loops of a region that hold so many loops, themselves included, split around their pivots.
+fn split_all(desk: &Desk<'_, '_, '_>, mut draft: Draft, region: &Region, depth: u32) -> Draft {
+    let kernel = desk.kernel();
+    let members = region.members(&draft.root);
+    let loops = members.into_iter().flat_map(|m| loops_of_depth(&draft.root, &m, depth));
+    // Last first: paths of the loops in front stay what they are.
+    for path in loops.collect::<Vec<_>>().into_iter().rev() {
+        let [pivot] = &pivots(&kernel, &draft.root, &path)[..] else { continue };
+        let Some(split) = around_pivot(desk, &kernel, &draft, &path, pivot) else { continue };
+        draft = split;
+    }
+    draft
 }
 
 fn around_pivot(
@@ -57,7 +66,7 @@ fn around_pivot(
     desk.apply(&before, split(&second, &pivot.offset(1))).ok()
 }
 
-/// Values of an innermost loop's variable in which a write touches what another access touches in every iteration, along one
+/// Values of a loop's variable in which a write touches what another access touches in every iteration, along one
 /// dimension; other dimensions may tell them apart.
 fn pivots(kernel: &Kernel, root: &Green, path: &Path) -> Vec<Affine> {
     let Some((header, _)) = root.at(path).and_then(Green::as_loop) else { return vec![] };
