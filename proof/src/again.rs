@@ -1,6 +1,6 @@
 //! Random loops that read bounds, strides, fields and row pointers again and again, in memory that they write, too.
 //!
-//! [`case`] makes a case ([`cases`](crate::cases)) from a seed: a function, and an `entry` that calls it with objects that lie apart, between, or on
+//! [`case`] makes a case ([`cases`]) from a seed: a function, and an `entry` that calls it with objects that lie apart, between, or on
 //! what it stores. Each call is walked first, word for word: what would leave the block, read a number as a pointer, or run for
 //! long is no call.
 
