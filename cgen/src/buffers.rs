@@ -12,7 +12,7 @@ use crate::types::{c_type, integer};
 use emission::buffers::{LINE, MOST_ON_STACK};
 use emission::lanes::lanes_of;
 use emission::ranges::{Range, range};
-use loop_tree::{Affine, Buffer, Green, Home, LoopKind, Node, Path, Window};
+use loop_tree::{Affine, Buffer, Condition, Constraint, Green, Home, LoopKind, Node, Path, Relation, Window};
 use std::sync::Arc;
 
 /// A buffer on the heap.
@@ -175,11 +175,11 @@ impl Emitter<'_> {
 
     fn filled(&mut self, frame: usize, buffer: &Buffer, body: &Green) -> Result<(), CgenError> {
         if let Some(window) = &buffer.fill {
-            self.copy(frame, window, 0, Direction::In)?;
+            self.copy_window(frame, window, Direction::In)?;
         }
         self.below(0, |e| e.tree(body, false))?;
         if let Some(window) = &buffer.write_back {
-            self.copy(frame, window, 0, Direction::Out)?;
+            self.copy_window(frame, window, Direction::Out)?;
         }
         Ok(())
     }
@@ -230,6 +230,19 @@ impl Emitter<'_> {
             if aligned > array.element.size() { format!("_Alignas({aligned}) ") } else { String::new() };
         self.out.push(format!("{alignment}{ty} {name}{extents}{behind};"));
         Ok(Store { name, flat: false, lanes })
+    }
+
+    fn copy_window(&mut self, frame: usize, window: &Window, direction: Direction) -> Result<(), CgenError> {
+        let inhabited = window.tested_lengths().map(|length| self.scope.resolved(&length.offset(-1)));
+        let tests: Vec<Constraint> = inhabited
+            .filter(|e| e.as_constant().is_none_or(|c| c < 0))
+            .map(|expression| Constraint { expression, relation: Relation::NonNegative })
+            .collect();
+        if tests.is_empty() {
+            return self.copy(frame, window, 0, direction);
+        }
+        let test = self.condition(&Condition { disjuncts: vec![tests] })?;
+        self.only_where(&test, |e| e.copy(frame, window, 0, direction))
     }
 
     /// Copies a window from its subscript number `k` on, in the order of the array.

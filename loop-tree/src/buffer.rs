@@ -147,6 +147,15 @@ impl Buffer {
     }
 }
 
+impl Window {
+    /// What is tested before elements are counted: lengths that must be positive, of ranges behind one of unknown length. A range of
+    /// 2^31 with an empty one inside holds nothing, and counting it takes seconds.
+    pub fn tested_lengths(&self) -> impl Iterator<Item = Affine> {
+        let behind = self.0.iter().position(|r| r.constant_len().is_none()).map_or(self.0.len(), |k| k + 1);
+        self.0[behind..].iter().flat_map(|r| r.lengths().map(|(_, length)| length))
+    }
+}
+
 impl WindowRange {
     /// From one bound to another.
     pub fn new(lower: impl Into<Affine>, upper: impl Into<Affine>) -> WindowRange {

@@ -246,11 +246,11 @@ impl<'m> Emitter<'m, '_> {
         };
         let transfer = |window, direction| Transfer { frame, window, named: &named, direction };
         if let Some(window) = buffer.fill.as_ref().filter(|_| !mutation::off(Rule::BufferFills)) {
-            self.copy(transfer(window, Direction::In), 0)?;
+            self.copy_window(transfer(window, Direction::In))?;
         }
         self.below(0, |e| e.tree(body))?;
         if let Some(window) = buffer.write_back.as_ref().filter(|_| !mutation::off(Rule::BufferWritesBack)) {
-            self.copy(transfer(window, Direction::Out), 0)?;
+            self.copy_window(transfer(window, Direction::Out))?;
         }
         Ok(())
     }
@@ -310,25 +310,40 @@ impl<'m> Emitter<'m, '_> {
         let x = Affine::var(Buffer::index(k));
         let above = range.lower.iter().map(|l| &x - l);
         let below = range.upper.iter().map(|u| (u - &x).offset(-1));
-        let mut holds: Option<Value<'m>> = None;
-        for e in above.chain(below) {
-            match self.scope.resolved(&e).as_constant() {
-                Some(0..) => {}
-                _ => {
-                    let test =
-                        self.constraint(&Constraint { expression: e, relation: Relation::NonNegative })?;
-                    holds = Some(match holds {
-                        None => test,
-                        Some(h) => {
-                            let [h, test] = self.even([h, test])?;
-                            self.builder.binary(Opcode::And, h, test, PoisonFlags::empty(), "")?
-                        }
-                    });
-                }
-            }
+        match self.none_negative(above.chain(below))? {
+            None => self.copy(transfer, k + 1),
+            Some(holds) => self.only_where(holds, |e| e.copy(transfer, k + 1)),
         }
-        let Some(holds) = holds else { return self.copy(transfer, k + 1) };
-        self.only_where(holds, |e| e.copy(transfer, k + 1))
+    }
+
+    /// Copies a whole window.
+    fn copy_window(&mut self, transfer: Transfer<'_>) -> Result<(), EmitError> {
+        match self.none_negative(transfer.window.tested_lengths().map(|length| length.offset(-1)))? {
+            None => self.copy(transfer, 0),
+            Some(holds) => self.only_where(holds, |e| e.copy(transfer, 0)),
+        }
+    }
+
+    /// Whether no expression is negative; `None` where that is so always.
+    fn none_negative(
+        &mut self,
+        expressions: impl Iterator<Item = Affine>,
+    ) -> Result<Option<Value<'m>>, EmitError> {
+        let mut holds: Option<Value<'m>> = None;
+        for expression in expressions {
+            if self.scope.resolved(&expression).as_constant().is_some_and(|c| c >= 0) {
+                continue;
+            }
+            let test = self.constraint(&Constraint { expression, relation: Relation::NonNegative })?;
+            holds = Some(match holds {
+                None => test,
+                Some(h) => {
+                    let [h, test] = self.even([h, test])?;
+                    self.builder.binary(Opcode::And, h, test, PoisonFlags::empty(), "")?
+                }
+            });
+        }
+        Ok(holds)
     }
 
     fn copy_element(&mut self, frame: usize, direction: Direction, rank: usize) -> Result<(), EmitError> {
