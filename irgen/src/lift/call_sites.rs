@@ -28,7 +28,10 @@ fn largest(value: Value<'_>, fuel: &mut u32) -> Option<i64> {
             let call = user.as_inst()?.as_call()?;
             (call.callee()? == function).then(|| call.args().get(argument.index() as usize).copied())?
         });
-        return passed.filter_map(|v| largest(v, fuel)).max();
+        let found: Vec<Option<i64>> = passed.map(|v| largest(v, fuel)).collect();
+        // A call that asks for nothing says nothing of a size that another one does not tell.
+        let least = if found.contains(&None) { 1 } else { i64::MIN };
+        return found.into_iter().flatten().max().filter(|n| *n >= least);
     }
     let inst = value.as_inst()?;
     let operand = |index| inst.operand(index);
@@ -142,6 +145,20 @@ mod tests {
         let text =
             text.replace("%even = OPERATION", &format!("%left = srem i32 %m, 2\n %even = {remainder}"));
         assert_eq!(likely(&text), Some(1200));
+    }
+
+    #[test]
+    fn a_call_for_nothing_tells_no_size() {
+        let text = "
+            define internal void @kernel(i64 %n) { ret void }
+            define void @main(i64 %m) {
+              call void @kernel(i64 0)
+              call void @kernel(i64 OTHER)
+              ret void
+            }";
+        assert_eq!(likely(&text.replace("OTHER", "%m")), None);
+        assert_eq!(likely(&text.replace("OTHER", "9")), Some(9));
+        assert_eq!(likely(&text.replace("OTHER", "0")), Some(0));
     }
 
     #[test]
