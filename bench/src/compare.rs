@@ -9,6 +9,7 @@ use crate::programs::Build;
 use crate::statistics::{median, ratio};
 use crate::suite::{self, Program, Suite};
 use crate::timing::{self, Quiet, Times};
+use crate::written;
 use anyhow::{Context, Result, bail};
 use candidates::Optimized;
 use looptree::driver::{Optimizer, Settings};
@@ -66,11 +67,8 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     let flags = suites.iter().flat_map(|s| s.flags.iter().chain(s.sizes.first()).cloned()).collect();
     let report = Report::new(flags, arguments.timing.rounds, rows);
     report.print();
-    let write = |file: &Path, text: String| {
-        std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
-    };
-    write(&arguments.json, serde_json::to_string_pretty(&report)?)?;
-    write(&arguments.svg, chart::svg(&report))?;
+    written::write(&arguments.json, serde_json::to_string_pretty(&report)?)?;
+    written::write(&arguments.svg, chart::svg(&report))?;
     Ok(report.rows.iter().all(|r| r.failure.is_none()))
 }
 

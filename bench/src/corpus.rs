@@ -7,6 +7,7 @@ mod units;
 use crate::programs;
 use crate::statistics::ratio;
 use crate::timing;
+use crate::written;
 use anyhow::{Context, Result, bail};
 use looptree::driver::{self, MIN_GAIN, Optimizer, Session};
 use rayon::prelude::*;
@@ -78,8 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     };
     let report = Report { files: outcomes, ran };
     report.print(arguments.remarks);
-    std::fs::write(&arguments.json, serde_json::to_string_pretty(&report)?)
-        .with_context(|| format!("cannot write {}", arguments.json.display()))?;
+    written::write(&arguments.json, serde_json::to_string_pretty(&report)?)?;
     Ok(report.is_sound())
 }
 

@@ -6,6 +6,7 @@ mod report;
 use crate::programs::Build;
 use crate::suite::{self, Program, Suite};
 use crate::timing::{self, Times};
+use crate::written;
 use anyhow::{Context, Result, anyhow};
 use looptree::driver::{self, Explored, ExploredRegion, Optimizer, Session, Settings};
 use looptree::explore::{Variant, by_cost};
@@ -77,8 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     }
     let report = Report::new(kernels);
     report.print(arguments.all);
-    std::fs::write(&arguments.json, serde_json::to_string_pretty(&report)?)
-        .with_context(|| format!("cannot write {}", arguments.json.display()))?;
+    written::write(&arguments.json, serde_json::to_string_pretty(&report)?)?;
     Ok(report.kernels.iter().all(|k| k.failure.is_none()))
 }
 

@@ -98,8 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     figures.extend(programs(&arguments.compare)?);
     print(&figures);
     let json = arguments.output.join("figures.json");
-    std::fs::write(&json, serde_json::to_string_pretty(&figures)?)
-        .with_context(|| format!("cannot write {}", json.display()))?;
+    crate::written::write(&json, serde_json::to_string_pretty(&figures)?)?;
     Ok(true)
 }
 

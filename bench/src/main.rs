@@ -14,6 +14,7 @@ mod sac;
 mod statistics;
 mod suite;
 mod timing;
+mod written;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

@@ -124,7 +124,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     if let Some(directory) = arguments.svg.parent() {
         std::fs::create_dir_all(directory)?;
     }
-    std::fs::write(&arguments.svg, svg(&plots)).with_context(|| arguments.svg.display().to_string())?;
+    crate::written::write(&arguments.svg, svg(&plots))?;
     println!("{}", arguments.svg.display());
     Ok(true)
 }
