@@ -1,16 +1,17 @@
 //! Where statements stand in a tree, in the form that legality is computed from.
 //!
-//! A [`Place`] is one leaf. Its loops are numbered from the outermost, and everything it holds is expressed over
+//! A [`Place`] is one [`Occurrence`]. Its loops are numbered from the outermost, and everything it holds is expressed over
 //! these numbers: `VarId(k)` is the k-th loop around it, all bindings resolved. So scopes, shadowing and names are
 //! dealt with once, here.
 
 use crate::system::{Inexact, Row, System};
 use loop_tree::{
     AccessKind, Affine, ArrayId, Bounds, Buffer, Condition, Constraint, Green, GuardCondition, Kernel,
-    LoopKind, Node, Path, Relation, StmtId, VarId,
+    LoopKind, Node, Occurrence, Path, Relation, StmtId, VarId, Walk,
 };
 use std::collections::BTreeSet;
 use std::hash::Hash;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// Conjunctions of conditions around a leaf beyond which it is not analysed.
@@ -139,17 +140,13 @@ pub struct Test {
     pub array: ArrayId,
     /// Length of the path of its guard.
     pub depth: usize,
-    /// How many of the statement's first dims are there what they are at the leaf.
-    pub dims: usize,
 }
 
-/// A statement leaf with everything around it.
+/// An occurrence with everything around it resolved.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The statement.
-    pub statement: StmtId,
-    /// Path of the leaf.
-    pub path: Path,
+    /// The leaf, in the names of the tree.
+    pub occurrence: Occurrence,
     /// Loops around it, outermost first.
     pub loops: Vec<Arc<PlacedLoop>>,
     /// Affine conditions around it, as alternatives that are conjunctions.
@@ -169,9 +166,28 @@ pub struct Place {
 
 /// All leaves of a tree, in textual order.
 pub fn places(kernel: &Kernel, root: &Green) -> Result<Vec<Place>, Unsupported> {
-    let mut walk = Walk { kernel, path: Path::root(), around: Vec::new(), result: Vec::new() };
-    walk.node(root, &Scope::default())?;
-    Ok(walk.result)
+    let (mut result, mut around) = (Vec::new(), Vec::new());
+    let mut walk = root.walk();
+    while let Some(node) = walk.next() {
+        around.truncate(walk.here().around().len());
+        let here = Surroundings { kernel, walk: &walk, around: &around };
+        match node.node() {
+            Node::Stmt(id, names) => result.push(here.leaf(*id, names)?),
+            _ => {
+                let described = here.node(node)?;
+                around.push(described);
+            }
+        }
+    }
+    Ok(result)
+}
+
+impl Deref for Place {
+    type Target = Occurrence;
+
+    fn deref(&self) -> &Occurrence {
+        &self.occurrence
+    }
 }
 
 impl Place {
@@ -276,160 +292,138 @@ impl Place {
     }
 }
 
-#[derive(Clone, Default)]
-struct Scope {
-    vars: rpds::List<(VarId, Affine)>,
+/// A node around a leaf, over the loops around it.
+struct Around {
+    /// The variable that it binds, and its value.
+    binds: Option<(VarId, Affine)>,
+    what: What,
 }
 
-impl Scope {
-    fn get(&self, var: VarId) -> Option<&Affine> {
-        self.vars.iter().find(|(v, _)| *v == var).map(|(_, e)| e)
-    }
-
-    fn bind(&self, var: VarId, value: Affine) -> Scope {
-        Scope { vars: self.vars.push_front((var, value)) }
-    }
-
-    fn resolve(&self, e: &Affine) -> Result<Affine, Inexact> {
-        let mut unbound = false;
-        e.for_each_var(&mut |v| unbound |= self.get(v).is_none() && Buffer::index_of(v).is_none());
-        if unbound {
-            return Err(Inexact::Unbound);
-        }
-        let resolved = if e.is_invariant() { e.clone() } else { e.substitute(&|v| self.get(v).cloned()) };
-        if resolved.is_exact() { Ok(resolved) } else { Err(Inexact::Overflow) }
-    }
-}
-
-#[derive(Clone)]
-enum Around {
+enum What {
     Loop(Arc<PlacedLoop>),
     Condition(Condition),
-    Predicate(ArrayId, bool, usize, Scope),
+    Predicate(ArrayId, bool),
     Buffer(Arc<PlacedBuffer>),
+    Nothing,
 }
 
-struct Walk<'k> {
-    kernel: &'k Kernel,
-    path: Path,
-    around: Vec<Around>,
-    result: Vec<Place>,
+/// The nodes around the one that a walk has come to, outermost first.
+struct Surroundings<'w, 't> {
+    kernel: &'w Kernel,
+    walk: &'w Walk<'t>,
+    around: &'w [Around],
 }
 
-impl Walk<'_> {
-    fn node(&mut self, node: &Green, scope: &Scope) -> Result<(), Unsupported> {
-        match node.node() {
-            Node::Seq(children) => {
-                for (index, child) in children.iter().enumerate() {
-                    self.child(index, child, scope)?;
-                }
-                Ok(())
-            }
-            Node::Loop(header, body) => {
+impl Surroundings<'_, '_> {
+    fn value(&self, var: VarId) -> Option<&Affine> {
+        let mut bound = self.around.iter().rev().filter_map(|a| a.binds.as_ref());
+        bound.find(|(v, _)| *v == var).map(|(_, value)| value)
+    }
+
+    fn resolve(&self, e: &Affine) -> Result<Affine, Unsupported> {
+        let mut unbound = false;
+        e.for_each_var(&mut |v| unbound |= self.value(v).is_none() && Buffer::index_of(v).is_none());
+        if unbound {
+            return Err(self.expression(Inexact::Unbound));
+        }
+        let resolved = if e.is_invariant() { e.clone() } else { e.substitute(&|v| self.value(v).cloned()) };
+        if resolved.is_exact() { Ok(resolved) } else { Err(self.expression(Inexact::Overflow)) }
+    }
+
+    fn loops(&self) -> impl Iterator<Item = &Arc<PlacedLoop>> {
+        self.around.iter().filter_map(|a| match &a.what {
+            What::Loop(l) => Some(l),
+            _ => None,
+        })
+    }
+
+    /// A node with children.
+    fn node(&self, node: &Green) -> Result<Around, Unsupported> {
+        let path = || self.walk.path();
+        let mut binds = None;
+        let what = match node.node() {
+            Node::Seq(_) | Node::Stmt(..) => What::Nothing,
+            Node::Loop(header, _) => {
                 let Bounds::Affine { lower, upper } = &header.bounds else {
-                    return Err(Unsupported::UnboundedLoop { path: self.path.clone() });
+                    return Err(Unsupported::UnboundedLoop { path: path() });
                 };
                 if header.step < 1
                     || (header.step > 1 && lower.len() != 1)
                     || lower.is_empty()
                     || upper.is_empty()
                 {
-                    return Err(Unsupported::Step { path: self.path.clone() });
+                    return Err(Unsupported::Step { path: path() });
                 }
-                let resolve =
-                    |list: &[Affine]| list.iter().map(|e| scope.resolve(e)).collect::<Result<_, _>>();
-                let placed = PlacedLoop {
-                    lower: resolve(lower).map_err(|why| self.expression(why))?,
-                    upper: resolve(upper).map_err(|why| self.expression(why))?,
+                let resolve = |list: &[Affine]| list.iter().map(|e| self.resolve(e)).collect();
+                let (lower, upper): (Result<_, _>, Result<_, _>) = (resolve(lower), resolve(upper));
+                binds = Some((header.var, Affine::var(VarId::new(self.loops().count()))));
+                What::Loop(Arc::new(PlacedLoop {
+                    lower: lower?,
+                    upper: upper?,
                     step: header.step,
                     kind: header.kind,
-                    depth: self.path.0.len(),
-                };
-                let number = self.around.iter().filter(|a| matches!(a, Around::Loop(_))).count();
-                let scope = scope.bind(header.var, Affine::var(VarId::new(number)));
-                self.within(Around::Loop(Arc::new(placed)), body, &scope)
+                    depth: self.around.len(),
+                }))
             }
-            Node::Let(var, value, body) => {
-                let value = scope.resolve(value).map_err(|why| self.expression(why))?;
-                self.child(0, body, &scope.bind(*var, value))
+            Node::Let(var, value, _) => {
+                binds = Some((*var, self.resolve(value)?));
+                What::Nothing
             }
-            Node::Guard(condition, body) => match &**condition {
+            Node::Guard(condition, _) => match &**condition {
                 GuardCondition::Affine(condition) => {
                     let mut resolved = Condition::never();
                     for conjunction in &condition.disjuncts {
                         let list = conjunction.iter().map(|c| {
-                            let expression = scope.resolve(&c.expression)?;
-                            Ok(Constraint { expression, relation: c.relation })
+                            Ok(Constraint { expression: self.resolve(&c.expression)?, relation: c.relation })
                         });
-                        let list: Result<Vec<_>, Inexact> = list.collect();
-                        resolved.disjuncts.push(list.map_err(|why| self.expression(why))?);
+                        resolved.disjuncts.push(list.collect::<Result<_, Unsupported>>()?);
                     }
-                    self.within(Around::Condition(resolved), body, scope)
+                    What::Condition(resolved)
                 }
                 GuardCondition::Predicate { array, value } => {
                     if !self.kernel.arrays.get(array.index()).is_some_and(|a| a.is_scalar()) {
-                        return Err(Unsupported::Predicate { path: self.path.clone() });
+                        return Err(Unsupported::Predicate { path: path() });
                     }
-                    let around = Around::Predicate(*array, *value, self.path.0.len(), scope.clone());
-                    self.within(around, body, scope)
+                    What::Predicate(*array, *value)
                 }
             },
-            Node::Stmt(id, dims) => self.leaf(*id, dims, scope),
-            Node::Alloc(buffer, body) => {
+            Node::Alloc(buffer, _) => {
                 let why = std::cell::Cell::new(None);
-                let resolved = buffer.map(&|e| {
-                    scope.resolve(e).unwrap_or_else(|found| {
+                let buffer = buffer.map(&|e| {
+                    self.resolve(e).unwrap_or_else(|found| {
                         why.set(Some(found));
                         e.clone()
                     })
                 });
-                if let Some(why) = why.get() {
-                    return Err(self.expression(why));
+                if let Some(why) = why.take() {
+                    return Err(why);
                 }
-                let loops = self.around.iter().filter(|a| matches!(a, Around::Loop(_))).count();
-                let conditions = self.condition()?.disjuncts;
-                let placed = PlacedBuffer { buffer: resolved, path: self.path.clone(), loops, conditions };
-                self.within(Around::Buffer(Arc::new(placed)), body, scope)
+                let (loops, conditions) = (self.loops().count(), self.condition()?.disjuncts);
+                What::Buffer(Arc::new(PlacedBuffer { buffer, path: path(), loops, conditions }))
             }
-            Node::Version(_) => Err(Unsupported::Version { path: self.path.clone() }),
-        }
+            Node::Version(_) => return Err(Unsupported::Version { path: path() }),
+        };
+        Ok(Around { binds, what })
     }
 
-    fn child(&mut self, index: usize, child: &Green, scope: &Scope) -> Result<(), Unsupported> {
-        self.path.0.push(index as u32);
-        let result = self.node(child, scope);
-        self.path.0.pop();
-        result
-    }
-
-    fn within(&mut self, around: Around, body: &Green, scope: &Scope) -> Result<(), Unsupported> {
-        self.around.push(around);
-        let result = self.child(0, body, scope);
-        self.around.pop();
-        result
-    }
-
-    fn leaf(&mut self, id: StmtId, names: &[VarId], scope: &Scope) -> Result<(), Unsupported> {
+    fn leaf(&self, id: StmtId, names: &[VarId]) -> Result<Place, Unsupported> {
+        let path = || self.walk.path();
         let statement = match self.kernel.statements.get(id.index()) {
             Some(s) if *s.dims == *names => s,
-            _ => return Err(Unsupported::Statement { path: self.path.clone() }),
+            _ => return Err(Unsupported::Statement { path: path() }),
         };
-        let dims: Result<Vec<Affine>, Inexact> =
-            names.iter().map(|v| scope.get(*v).cloned().ok_or(Inexact::Unbound)).collect();
-        let dims = dims.map_err(|why| self.expression(why))?;
-        let condition = self.condition()?;
-        let mut predicates = BTreeSet::new();
-        let (mut loops, mut buffers, mut tests) = (Vec::new(), Vec::new(), Vec::new());
-        for around in &self.around {
-            match around {
-                Around::Loop(l) => loops.push(l.clone()),
-                Around::Buffer(b) => buffers.push(b.clone()),
-                Around::Condition(_) => {}
-                Around::Predicate(array, value, depth, scope) => {
+        let dims: Option<Vec<Affine>> = names.iter().map(|v| self.value(*v).cloned()).collect();
+        let dims = dims.ok_or_else(|| self.expression(Inexact::Unbound))?;
+        let conditions = self.condition()?.disjuncts;
+        let (mut predicates, mut tests, mut buffers) = (BTreeSet::new(), Vec::new(), Vec::new());
+        for (depth, around) in self.around.iter().enumerate() {
+            match &around.what {
+                What::Buffer(b) => buffers.push(b.clone()),
+                What::Predicate(array, value) => {
                     predicates.insert((*array, *value));
-                    let same = names.iter().zip(&dims).take_while(|(v, dim)| scope.get(**v) == Some(*dim));
-                    tests.push(Test { array: *array, depth: *depth, dims: same.count() });
+                    tests.push(Test { array: *array, depth });
                 }
+                What::Loop(_) | What::Condition(_) | What::Nothing => {}
             }
         }
         let writes = |a: ArrayId| {
@@ -439,32 +433,23 @@ impl Walk<'_> {
                 .any(|x| x.kind != AccessKind::Read && self.kernel.may_overlap(x.array, a))
         };
         if predicates.iter().any(|(a, _)| writes(*a)) {
-            return Err(Unsupported::PredicateChanged { path: self.path.clone() });
+            return Err(Unsupported::PredicateChanged { path: path() });
         }
-        let mut place = Place {
-            statement: id,
-            path: self.path.clone(),
-            loops,
-            conditions: condition.disjuncts,
-            predicates,
-            tests,
-            dims,
-            buffers,
-            shape: 0,
-        };
+        let occurrence = Occurrence::new(id, self.walk.here());
+        let loops = self.loops().cloned().collect();
+        let mut place = Place { occurrence, loops, conditions, predicates, tests, dims, buffers, shape: 0 };
         place.shape = place.shape_hash();
-        self.result.push(place);
-        Ok(())
+        Ok(place)
     }
 
     /// All affine conditions around.
     fn condition(&self) -> Result<Condition, Unsupported> {
         let mut condition = Condition::always();
-        for around in &self.around {
-            if let Around::Condition(c) = around {
+        for around in self.around {
+            if let What::Condition(c) = &around.what {
                 condition = condition.and(c);
                 if condition.disjuncts.len() > MAX_CONJUNCTIONS {
-                    return Err(Unsupported::Conditions { path: self.path.clone() });
+                    return Err(Unsupported::Conditions { path: self.walk.path() });
                 }
             }
         }
@@ -472,21 +457,22 @@ impl Walk<'_> {
     }
 
     fn expression(&self, why: Inexact) -> Unsupported {
-        Unsupported::Expression { path: self.path.clone(), why }
+        Unsupported::Expression { path: self.walk.path(), why }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loop_tree::Red;
 
     #[test]
     fn pieces_are_the_alternatives_one_by_one() {
         let (i, j) = (Affine::var(VarId(0)), Affine::var(VarId(1)));
         let ge = |e: &Affine, k: i64| Constraint::ge(e.clone(), Affine::constant(k));
+        let leaf = Green::stmt(StmtId(0), [].into());
         let place = Place {
-            statement: StmtId(0),
-            path: Path::root(),
+            occurrence: Occurrence::new(StmtId(0), &Red::root(&leaf)),
             loops: Vec::new(),
             conditions: vec![
                 vec![ge(&i, 2), ge(&j, 1)],

@@ -4,9 +4,7 @@ use crate::emitter::{Emitter, Private};
 use crate::error::CgenError;
 use crate::types::c_type;
 use emission::lanes::lanes_of;
-use loop_tree::{
-    Around, ArrayId, Green, LoopKind, Occurrence, Path, PrivateElement, Privates, VarId, occurrences,
-};
+use loop_tree::{ArrayId, Green, Path, PrivateElement, Privates, occurrences};
 use std::collections::BTreeMap;
 
 impl Emitter<'_> {
@@ -22,26 +20,15 @@ impl Emitter<'_> {
         let mut known: BTreeMap<PrivateElement, Private> = BTreeMap::new();
         for occurrence in occurrences(root) {
             let touched = privates.touched(self.kernel, &occurrence);
-            let mut touched = touched.ok_or_else(|| self.unsupported(what))?;
-            for (at, around) in occurrence.around.iter().enumerate() {
-                let Around::Alloc(buffer) = around else { continue };
-                let copied = buffer.windows().next().is_some();
-                let Some(variables) = privates.variables(buffer.array).filter(|_| copied) else { continue };
-                let element = PrivateElement::at(&occurrence, at, buffer.array, variables);
-                touched.push((at, element.ok_or_else(|| self.unsupported(what))?));
-            }
-            for (at, element) in touched {
+            for (at, element) in touched.ok_or_else(|| self.unsupported(what))? {
                 let array = element.array;
-                let buffered = |a: &Around| matches!(a, Around::Alloc(b) if b.array == array);
-                if occurrence.around[..at].iter().any(buffered) {
-                    continue;
-                }
                 let private = match known.get(&element) {
                     Some(private) => private.clone(),
                     None => {
                         let scalar = self.kernel.array(array);
                         let name = self.names.fresh(&scalar.name);
-                        let private = Private { name, lanes: lanes_with(&occurrence, &element).unwrap_or(1) };
+                        let lanes = element.vector_loop(&occurrence).and_then(lanes_of).unwrap_or(1);
+                        let private = Private { name, lanes };
                         let home = self.declared.entry(element.home.clone()).or_default();
                         home.push((scalar.element, private.clone()));
                         known.insert(element, private.clone());
@@ -72,15 +59,4 @@ impl Emitter<'_> {
             });
         }
     }
-}
-
-/// The lanes of the vector loop by whose iterations elements differ.
-fn lanes_with(occurrence: &Occurrence, element: &PrivateElement) -> Option<u32> {
-    let loops = occurrence.around.iter().filter_map(|a| match a {
-        Around::Loop(header) => Some(header),
-        _ => None,
-    });
-    let differ = |number| element.element.iter().any(|e| e.uses(VarId::new(number)));
-    let mut vectors = loops.enumerate().filter(|(number, h)| h.kind == LoopKind::Vector && differ(*number));
-    lanes_of(vectors.next()?.1)
 }

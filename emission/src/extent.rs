@@ -3,7 +3,7 @@
 //! Bounds may be too wide, never too narrow: that only makes a run-time check fail where it need not.
 
 use loop_tree::{
-    Affine, Around, ArrayId, Atom, Bound, GuardCondition, Kernel, Occurrence, ParamId, Relation, VarId,
+    Affine, ArrayId, Atom, Bound, GuardCondition, Kernel, Node, Occurrence, ParamId, Relation, VarId,
     occurrences,
 };
 
@@ -25,7 +25,7 @@ pub fn footprints(kernel: &Kernel, array: ArrayId) -> Option<Vec<Footprint>> {
                 continue;
             }
             let subscripts = access.subscripts.as_ref()?;
-            let resolve = |e: &Affine| occurrence.resolve_at(e, occurrence.around.len());
+            let resolve = |e: &Affine| occurrence.resolve(e);
             let bounds = |greatest| {
                 subscripts
                     .iter()
@@ -111,7 +111,7 @@ fn from_guards(
     upper: &mut Vec<Affine>,
 ) {
     for at in from + 1..occurrence.around.len() {
-        let Around::Guard(guard) = &occurrence.around[at] else { continue };
+        let Node::Guard(guard, _) = occurrence.around[at].node() else { continue };
         let GuardCondition::Affine(condition) = &**guard else { continue };
         let [conjunction] = &condition.disjuncts[..] else { continue };
         for constraint in conjunction {
@@ -126,7 +126,7 @@ fn from_guards(
                 let mut outside = true;
                 value.for_each_var(&mut |v| {
                     outside &=
-                        occurrence.around[..from].iter().any(|a| matches!(a, Around::Loop(h) if h.var == v));
+                        occurrence.around[..from].iter().any(|a| a.as_loop().is_some_and(|l| l.0.var == v));
                 });
                 match bound {
                     _ if !outside => {}

@@ -58,7 +58,7 @@ pub use kernel::{
     Statement, StmtFlags, Storage, Variable,
 };
 pub use known::Known;
-pub use occurrence::{Around, Occurrence, occurrences};
+pub use occurrence::{Occurrence, occurrences};
 pub use private::{PrivateElement, Privates};
 pub use red::{Path, Red, Walk};
 pub use types::{BinaryOp, CastOp, ComparePredicate, Constant, Intrinsic, OpFlags, ReductionOp, ScalarType};

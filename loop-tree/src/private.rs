@@ -13,8 +13,8 @@
 //! `analyses` proves that.
 
 use crate::{
-    AccessKind, Affine, Around, ArrayId, Bounds, Green, GuardCondition, Kernel, Occurrence, Path, Storage,
-    VarId, occurrences,
+    AccessKind, Affine, ArrayId, Bounds, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node,
+    Occurrence, Path, Storage, VarId, occurrences,
 };
 use std::sync::Arc;
 
@@ -79,9 +79,9 @@ impl Privates {
         self.0.iter().map(Option::as_deref)
     }
 
-    /// The elements that an occurrence touches, each with the position, in what is around it, of the guard that reads it; with
-    /// the number of positions where the statement itself does. `None` where a predicate is read at a place that does not
-    /// say whose it is.
+    /// The elements that an occurrence touches where they are in no buffer, each with the position, in what is around it, of the
+    /// guard that reads it; with the number of positions where the statement itself does. `None` where a predicate is read at
+    /// a place that does not say whose it is.
     pub fn touched(&self, kernel: &Kernel, occurrence: &Occurrence) -> Option<Vec<(usize, PrivateElement)>> {
         let leaf = occurrence.around.len();
         let accesses = kernel.statement(occurrence.statement).accesses.iter().map(|a| (leaf, a.array));
@@ -93,7 +93,9 @@ impl Privates {
             if at < leaf && PrivateElement::at(occurrence, at, array, variables)? != element {
                 return None;
             }
-            result.push((at, element));
+            if !occurrence.is_buffered(array, at) {
+                result.push((at, element));
+            }
         }
         Some(result)
     }
@@ -114,15 +116,26 @@ impl PrivateElement {
         variables: &[VarId],
     ) -> Option<PrivateElement> {
         let element: Option<Vec<Affine>> = variables.iter().map(|v| occurrence.numbered(*v, at)).collect();
-        let element = element?;
+        let mut element = PrivateElement { array, home: Path::root(), element: element? };
+        if let Some(last) = element.loops().checked_sub(1) {
+            let position = occurrence.around.iter().enumerate().filter(|(_, node)| node.as_loop().is_some());
+            element.home = Path(occurrence.path.0[..=position.map(|(at, _)| at).nth(last)?].into());
+        }
+        Some(element)
+    }
+
+    /// How many loops are around its home.
+    pub fn loops(&self) -> usize {
         let mut loops = 0;
-        element.iter().for_each(|e| e.for_each_var(&mut |v| loops = loops.max(v.index() + 1)));
-        let positions = (0..occurrence.around.len()).filter(|p| is_loop(&occurrence.around[*p]));
-        let home = match loops.checked_sub(1) {
-            None => Path::root(),
-            Some(last) => Path(occurrence.path.0[..=positions.clone().nth(last)?].into()),
-        };
-        Some(PrivateElement { array, home, element })
+        self.element.iter().for_each(|e| e.for_each_var(&mut |v| loops = loops.max(v.index() + 1)));
+        loops
+    }
+
+    /// The vector loop around an occurrence by whose lanes elements differ.
+    pub fn vector_loop<'o>(&self, occurrence: &'o Occurrence) -> Option<&'o LoopHeader> {
+        let differ = |number| self.element.iter().any(|e| e.uses(VarId::new(number)));
+        let mut loops = occurrence.loops().enumerate();
+        loops.find(|(number, h)| h.kind == LoopKind::Vector && differ(*number)).map(|(_, h)| &**h)
     }
 }
 
@@ -136,10 +149,6 @@ fn find_exits(node: &Green, exits: &mut Vec<ArrayId>) {
     node.children().for_each(|child| find_exits(child, exits));
 }
 
-fn is_loop(around: &Around) -> bool {
-    matches!(around, Around::Loop(_))
-}
-
 /// Whether a statement touches the scalar, or stands under a predicate that it is.
 fn touches(kernel: &Kernel, occurrence: &Occurrence, array: ArrayId) -> bool {
     let statement = kernel.statement(occurrence.statement);
@@ -148,9 +157,9 @@ fn touches(kernel: &Kernel, occurrence: &Occurrence, array: ArrayId) -> bool {
 }
 
 /// The predicate that is read there.
-fn predicate(around: &Around) -> Option<ArrayId> {
-    match around {
-        Around::Guard(c) => match &**c {
+fn predicate(around: &Green) -> Option<ArrayId> {
+    match around.node() {
+        Node::Guard(c, _) => match &**c {
             GuardCondition::Predicate { array, .. } => Some(*array),
             GuardCondition::Affine(_) => None,
         },
@@ -165,7 +174,7 @@ fn variables(kernel: &Kernel, touching: &[&Occurrence], array: ArrayId) -> Optio
     // Where one statement is all, it may stand anywhere; else nothing but bindings stands between it and the sequence.
     let conditional = first.around[common.min(first.around.len())..]
         .iter()
-        .any(|a| matches!(a, Around::Loop(_) | Around::Guard(_) | Around::Alternative(_)));
+        .any(|a| matches!(a.node(), Node::Loop(..) | Node::Guard(..) | Node::Version(_)));
     let accesses = || kernel.statement(first.statement).accesses.iter().filter(|a| a.array == array);
     let sets =
         accesses().any(|a| a.kind == AccessKind::Write) && accesses().all(|a| a.kind != AccessKind::Read);
@@ -174,13 +183,7 @@ fn variables(kernel: &Kernel, touching: &[&Occurrence], array: ArrayId) -> Optio
         return None;
     }
     let around = &first.around[..common];
-    let variables: Vec<VarId> = around
-        .iter()
-        .filter_map(|a| match a {
-            Around::Loop(h) => Some(h.var),
-            _ => None,
-        })
-        .collect();
+    let variables: Vec<VarId> = around.iter().filter_map(|a| Some(a.as_loop()?.0.var)).collect();
     // Each statement is numbered by these loops, first of all.
     let numbered = |o: &&Occurrence| {
         let dims = &kernel.statement(o.statement).dims;

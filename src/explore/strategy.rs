@@ -277,8 +277,7 @@ impl Traits {
                 for access in &kernel.statement(occurrence.statement).accesses {
                     let Some(subscripts) = &access.subscripts else { continue };
                     let Some((innermost, rest)) = subscripts.split_last() else { continue };
-                    let uses =
-                        |e: &Affine, v: VarId| occurrence.resolve_at(e, occurrence.around.len()).uses(v);
+                    let uses = |e: &Affine, v: VarId| occurrence.resolve(e).uses(v);
                     for v in &loops {
                         let (in_last, in_rest) = (uses(innermost, *v), rest.iter().any(|e| uses(e, *v)));
                         traits.reuse |= !in_last && !in_rest;

@@ -95,7 +95,7 @@ impl Footprint {
 
 /// The least and greatest value of an expression at an occurrence below a node with this scope.
 fn range(occurrence: &Occurrence, scope: &[VarId], e: &Affine) -> Option<WindowRange> {
-    let e = occurrence.resolve_at(e, occurrence.around.len());
+    let e = occurrence.resolve(e);
     let (mut lower, mut upper) = (vec![e.clone()], vec![e]);
     for at in (0..occurrence.around.len()).rev() {
         let Some((var, [first, last])) = occurrence.ends(at) else { continue };

@@ -2,8 +2,8 @@
 
 use super::subscripts;
 use loop_tree::{
-    Affine, Around, ArrayId, BinaryOp, Constant, Green, Intrinsic, Kernel, LoopHeader, LoopKind, Node, OpId,
-    OpKind, Path, Privates, Red, ReductionOp, ScalarType, Statement, StmtFlags, StmtId, VarId, occurrences,
+    Affine, ArrayId, BinaryOp, Constant, Green, Intrinsic, Kernel, LoopHeader, LoopKind, Node, OpId, OpKind,
+    Path, Privates, Red, ReductionOp, ScalarType, Statement, StmtFlags, StmtId, VarId, occurrences,
 };
 
 /// Factors and terms beyond which nothing is an idiom.
@@ -197,7 +197,7 @@ pub(super) fn of_kernel(kernel: &Kernel) -> Vec<View<'_>> {
         // A statement under a condition is none of these.
         let plain = statement.flags == StmtFlags::empty()
             && statement.ops.iter().all(|op| op.mask.is_none())
-            && !occurrence.around.iter().any(|a| matches!(a, Around::Guard(_)))
+            && !occurrence.around.iter().any(|a| matches!(a.node(), Node::Guard(..)))
             && headers.iter().all(|h| !h.lower().is_empty());
         if !plain || headers.is_empty() {
             continue;
@@ -236,13 +236,13 @@ pub(super) fn at<'k>(kernel: &'k Kernel, root: &Green, path: &Path) -> Result<Vi
     let statement = kernel.statement(occurrence.statement);
     let mut loops = Vec::new();
     for (at, around) in occurrence.around.iter().enumerate().skip(path.0.len()) {
-        match around {
-            Around::Loop(h) if !h.lower().is_empty() => {
+        match around.node() {
+            Node::Loop(h, _) if !h.lower().is_empty() => {
                 let resolved = |list: &[Affine]| list.iter().map(|e| occurrence.resolve_at(e, at)).collect();
                 let (lower, upper) = (resolved(h.lower()), resolved(h.upper()));
                 loops.push(Along { var: h.var, lower, upper, step: h.step });
             }
-            Around::Let(..) => {}
+            Node::Let(..) => {}
             _ => return Err("it holds more than loops around a statement"),
         }
     }
@@ -255,7 +255,7 @@ pub(super) fn at<'k>(kernel: &'k Kernel, root: &Green, path: &Path) -> Result<Vi
     if !plain {
         return Err("it does more than load, compute and store");
     }
-    let resolve = |e: &Affine| occurrence.resolve_at(e, occurrence.around.len());
+    let resolve = |e: &Affine| occurrence.resolve(e);
     let reader = Reader { privates: &Privates::default(), statement, resolve: &resolve };
     let written = reader.element(access.index()).ok_or("it is not known what it stores")?;
     let (update, terms) = reader.stored(&written, value);

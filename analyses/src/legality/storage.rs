@@ -9,7 +9,7 @@ use super::Fault;
 use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
 use crate::places::{Place, Unsupported};
 use crate::system::{Inexact, Posed, Row, Solver, System};
-use loop_tree::{Affine, ArrayId, Kernel, Path, Privates};
+use loop_tree::{Affine, Kernel, PrivateElement, Privates};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,13 +21,11 @@ pub(super) struct Storage<'o> {
 }
 
 /// Where an element lives.
-struct Home<'p> {
-    array: ArrayId,
-    /// The first dims of the place, which number it.
-    element: &'p [Affine],
-    /// A place in it; its outermost `loops` are those around the home.
-    place: &'p Place,
-    loops: usize,
+#[derive(Clone, Copy)]
+struct Home<'h> {
+    element: &'h PrivateElement,
+    /// A place in it.
+    place: &'h Place,
 }
 
 /// Work of building the system of one question.
@@ -36,31 +34,18 @@ const BUILDING: u64 = 20;
 impl Storage<'_> {
     /// An element that is touched in two executions of homes, or none.
     pub fn broken(&self, places: &[Place]) -> Result<Option<Arc<BrokenStorage>>, Witness> {
-        let mut homes: BTreeMap<(ArrayId, Path, &[Affine]), Home<'_>> = BTreeMap::new();
+        let mut homes: BTreeMap<PrivateElement, &Place> = BTreeMap::new();
         for place in places {
-            let leaf = place.path.0.len();
-            let accesses = self.kernel.statement(place.statement).accesses.iter();
-            let accesses = accesses.map(|a| (a.array, leaf, place.dims.len()));
-            let touched = accesses.chain(place.tests.iter().map(|t| (t.array, t.depth, t.dims)));
-            for (array, depth, dims) in touched {
-                let Some(variables) = self.privates.variables(array) else { continue };
-                let Some(element) = place.dims[..dims].get(..variables.len()) else {
-                    return Err(Unsupported::Predicate { path: place.path.clone() }.into());
-                };
-                if place.buffers.iter().any(|b| b.buffer.array == array && b.path.0.len() < depth) {
-                    continue;
-                }
-                let mut loops = 0;
-                element.iter().for_each(|e| e.for_each_var(&mut |v| loops = loops.max(v.index() + 1)));
-                let depth = loops.checked_sub(1).map_or(0, |last| place.loops[last].depth + 1);
-                let home = Path(place.path.0[..depth].into());
-                homes.entry((array, home, element)).or_insert(Home { array, element, place, loops });
+            let touched = self.privates.touched(self.kernel, place);
+            let unknown = || Unsupported::Predicate { path: place.path.clone() };
+            for (_, element) in touched.ok_or_else(unknown)? {
+                homes.entry(element).or_insert(place);
             }
         }
-        let homes: Vec<Home<'_>> = homes.into_values().collect();
+        let homes: Vec<Home<'_>> = homes.iter().map(|(element, place)| Home { element, place }).collect();
         for (index, a) in homes.iter().enumerate() {
-            for b in homes[index..].iter().take_while(|b| b.array == a.array) {
-                if let Some(found) = self.apart(a, b)? {
+            for b in homes[index..].iter().take_while(|b| b.element.array == a.element.array) {
+                if let Some(found) = self.apart(*a, *b)? {
                     return Ok(Some(Arc::new(found)));
                 }
             }
@@ -69,19 +54,21 @@ impl Storage<'_> {
     }
 
     /// An element of both homes, or of two executions of one.
-    fn apart(&self, a: &Home<'_>, b: &Home<'_>) -> Result<Option<BrokenStorage>, Fault> {
+    fn apart(&self, a: Home<'_>, b: Home<'_>) -> Result<Option<BrokenStorage>, Fault> {
         self.solver.charge(BUILDING)?;
         let params = self.kernel.params.len();
-        let time_a: Vec<Row> = (params..params + a.loops).map(Row::column).collect();
-        let time_b: Vec<Row> = (params + a.loops..params + a.loops + b.loops).map(Row::column).collect();
-        let mut base = System::new(params + a.loops + b.loops);
+        let between = params + a.element.loops();
+        let all = between + b.element.loops();
+        let time_a: Vec<Row> = (params..between).map(Row::column).collect();
+        let time_b: Vec<Row> = (between..all).map(Row::column).collect();
+        let mut base = System::new(all);
         let columns: Vec<Row> = (0..params).map(Row::column).collect();
         base.include(self.context, &columns)?;
         let element = |base: &mut System, list: &[Affine], time: &[Row]| {
             list.iter().map(|e| base.row(e, time)).collect::<Result<Vec<Row>, Inexact>>()
         };
-        let first = element(&mut base, a.element, &time_a)?;
-        let second = element(&mut base, b.element, &time_b)?;
+        let first = element(&mut base, &a.element.element, &time_a)?;
+        let second = element(&mut base, &b.element.element, &time_b)?;
         for (x, y) in first.iter().zip(&second) {
             base.require_zero(x.clone().minus(y)?);
         }
@@ -89,19 +76,19 @@ impl Storage<'_> {
             return Ok(None);
         }
         for (home, time) in [(a, &time_a), (b, &time_b)] {
-            for c in home.place.bounds_of(home.loops) {
+            for c in home.place.bounds_of(home.element.loops()) {
                 base.require(&c, time)?;
             }
         }
         let example = |point: &[i64]| BrokenStorage {
-            array: self.kernel.array(a.array).name.clone(),
+            array: self.kernel.array(a.element.array).name.clone(),
             problem: StorageProblem::Apart,
             first: StatementRef::new(self.kernel, a.place.statement),
             second: Some(StatementRef::new(self.kernel, b.place.statement)),
             params: super::param_values(self.kernel, point),
             element: first.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect(),
         };
-        if !std::ptr::eq(a, b) {
+        if a.element != b.element {
             return Ok(self.solver.find_point(&base)?.map(|p| example(&p)));
         }
         let mut base = Posed::new(base);

@@ -1,7 +1,7 @@
 //! Processors on which LLVM takes gathers for cheaper than they are.
 
 use crate::llvm::Function;
-use loop_tree::{Affine, Around, Atom, Green, Kernel, occurrences};
+use loop_tree::{Affine, Atom, Green, Kernel, occurrences};
 
 /// Asks LLVM for no gathers and scatters in a function, where its processor loads and stores elements one by one faster
 /// and the tree has accesses that could become some.
@@ -31,11 +31,11 @@ const FEATURES: &str = "target-features";
 fn strided(kernel: &Kernel, root: &Green) -> bool {
     occurrences(root).iter().any(|occurrence| {
         // Copies may walk the array or the buffer in any order.
-        if occurrence.around.iter().any(|a| matches!(a, Around::Alloc(b) if b.windows().next().is_some())) {
+        if occurrence.buffers().any(|b| b.windows().next().is_some()) {
             return true;
         }
         let contiguous = |e: &Affine| {
-            let e = occurrence.resolve_at(e, occurrence.around.len());
+            let e = occurrence.resolve(e);
             e.terms().iter().all(|(atom, c)| match atom {
                 Atom::Var(_) => c.abs() == 1,
                 Atom::Param(_) => true,

@@ -4,10 +4,10 @@
 use super::lanes::lanes_of;
 use super::{EmitError, Emitter};
 use crate::llvm::Value;
-use loop_tree::{Around, ArrayId, LoopKind, Occurrence, Path, PrivateElement, Privates, VarId, occurrences};
+use loop_tree::{ArrayId, Path, PrivateElement, Privates, occurrences};
 use std::collections::BTreeMap;
 
-/// By leaf, predicate's guard, or buffer that is copied from or to it, and scalar: the slot, and how many lanes have elements in it.
+/// By leaf or predicate's guard, and scalar: the slot, and how many lanes have elements in it.
 pub(super) type Slots<'m> = BTreeMap<(Path, ArrayId), (Value<'m>, u32)>;
 
 impl<'m> Emitter<'m, '_> {
@@ -25,20 +25,8 @@ impl<'m> Emitter<'m, '_> {
             if within.is_some() && shared.as_ref() != within {
                 continue;
             }
-            let mut touched = privates.touched(self.kernel, &occurrence).ok_or_else(unknown)?;
-            for (at, around) in occurrence.around.iter().enumerate() {
-                let Around::Alloc(buffer) = around else { continue };
-                let variables =
-                    privates.variables(buffer.array).filter(|_| buffer.windows().next().is_some());
-                let element = variables.map(|v| PrivateElement::at(&occurrence, at, buffer.array, v));
-                touched.extend(element.map(|e| e.ok_or_else(unknown)).transpose()?.map(|e| (at, e)));
-            }
-            for (at, element) in touched {
+            for (at, element) in privates.touched(self.kernel, &occurrence).ok_or_else(unknown)? {
                 let array = element.array;
-                let buffered = |a: &Around| matches!(a, Around::Alloc(b) if b.array == array);
-                if occurrence.around[..at].iter().any(buffered) {
-                    continue;
-                }
                 // What stays the same in a home inside of the loop is touched by one thread only.
                 let inside =
                     shared.as_ref().filter(|path| path.contains(&element.home) && **path != element.home);
@@ -49,7 +37,7 @@ impl<'m> Emitter<'m, '_> {
                     Some(slot) => *slot,
                     None => {
                         let scalar = self.kernel.array(array);
-                        let lanes = lanes_with(&occurrence, &element)?;
+                        let lanes = element.vector_loop(&occurrence).map_or(Ok(1), lanes_of)?;
                         let ty = match lanes {
                             0 | 1 => self.ty(scalar.element)?,
                             _ => self.kept(scalar.element, lanes)?,
@@ -69,19 +57,4 @@ impl<'m> Emitter<'m, '_> {
     pub(super) fn slot(&self, array: ArrayId, common: Value<'m>) -> (Value<'m>, u32) {
         self.slots.get(&(self.path.clone(), array)).copied().unwrap_or((common, 1))
     }
-}
-
-/// The lanes of the vector loop by whose iterations elements differ.
-fn lanes_with(occurrence: &Occurrence, element: &PrivateElement) -> Result<u32, EmitError> {
-    let loops = occurrence.around.iter().filter_map(|a| match a {
-        Around::Loop(header) => Some(header),
-        _ => None,
-    });
-    for (number, header) in loops.enumerate() {
-        let differ = || element.element.iter().any(|e| e.uses(VarId::new(number)));
-        if header.kind == LoopKind::Vector && differ() {
-            return lanes_of(header);
-        }
-    }
-    Ok(1)
 }

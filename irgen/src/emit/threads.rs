@@ -17,8 +17,8 @@ use super::{Base, EmitError, Emitter};
 use crate::llvm::{Block, Function, GepFlags, Inst, Metadata, Opcode, PoisonFlags, Type, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{
-    AccessKind, Affine, Around, ArrayId, Bounds, Green, GuardCondition, LoopHeader, LoopKind, Node,
-    Occurrence, Path, ScalarType, VarId,
+    AccessKind, Affine, ArrayId, Bounds, Green, GuardCondition, LoopHeader, LoopKind, Node, Occurrence, Path,
+    ScalarType, VarId,
 };
 use std::collections::BTreeSet;
 
@@ -50,11 +50,11 @@ impl<'m> Emitter<'m, '_> {
     /// The loop around an occurrence whose iterations threads share.
     pub(super) fn shared_around(&self, occurrence: &Occurrence) -> Result<Option<Path>, EmitError> {
         for (at, around) in occurrence.around.iter().enumerate().filter(|_| self.threads > 1) {
-            match around {
-                Around::Loop(header) if header.kind == LoopKind::Parallel => {
+            match around.as_loop() {
+                Some((header, _)) if header.kind == LoopKind::Parallel => {
                     return Ok(Some(Path(occurrence.path.0[..at].into())));
                 }
-                Around::Loop(header) if header.kind == LoopKind::Vector && lanes_of(header)? > 1 => break,
+                Some((header, _)) if header.kind == LoopKind::Vector && lanes_of(header)? > 1 => break,
                 _ => {}
             }
         }

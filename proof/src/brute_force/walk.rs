@@ -2,8 +2,8 @@
 
 use super::{Beyond, MAX_INSTANCES};
 use loop_tree::{
-    Affine, Around, ArrayId, Bounds, Buffer, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind,
-    Node, Path, PrivateElement, Privates, StmtId, VarId, Window, occurrences,
+    Affine, ArrayId, Bounds, Buffer, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind, Node,
+    Path, PrivateElement, Privates, StmtId, VarId, Window, occurrences,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -130,10 +130,8 @@ pub fn enumerate(kernel: &Kernel, root: &Green, params: &[i64]) -> Result<Execut
     if !result.privates.is_empty() {
         let mut slots = HashMap::new();
         for leaf in occurrences(root) {
-            let buffered =
-                |array| leaf.around.iter().any(|a| matches!(a, Around::Alloc(b) if b.array == array));
             let touched = result.privates.touched(kernel, &leaf).unwrap_or_default();
-            let outside = touched.into_iter().map(|(_, slot)| slot).filter(|slot| !buffered(slot.array));
+            let outside = touched.into_iter().map(|(_, slot)| slot);
             slots.insert(leaf.path.clone(), outside.collect::<Vec<_>>());
         }
         result.slots = result.leaves.iter().map(|l| slots.get(l).cloned().unwrap_or_default()).collect();

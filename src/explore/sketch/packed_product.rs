@@ -87,7 +87,7 @@ impl Product {
             return None;
         }
         let statement = kernel.statement(one.statement);
-        let resolved = |e: &Affine| one.resolve_at(e, one.around.len());
+        let resolved = |e: &Affine| one.resolve(e);
         // By access: whether each loop's variable is in its last subscript with stride one, and whether it is elsewhere.
         let walks = |subscripts: &[Affine], var: VarId| {
             let Some((last, rest)) = subscripts.split_last() else { return (false, false) };

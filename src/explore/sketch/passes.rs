@@ -119,7 +119,7 @@ pub(super) fn walks(kernel: &Kernel, root: &Green, outer: &Path) -> Option<[(usi
             let accesses = &kernel.statement(occurrence.statement).accesses;
             for subscripts in accesses.iter().filter_map(|a| a.subscripts.as_ref()) {
                 let Some((last, others)) = subscripts.split_last() else { continue };
-                let uses = |e| occurrence.resolve_at(e, occurrence.around.len()).uses(loop_var);
+                let uses = |e| occurrence.resolve(e).uses(loop_var);
                 if others.iter().any(uses) {
                     *columns += 1;
                 } else if uses(last) {

@@ -74,7 +74,7 @@ fn pivots(kernel: &Kernel, root: &Green, path: &Path) -> Vec<Affine> {
     let mut result: Vec<Affine> = Vec::new();
     for occurrence in occurrences(root).iter().filter(|o| path.contains(&o.path)) {
         let accesses = &kernel.statement(occurrence.statement).accesses;
-        let resolved = |e: &Affine| occurrence.resolve_at(e, occurrence.around.len());
+        let resolved = |e: &Affine| occurrence.resolve(e);
         for write in accesses.iter().filter(|a| a.kind != loop_tree::AccessKind::Read) {
             for other in accesses.iter().filter(|a| a.array == write.array) {
                 let (Some(w), Some(r)) = (&write.subscripts, &other.subscripts) else { continue };

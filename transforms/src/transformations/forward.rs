@@ -22,8 +22,8 @@
 
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
 use loop_tree::{
-    AccessKind, Affine, Around, ArrayId, Buffer, BufferDim, Green, GuardCondition, Home, Node, Occurrence,
-    Path, Statement, StmtId, Storage, VarId, occurrences,
+    AccessKind, Affine, ArrayId, Buffer, BufferDim, Green, GuardCondition, Home, Node, Occurrence, Path,
+    Statement, StmtId, Storage, VarId, occurrences,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -88,9 +88,9 @@ fn producer(cx: &Context<'_>, at: &Path, array: ArrayId, leaves: &[Occurrence]) 
     };
     let statement = cx.kernel.statement(leaf.statement);
     let refuse = |message: String| Err(Refusal::new("producer", at, message));
-    let stands = |around: &Around| match around {
-        Around::Guard(c) => matches!(**c, GuardCondition::Affine(_)),
-        Around::Alloc(b) => b.array != array,
+    let stands = |around: &Green| match around.node() {
+        Node::Guard(c, _) => matches!(**c, GuardCondition::Affine(_)),
+        Node::Alloc(b, _) => b.array != array,
         _ => true,
     };
     if !leaf.around.iter().all(stands) {

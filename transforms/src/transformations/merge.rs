@@ -32,8 +32,8 @@
 use crate::footprint::Footprint;
 use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
 use loop_tree::{
-    AccessKind, Affine, Around, ArrayId, Buffer, BufferDim, Green, Home, Node, Occurrence, OpKind, Path,
-    Statement, StmtFlags, occurrences,
+    AccessKind, Affine, ArrayId, Buffer, BufferDim, Green, Home, Node, Occurrence, OpKind, Path, Statement,
+    StmtFlags, occurrences,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -91,8 +91,8 @@ fn computed_once(cx: &Context<'_>, at: &Path, block: &Green) -> Result<Option<Gr
         }
     }
     let within = |array: ArrayId| {
-        let holds = |a: &Around| matches!(a, Around::Alloc(b) if b.array == array);
-        leaves.iter().all(|o| !touches(cx, o, array) || o.around.iter().filter(|a| holds(a)).count() == 1)
+        let once = |o: &Occurrence| o.buffers().filter(|b| b.array == array).count() == 1;
+        leaves.iter().all(|o| !touches(cx, o, array) || once(o))
     };
     let shared: BTreeSet<ArrayId> = buffers
         .into_iter()
@@ -110,7 +110,7 @@ fn computed_once(cx: &Context<'_>, at: &Path, block: &Green) -> Result<Option<Gr
         if statement.flags.intersects(FIXED) || !written.all(|a| shared.contains(&a.array)) {
             continue;
         }
-        let instance = (statement, statement.dims.iter().map(|v| leaf.resolve(*v)).collect());
+        let instance = (statement, statement.dims.iter().map(|v| leaf.resolve(&Affine::var(*v))).collect());
         if seen.contains(&instance) {
             repeated.insert(leaf.path.clone());
         } else if always(leaf) {
@@ -141,16 +141,13 @@ fn loaded_once(cx: &Context<'_>, at: &Path, root: &Green) -> Result<Option<Green
     let mut elements: BTreeMap<ArrayId, Vec<Vec<Affine>>> = BTreeMap::new();
     let mut left: BTreeSet<ArrayId> = BTreeSet::new();
     for leaf in &leaves {
-        left.extend(leaf.around.iter().filter_map(|a| match a {
-            Around::Alloc(buffer) => Some(buffer.array),
-            _ => None,
-        }));
+        left.extend(leaf.buffers().map(|b| b.array));
         for (id, access) in statement(leaf).accesses() {
             let loads =
                 |op: &loop_tree::Op| op.mask.is_none() && matches!(op.kind, OpKind::Load(a) if a == id);
             match &access.subscripts {
                 Some(s) if always(leaf) && !s.is_empty() && statement(leaf).ops.iter().any(loads) => {
-                    let element = s.iter().map(|e| leaf.resolve_at(e, leaf.around.len())).collect();
+                    let element = s.iter().map(|e| leaf.resolve(e)).collect();
                     elements.entry(access.array).or_default().push(element);
                 }
                 _ => _ = left.insert(access.array),
@@ -190,7 +187,7 @@ fn touches(cx: &Context<'_>, leaf: &Occurrence, array: ArrayId) -> bool {
 
 /// Whether no condition stands around a leaf.
 fn always(leaf: &Occurrence) -> bool {
-    !leaf.around.iter().any(|a| matches!(a, Around::Guard(_) | Around::Alternative(_)))
+    !leaf.around.iter().any(|a| matches!(a.node(), Node::Guard(..) | Node::Version(_)))
 }
 
 /// A node without the buffers of some arrays, and without some leaves.

@@ -5,7 +5,7 @@ use crate::dependences::{by_position, unmasked};
 use crate::legality::{Oracle, Witness};
 use crate::mutation::{self, Rule};
 use crate::places::{Place, PlacedBuffer, PlacedLoop, Test, Unsupported};
-use loop_tree::{AccessKind, Affine, ArrayId, LoopKind, Statement, StmtFlags, VarId};
+use loop_tree::{AccessKind, Affine, ArrayId, LoopKind, Occurrence, Statement, StmtFlags, VarId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -58,8 +58,11 @@ impl Copied {
                 }));
                 let element = (first..loops.len()).map(|k| Affine::var(VarId::new(k))).collect();
                 let place = Place {
-                    statement: inside.statement,
-                    path: buffer.path.clone(),
+                    occurrence: Occurrence {
+                        statement: inside.statement,
+                        path: buffer.path.clone(),
+                        around: inside.around[..depth].to_vec(),
+                    },
                     loops,
                     conditions: buffer.conditions.clone(),
                     predicates: BTreeSet::new(),
