@@ -1,4 +1,5 @@
-//! Random buffers around random subtrees: packed, contracted, expanded, single, one in the other; most of them nearly right.
+//! Random buffers around random subtrees: packed, contracted, expanded, single, of what is computed, one in the other; most of
+//! them nearly right.
 //!
 //! Windows and extents come from the ranges of the subscripts below a node, which are found by putting bounds in the place of
 //! variables; some are changed by a little afterwards. Nothing is looked at beyond that: what is right is for the oracle and
@@ -6,8 +7,8 @@
 
 use fastrand::Rng;
 use loop_tree::{
-    Affine, ArrayId, Bounds, Buffer, BufferDim, Green, GuardCondition, Home, Kernel, Node, Path, Red, StmtId,
-    VarId, Window, WindowRange, canonical, validate_tree,
+    Affine, ArrayId, Bounds, Buffer, BufferDim, Derived, Green, GuardCondition, Home, Kernel, Node, Path,
+    Red, StmtId, VarId, Window, WindowRange, canonical, validate_tree,
 };
 
 /// A random buffer around a random subtree; `None` where none fits.
@@ -79,6 +80,8 @@ struct Use {
     array: ArrayId,
     /// Subscripts, then dims of the instance; none for a predicate.
     index: Option<Vec<Affine>>,
+    /// None for a predicate.
+    statement: Option<StmtId>,
     writes: bool,
     binders: Vec<Binder>,
 }
@@ -86,18 +89,20 @@ struct Use {
 fn collect_uses(kernel: &Kernel, node: &Green, binders: &mut Vec<Binder>, uses: &mut Vec<Use>) {
     match node.node() {
         Node::Stmt(id, _) => {
-            let statement = kernel.statement(StmtId::new(id.index()));
+            let statement = kernel.statement(*id);
             for access in &statement.accesses {
                 let index = access.subscripts.as_ref().map(|s| {
                     s.iter().cloned().chain(statement.dims.iter().map(|v| Affine::var(*v))).collect()
                 });
                 let writes = access.kind != loop_tree::AccessKind::Read;
-                uses.push(Use { array: access.array, index, writes, binders: binders.clone() });
+                let binders = binders.clone();
+                uses.push(Use { array: access.array, index, statement: Some(*id), writes, binders });
             }
         }
         Node::Guard(condition, _) => {
             if let GuardCondition::Predicate { array, .. } = &**condition {
-                uses.push(Use { array: *array, index: None, writes: false, binders: binders.clone() });
+                let binders = binders.clone();
+                uses.push(Use { array: *array, index: None, statement: None, writes: false, binders });
             }
         }
         _ => {}
@@ -244,6 +249,12 @@ fn random_buffer(
     };
     if rng.u32(0..100) < 30 {
         change(&mut buffer, rng);
+    }
+    if buffer.fill.is_some() && buffer.write_back.is_none() && rng.bool() {
+        // Right if no other statement reads the array here.
+        let mut readers: Vec<StmtId> = uses.iter().filter_map(|u| u.statement).collect();
+        readers.retain(|s| Derived::of(kernel, *s, array).is_some());
+        buffer.by = readers.get(rng.usize(0..readers.len().max(1))).copied();
     }
     if buffer.constant_len().is_some() {
         buffer.home = [Home::Registers, Home::Stack, Home::Heap][rng.usize(0..3)];

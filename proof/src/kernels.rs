@@ -415,7 +415,14 @@ impl Writer<'_> {
                     let number = self.statements;
                     self.statements += 1;
                     let constant = if float { format!("{}.5", number + 1) } else { (number + 1).to_string() };
-                    let value: Vec<String> = reads.iter().map(element).collect();
+                    let mut value: Vec<String> = reads.iter().map(element).collect();
+                    // What a buffer may hold in the place of elements.
+                    if let [_, .., last] = &mut value[..]
+                        && self.source.has_storage()
+                        && !reduction
+                    {
+                        *last = format!("{constant} * {last}");
+                    }
                     let value = match value.len() {
                         0 => constant,
                         1 => format!("{} + {constant}", value[0]),

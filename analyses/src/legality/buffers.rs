@@ -309,7 +309,8 @@ impl<'p> Judge<'_, 'p> {
         if !self.changes(all, judged) {
             let touches = |p: &&Place| touched(self.oracle, p, self.data().array).next().is_some();
             let loops = self.oracle.original.iter().filter(touches).flat_map(|p| &p.loops);
-            if self.is_touched_by_region(window, &[])?
+            if mutation::off(Rule::BufferUnchanged)
+                || self.is_touched_by_region(window, &[])?
                 || self.holds_where_loops_run(judged, loops, |assumed| {
                     self.is_touched_by_region(window, assumed)
                 })?
@@ -393,7 +394,9 @@ impl<'p> Judge<'_, 'p> {
                 assumed.insert(k, one);
             }
         }
-        judged.conditions.extend(assumed.into_iter().map(RuntimeCondition::Parameter));
+        if !mutation::off(Rule::BufferRuns) {
+            judged.conditions.extend(assumed.into_iter().map(RuntimeCondition::Parameter));
+        }
         Ok(true)
     }
 
@@ -450,9 +453,9 @@ impl<'p> Judge<'_, 'p> {
     fn tells_apart(&self, touches: &[&Touch<'_>]) -> bool {
         let rank = self.rank();
         let is = |e: &Affine, k: usize| {
-            let mut only = !e.has_divisions() && e.coefficient(Buffer::index(k)).abs() == 1;
+            let mut only = !e.has_divisions();
             e.for_each_var(&mut |v| only &= Buffer::index_of(v).is_none_or(|other| other == k));
-            only
+            (only || mutation::off(Rule::BufferDistinct)) && e.coefficient(Buffer::index(k)).abs() == 1
         };
         touches.iter().all(|t| t.element.len() == rank)
             && (0..rank).all(|k| self.data().dims.iter().any(|dim| is(&dim.subscript, k)))

@@ -37,6 +37,8 @@ enum Byte {
     Written(u64, u8),
     /// What updates of an accumulator by one operator made of something: the two, that, the sum of the instances, the byte.
     Reduced((ReductionOp, ArrayId), u64, u64, u8),
+    /// What a statement computes of an element, by the hash of that.
+    Computed(StmtId, u64),
 }
 
 /// Identity of an instance.
@@ -159,6 +161,8 @@ struct State<'a> {
     draw: u64,
     memory: HashMap<i64, Byte>,
     buffers: HashMap<(u32, i64), Vec<Byte>>,
+    /// Elements of which something was computed, by their hash.
+    elements: HashMap<u64, Vec<Byte>>,
     /// What something opaque did to memory last.
     clobbered: u64,
     /// Addresses that others see.
@@ -186,6 +190,7 @@ impl<'a> State<'a> {
             draw,
             memory: HashMap::new(),
             buffers: HashMap::new(),
+            elements: HashMap::new(),
             clobbered: 0,
             visible: HashSet::new(),
             tests: Vec::new(),
@@ -236,6 +241,17 @@ impl<'a> State<'a> {
             _ => (start..start + length)
                 .map(|a| self.memory.get(&a).copied().unwrap_or_else(|| unset(a)))
                 .collect(),
+        }
+    }
+
+    /// The element that a statement computes with: where it takes what is in a buffer for what it computes, what that was made of.
+    fn read(&self, by: StmtId, array: ArrayId, route: Route, start: i64, length: i64) -> Vec<Byte> {
+        let bytes = self.load(array, route, start, length);
+        let taken = matches!(route, Route::Buffer(n, _) if self.execution.computed.get(&n) == Some(&by));
+        match bytes.first() {
+            _ if !taken => bytes,
+            Some(Byte::Computed(other, of)) if *other == by => self.elements[of].clone(),
+            _ => vec![Byte::Garbage; bytes.len()],
         }
     }
 
@@ -317,7 +333,12 @@ impl<'a> State<'a> {
             }
             self.trace.touched.extend(start..start + length);
         }
-        let bytes = self.load(copy.array, copy.from, start, length);
+        let mut bytes = self.load(copy.array, copy.from, start, length);
+        if let Some(by) = copy.by {
+            let of = hash(&bytes);
+            let computed = vec![Byte::Computed(by, of); bytes.len()];
+            self.elements.insert(of, std::mem::replace(&mut bytes, computed));
+        }
         self.store(copy.array, copy.to, start, bytes);
         Ok(None)
     }
@@ -353,10 +374,10 @@ impl<'a> State<'a> {
                 (_, private) => (private.unwrap_or(0), i64::from(kernel.array(access.array).element.size())),
             };
             if reduction.is_some_and(|r| r.read == id) {
-                accumulator = self.load(access.array, route, start, length);
+                accumulator = self.read(own.0, access.array, route, start, length);
                 reads.push(Vec::new());
             } else if access.kind == AccessKind::Read {
-                reads.push(self.load(access.array, route, start, length));
+                reads.push(self.read(own.0, access.array, route, start, length));
             } else {
                 writes.push((id, access, route, start, length));
                 reads.push(Vec::new());

@@ -49,6 +49,8 @@ pub struct Copy {
     pub to: Route,
     /// From the array into the buffer, or back.
     pub fill: bool,
+    /// What is kept is what this statement computes of the element.
+    pub by: Option<StmtId>,
     /// The binder of the buffer, as [`Instance::leaf`] and [`Instance::time`].
     pub leaf: usize,
     /// See `leaf`.
@@ -90,6 +92,8 @@ pub struct Execution {
     pub steps: Vec<Step>,
     /// Whether there are buffers.
     pub buffered: bool,
+    /// By number of an execution of a buffer: the statement that takes what is there for what it computes.
+    pub computed: HashMap<u32, StmtId>,
     /// Paths of the leaves, by [`Instance::leaf`].
     pub leaves: Vec<Path>,
     /// Loops marked parallel.
@@ -118,6 +122,7 @@ pub fn enumerate(kernel: &Kernel, root: &Green, params: &[i64]) -> Result<Execut
             instances: vec![],
             steps: vec![],
             buffered: root.summary().has_storage_or_versions,
+            computed: HashMap::new(),
             leaves: vec![],
             parallel: BTreeSet::new(),
             vector: BTreeSet::new(),
@@ -268,13 +273,14 @@ impl Walk<'_> {
                 .collect();
         }
         let leaf = self.leaf();
+        let by = self.frames.last().and_then(|f| f.buffer.by).filter(|_| fill);
         for element in elements {
             let depth = self.frames.len();
             let (inside, outside) =
                 (self.route(array, &element, depth)?, self.route(array, &element, depth - 1)?);
             let (from, to) = if fill { (outside, inside) } else { (inside, outside) };
             let time = self.time.clone();
-            self.step(Step::Copy(Copy { array, element, from, to, fill, leaf, time }))?;
+            self.step(Step::Copy(Copy { array, element, from, to, fill, by, leaf, time }))?;
         }
         Ok(())
     }
@@ -377,6 +383,7 @@ impl Walk<'_> {
                 let extents = extents.collect::<Result<Vec<_>, _>>()?;
                 let (number, scope) = (self.entered, self.scope.clone());
                 self.entered += 1;
+                self.result.computed.extend(buffer.by.map(|by| (number, by)));
                 self.frames.push(Frame { number, buffer: buffer.clone(), extents, scope });
                 self.copy(buffer.array, buffer.fill.as_ref(), true)?;
                 self.child(0, 0, body)?;
