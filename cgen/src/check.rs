@@ -1,7 +1,7 @@
 //! The run-time check: when a tree computes what the original program does.
 
 use crate::code::{Code, Level};
-use crate::emitter::{Emitter, Place};
+use crate::emitter::{Base, Emitter};
 use crate::error::CgenError;
 use crate::types::integer;
 use emission::extent::{Footprint, footprints};
@@ -101,7 +101,7 @@ impl Emitter<'_> {
     }
 
     fn is_untouched(&self, array: ArrayId) -> bool {
-        matches!(self.arrays[array.index()], Place::Variable(_))
+        matches!(self.arrays[array.index()], Base::Variable(_))
             || footprints(self.kernel, array).is_some_and(|f| f.is_empty())
     }
 
@@ -110,7 +110,7 @@ impl Emitter<'_> {
         if let Some(names) = self.byte_ranges.get(&array) {
             return Ok(Some(names.each_ref().map(|n| Code::primary(&**n))));
         }
-        let Place::Pointer(name) = &self.arrays[array.index()] else { return Ok(None) };
+        let Base::Pointer(name) = &self.arrays[array.index()] else { return Ok(None) };
         let Some(footprints) = footprints(self.kernel, array) else { return Ok(None) };
         let size = self.kernel.array(array).element.size();
         let address = Code::cast("int128", &Code::cast("uintptr_t", &Code::primary(&**name)));

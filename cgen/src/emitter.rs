@@ -29,9 +29,9 @@ pub(crate) struct Parameter {
     pub(crate) wide: bool,
 }
 
-/// Where an array lives.
+/// What the elements of an array are counted from.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Base {
     /// Elements from a pointer on.
     Pointer(String),
     /// A variable.
@@ -65,7 +65,7 @@ pub(crate) struct Emitter<'k> {
     pub(crate) inside: bool,
     pub(crate) names: Names,
     pub(crate) params: Vec<Parameter>,
-    pub(crate) arrays: Vec<Place>,
+    pub(crate) arrays: Vec<Base>,
     /// Names of the first byte that an array's accesses touch, and of one past the last.
     pub(crate) byte_ranges: BTreeMap<ArrayId, [String; 2]>,
     /// Names of private scalars, by place in the tree.

@@ -80,7 +80,7 @@ pub(crate) fn emit(
         inside: false,
         names: std::mem::take(&mut signature.names),
         params: signature.params.clone(),
-        arrays: signature.places.clone(),
+        arrays: signature.bases.clone(),
         byte_ranges: BTreeMap::new(),
         privates: BTreeMap::new(),
         declared: BTreeMap::new(),

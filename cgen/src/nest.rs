@@ -2,7 +2,7 @@
 
 use crate::arith::Use;
 use crate::code::{Code, Level};
-use crate::emitter::{Binder, Emitter, Place, is_simple};
+use crate::emitter::{Base, Binder, Emitter, is_simple};
 use crate::error::CgenError;
 use loop_tree::{Affine, ArrayId, Bounds, Green, GuardCondition, LoopHeader, LoopKind, Node, VarId};
 use std::cell::Cell;
@@ -66,8 +66,8 @@ impl Emitter<'_> {
     /// The value of a predicate.
     fn predicate(&self, array: ArrayId) -> Result<Code, CgenError> {
         match &self.arrays[array.index()] {
-            Place::Pointer(name) => Ok(Code::primary(format!("{name}[0]"))),
-            Place::Variable(_) => Ok(self.element_of(array, &[], &[])?.code),
+            Base::Pointer(name) => Ok(Code::primary(format!("{name}[0]"))),
+            Base::Variable(_) => Ok(self.element_of(array, &[], &[])?.code),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The arguments of a function.
 
 use crate::code::Lines;
-use crate::emitter::{Parameter, Place};
+use crate::emitter::{Base, Parameter};
 use crate::names::Names;
 use crate::types::{aliased, c_type};
 use loop_tree::{AccessKind, ArrayId, Kernel, ParamId, RuntimeCondition, ScalarType, Storage};
@@ -31,7 +31,7 @@ pub(crate) struct Signature {
     pub(crate) names: Names,
     formals: Vec<Formal>,
     pub(crate) params: Vec<Parameter>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) bases: Vec<Base>,
     /// Scalars that live as long as the function runs: types and names.
     pub(crate) locals: Vec<(&'static str, String)>,
     /// Lines in front of the tree, and behind it.
@@ -43,7 +43,7 @@ impl Signature {
     /// Parameters, then arrays and scalars, in the kernel's order.
     pub(crate) fn new(kernel: &Kernel) -> Signature {
         let mut names = Names::default();
-        let (mut formals, mut params, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut formals, mut params, mut bases) = (Vec::new(), Vec::new(), Vec::new());
         let (mut locals, mut entry, mut exit) = (Vec::new(), Vec::new(), Vec::new());
         for (index, param) in kernel.params.iter().enumerate() {
             let name = names.fresh(&param.name);
@@ -60,7 +60,7 @@ impl Signature {
                 let ty = if is_punned(kernel, id) { aliased(array.element) } else { ty.to_string() };
                 let argument = Argument::Pointer(id);
                 formals.push(Formal { ty: format!("{constant}{ty} *"), name: name.clone(), argument });
-                places.push(Place::Pointer(name));
+                bases.push(Base::Pointer(name));
                 continue;
             }
             match array.storage {
@@ -77,9 +77,9 @@ impl Signature {
                 }
                 _ => locals.push((ty, name.clone())),
             }
-            places.push(Place::Variable(name));
+            bases.push(Base::Variable(name));
         }
-        Signature { names, formals, params, places, locals, entry, exit }
+        Signature { names, formals, params, bases, locals, entry, exit }
     }
 
     /// The arguments that a function with this body is given: what nothing asks for is none.

@@ -1,7 +1,7 @@
 //! Statements: operations in order. What is used once is written where it is used, unless a store comes between.
 
 use crate::code::{Code, Level};
-use crate::emitter::{Emitter, Place, told};
+use crate::emitter::{Base, Emitter, told};
 use crate::error::CgenError;
 use crate::operation::{Facts, Value};
 use crate::storage::Element;
@@ -228,7 +228,7 @@ impl Emitter<'_> {
             return Err(self.unsupported("an access of another type than the array's"));
         }
         match &self.arrays[id.index()] {
-            Place::Pointer(name) if self.scope.innermost(id).is_none() => {
+            Base::Pointer(name) if self.scope.innermost(id).is_none() => {
                 Ok(Code::primary(format!("{name}[{}]", at.code.text)))
             }
             _ => Err(self.unsupported("some element of a buffer")),

@@ -2,7 +2,7 @@
 
 use crate::arith::Use;
 use crate::code::Code;
-use crate::emitter::{Emitter, Place};
+use crate::emitter::{Base, Emitter};
 use crate::error::CgenError;
 use crate::lanes::is_vector;
 use loop_tree::{Affine, ArrayId, ScalarType, VarId};
@@ -32,14 +32,14 @@ impl Emitter<'_> {
     pub(crate) fn in_array(&self, array: ArrayId, subscripts: &[Affine]) -> Result<Element, CgenError> {
         let described = self.kernel.array(array);
         match &self.arrays[array.index()] {
-            Place::Variable(name) => {
+            Base::Variable(name) => {
                 let (name, lanes) = self.scalar(array, name);
                 if lanes <= 1 {
                     return Ok(Element { code: Code::primary(name), row: None });
                 }
                 Ok(self.own_of_lanes(&name, described.element, lanes))
             }
-            Place::Pointer(name) => self.with_row(described.element, subscripts, &|subscripts| {
+            Base::Pointer(name) => self.with_row(described.element, subscripts, &|subscripts| {
                 let number = self.element_number(&described.extents, subscripts)?;
                 Ok(Code::primary(format!("{name}[{}]", number.code.text)))
             }),
