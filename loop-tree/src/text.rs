@@ -37,7 +37,7 @@ pub use print::{
 };
 pub use print_statement::print_statement;
 
-use crate::{Affine, Condition, Green, Kernel, RuntimeCondition, VarId};
+use crate::{Affine, Green, Kernel, RuntimeCondition, VarId};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -96,11 +96,6 @@ pub fn parse_tree(kernel: &Kernel, text: &str) -> Result<Green, TextError> {
 /// Reads a run-time condition: `nooverlap(A, B)` or a comparison of parameters.
 pub fn parse_runtime_condition(kernel: &Kernel, text: &str) -> Result<RuntimeCondition, TextError> {
     parser::runtime_condition_of(kernel, text)
-}
-
-/// Reads an affine condition over the kernel's variables and parameters.
-pub fn parse_condition(kernel: &Kernel, text: &str) -> Result<Condition, TextError> {
-    parser::condition_of(kernel, text)
 }
 
 /// Reads an expression as [`print_affine`] writes it, over parameters and the variables of a scope, innermost last.

@@ -235,12 +235,6 @@ impl Memory {
         &self.bytes[self.layout.range(array)]
     }
 
-    /// The same, to be changed.
-    pub fn array_bytes_mut(&mut self, array: ArrayId) -> &mut [u8] {
-        let range = self.layout.range(array);
-        &mut self.bytes[range]
-    }
-
     /// Checksum of what is visible afterwards: memory and live-out scalars.
     pub fn bits(&self) -> u128 {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();

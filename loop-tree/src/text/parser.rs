@@ -3,8 +3,8 @@
 use super::lexer::{Tok, Token, is_reserved, tokens};
 use super::{MAX_DEPTH, Program, TextError};
 use crate::{
-    Affine, AliasClass, Array, ArrayId, Condition, Green, Kernel, Param, ParamId, RuntimeCondition,
-    ScalarType, Statement, StmtId, Storage, VarId, Variable, canonical,
+    Affine, AliasClass, Array, ArrayId, Green, Kernel, Param, ParamId, RuntimeCondition, ScalarType,
+    Statement, StmtId, Storage, VarId, Variable, canonical,
 };
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -341,16 +341,6 @@ pub(super) fn runtime_condition_of(kernel: &Kernel, text: &str) -> Parsed<Runtim
         (Some(c), true, Tok::End) => Ok(c),
         _ => p.error("expected one condition", 0..text.len()),
     }
-}
-
-pub(super) fn condition_of(kernel: &Kernel, text: &str) -> Parsed<Condition> {
-    let mut p = Parser::new(text, Tables::of(kernel))?;
-    p.scope = (0..kernel.variables.len()).map(|v| (VarId::new(v), true)).collect();
-    let condition = p.condition()?;
-    if *p.peek() != Tok::End {
-        return p.unexpected("the end of the condition");
-    }
-    Ok(condition)
 }
 
 pub(super) fn affine_of(kernel: &Kernel, scope: &[VarId], text: &str) -> Parsed<Affine> {
