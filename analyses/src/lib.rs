@@ -7,7 +7,7 @@
 //! - [`legality`]: the [`Oracle`], which judges any tree of a kernel.
 //! - [`fusion_graph`]: which nests to fuse so that temporary arrays need no memory.
 //! - [`idioms`]: what nests are known as: matrix products, copies, scans.
-//! - [`isl`]: the integer set library, soundly wrapped; [`system`]: constraints as plain data.
+//! - [`system`]: constraints as plain data; the integer set library is behind it.
 //!
 //! ```
 //! use analyses::dependences::Polyhedral;
@@ -33,7 +33,7 @@ pub mod control_flow;
 pub mod dependences;
 pub mod fusion_graph;
 pub mod idioms;
-pub mod isl;
+mod isl;
 pub mod legality;
 #[doc(hidden)]
 pub mod mutation;
@@ -44,5 +44,6 @@ pub mod system;
 pub use dependences::{
     AnalysisError, Dependence, DependenceKind, DependenceSet, Dependences, dependences_by_name,
 };
+pub use isl::{IslError, version as isl_version};
 pub use legality::{LoopFacts, Oracle, OracleOptions, Verdict, Witness};
 pub use places::Unsupported;

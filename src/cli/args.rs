@@ -18,7 +18,7 @@ pub struct Arguments {
 
 /// Ours, and those of what results depend on.
 fn version() -> &'static str {
-    let (llvm, isl) = (looptree::irgen::llvm::version(), looptree::analyses::isl::version());
+    let (llvm, isl) = (looptree::irgen::llvm::version(), looptree::analyses::isl_version());
     // Asked for once.
     format!("{}\nLLVM {llvm}, isl {isl}", env!("CARGO_PKG_VERSION")).leak()
 }

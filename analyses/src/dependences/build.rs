@@ -1,7 +1,7 @@
 //! The three implementations: they differ only in which pairs of accesses they tell apart.
 
 use super::{
-    AnalysisError, Component, Dependence, DependenceKind, DependenceSet, Dependences, Disjunct, rules, value,
+    AnalysisError, Component, Dependence, DependenceKind, DependenceSet, Dependences, Disjunct, rules,
 };
 use crate::isl::{DEFAULT_QUOTA, IslError};
 use crate::mutation::{self, Rule};
@@ -29,13 +29,11 @@ pub struct Flat;
 pub struct Polyhedral {
     /// isl operations per question.
     pub quota: u64,
-    /// Whether value-based flow is computed, too.
-    pub value_flow: bool,
 }
 
 impl Default for Polyhedral {
     fn default() -> Self {
-        Polyhedral { quota: DEFAULT_QUOTA, value_flow: false }
+        Polyhedral { quota: DEFAULT_QUOTA }
     }
 }
 
@@ -62,11 +60,7 @@ impl Dependences for Polyhedral {
         "polyhedral"
     }
     fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError> {
-        let mut set = build(kernel, self.name(), Precision::Element, self.quota)?;
-        if self.value_flow {
-            set.value_flow = value::value_flow(kernel, self.quota)?;
-        }
-        Ok(set)
+        build(kernel, self.name(), Precision::Element, self.quota)
     }
 }
 
@@ -147,7 +141,7 @@ fn build(
             builder.pair(precision, (i, a, &touched[i]), (j, b, &touched[j]))?;
         }
     }
-    Ok(DependenceSet { analysis, dependences: builder.result, value_flow: Vec::new() })
+    Ok(DependenceSet { analysis, dependences: builder.result })
 }
 
 /// Pairs of accesses, one of them a write, to arrays of one alias class; and what they take.

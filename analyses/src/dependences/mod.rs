@@ -186,20 +186,6 @@ pub struct DependenceSet {
     pub analysis: &'static str,
     /// The dependences, in a deterministic order.
     pub dependences: Vec<Dependence>,
-    /// Value-based flow: each read with its last writes. For display and storage checks, not for order; empty where
-    /// the implementation does not compute it.
-    pub value_flow: Vec<ValueFlow>,
-}
-
-/// The last writes that a read sees.
-#[derive(Clone, Debug)]
-pub struct ValueFlow {
-    /// The writer.
-    pub source: StmtId,
-    /// The reader.
-    pub target: StmtId,
-    /// The pairs of instances, in isl's notation: `S0[..] -> S1[..]` over parameters `p0, p1, ..`.
-    pub relation: String,
 }
 
 impl DependenceSet {

@@ -1,23 +1,14 @@
 //! Value-based flow by isl's dataflow analysis: which write did a read see?
 
-use super::build::{Touch, context, touches};
-use super::{AnalysisError, ValueFlow};
+use super::AnalysisError;
+use super::build::{context, touches};
 use crate::isl::{Conjunction, Ctx, DimType, IslError, Map, Row as IslRow, Set, Space, UnionMap};
 use crate::places::{Place, places};
 use crate::system::{Row, System};
 use loop_tree::{ArrayId, Kernel, Privates, StmtId};
 
-/// For every read, the last writes before it. A write that perhaps happens hides nothing.
-pub(super) fn value_flow(kernel: &Kernel, quota: u64) -> Result<Vec<ValueFlow>, AnalysisError> {
-    let ctx = &Ctx::new()?;
-    let mut result = Vec::new();
-    for (source, target, map) in dataflow(ctx, kernel, None, quota)? {
-        result.push(ValueFlow { source, target, relation: map.to_text()? });
-    }
-    Ok(result)
-}
-
-/// The same on one array, as conjunctions whose columns are those of a dependence.
+/// For every read of an array, or of a predicate that it is, the last writes before it, as conjunctions whose columns are those
+/// of a dependence. A write that perhaps happens hides nothing.
 pub(crate) fn flow_on(
     kernel: &Kernel,
     array: ArrayId,
@@ -26,7 +17,7 @@ pub(crate) fn flow_on(
     let ctx = &Ctx::new()?;
     let params = kernel.params.len();
     let mut result = Vec::new();
-    for (source, target, map) in dataflow(ctx, kernel, Some(array), quota)? {
+    for (source, target, map) in dataflow(ctx, kernel, array, quota)? {
         let dims = kernel.statement(source).dims.len() + kernel.statement(target).dims.len();
         for conjunction in ctx.with_quota(quota, |_| map.rows())? {
             let mut system = System::new(params + dims);
@@ -53,12 +44,11 @@ pub(crate) fn flow_on(
     Ok(result)
 }
 
-/// Writers and readers with the pairs of their instances, on all arrays or on one. Only where it is about one array are
-/// predicates read.
+/// Writers and readers with the pairs of their instances.
 fn dataflow(
     ctx: &Ctx,
     kernel: &Kernel,
-    only: Option<ArrayId>,
+    array: ArrayId,
     quota: u64,
 ) -> Result<Vec<(StmtId, StmtId, Map)>, AnalysisError> {
     let places = places(kernel, &kernel.original)?;
@@ -69,8 +59,7 @@ fn dataflow(
     let (mut reads, mut writes, mut may, mut schedule) = (none.clone(), none.clone(), none.clone(), none);
     for place in &places {
         let name = format!("S{}", place.statement.0);
-        let wanted = |t: &Touch| only.map_or(!t.control, |array| array == t.array);
-        for touch in touches(kernel, &privates, place).into_iter().filter(wanted) {
+        for touch in touches(kernel, &privates, place).into_iter().filter(|t| t.array == array) {
             let rank =
                 kernel.array(touch.array).rank() + privates.variables(touch.array).map_or(0, <[_]>::len);
             let target = format!("A{}", touch.array.0);
@@ -109,11 +98,10 @@ fn dataflow(
         schedule = schedule.union(map)?;
     }
     let flow = ctx.with_quota(quota, |_| {
-        crate::isl::Dataflow { may_source: may, ..crate::isl::Dataflow::new(reads, writes, schedule)? }
-            .compute()
+        crate::isl::Dataflow { sink: reads, must_source: writes, may_source: may, schedule }.compute()
     })?;
     let mut result = Vec::new();
-    for map in flow.may.coalesce()?.maps()? {
+    for map in flow.coalesce()?.maps()? {
         let space = map.space()?;
         let id = |which| -> Result<Option<StmtId>, IslError> {
             let name = space.tuple_name(which)?;

@@ -73,7 +73,7 @@ struct Inner {
     ptr: NonNull<ffi::isl_ctx>,
     /// Limit of the innermost open quota, in operations since the outermost one was opened.
     limit: Cell<Option<u64>>,
-    /// Operations counted by isl that no quota pays for: printing, and reading the counter.
+    /// Operations counted by isl that no quota pays for: of reading the counter.
     free_of_charge: Cell<u64>,
 }
 
@@ -137,6 +137,7 @@ impl Ctx {
     }
 
     /// Number of references that isl objects hold on the context; a quota error must not raise it.
+    #[cfg(test)]
     pub fn live_objects(&self) -> usize {
         let mut count = 0;
         // SAFETY: live context. `isl_ctx_deref` at zero only sets an error; every reference taken is given
@@ -170,22 +171,6 @@ impl Ctx {
         if self.0.limit.get().is_none() {
             self.reset_operations();
         }
-    }
-
-    /// Runs `f` (printing) with a quota of its own that is not charged to the open ones, so that a message
-    /// can be printed when they are used up, and so that printing changes no result.
-    pub(super) fn uncharged<R>(&self, f: impl FnOnce() -> R) -> R {
-        if self.0.limit.get().is_none() {
-            self.reset_operations();
-            return f();
-        }
-        let before = self.operations();
-        let restore = self.limit_to(Some(before.saturating_add(DEFAULT_QUOTA)));
-        let result = f();
-        let used = self.operations() - before;
-        self.0.free_of_charge.set(self.0.free_of_charge.get().saturating_add(used));
-        drop(restore);
-        result
     }
 
     /// The error of the last call; resets it, because isl refuses to go on with an error set.

@@ -5,7 +5,7 @@
 
 #![allow(non_camel_case_types)]
 
-use std::ffi::{c_char, c_int, c_long, c_uint, c_ulong, c_void};
+use std::ffi::{c_char, c_int, c_long, c_uint, c_ulong};
 use std::marker::PhantomData;
 
 // Links libisl.a.
@@ -45,31 +45,24 @@ opaque!(
     isl_constraint,
     isl_constraint_list,
     isl_aff,
-    isl_aff_list,
-    isl_multi_aff,
-    isl_pw_aff,
-    isl_pw_multi_aff,
     isl_basic_set,
     isl_basic_set_list,
     isl_set,
-    isl_set_list,
-    isl_basic_map,
-    isl_basic_map_list,
     isl_map,
     isl_map_list,
-    isl_union_set,
     isl_union_map,
     isl_union_access_info,
     isl_union_flow,
 );
 
 unsafe extern "C" {
-    pub fn free(p: *mut c_void);
     pub fn isl_version() -> *const c_char;
 
     pub fn isl_ctx_alloc() -> *mut isl_ctx;
     pub fn isl_ctx_free(ctx: *mut isl_ctx);
+    #[cfg(test)]
     pub fn isl_ctx_ref(ctx: *mut isl_ctx);
+    #[cfg(test)]
     pub fn isl_ctx_deref(ctx: *mut isl_ctx);
     pub fn isl_ctx_set_max_operations(ctx: *mut isl_ctx, max: c_ulong);
     pub fn isl_ctx_reset_operations(ctx: *mut isl_ctx);
@@ -87,17 +80,13 @@ unsafe extern "C" {
     pub fn isl_val_free(v: Take<isl_val>) -> Give<isl_val>;
     pub fn isl_val_get_num_si(v: Keep<isl_val>) -> c_long;
     pub fn isl_val_mul(a: Take<isl_val>, b: Take<isl_val>) -> Give<isl_val>;
-    pub fn isl_val_floor(v: Take<isl_val>) -> Give<isl_val>;
-    pub fn isl_val_ceil(v: Take<isl_val>) -> Give<isl_val>;
     pub fn isl_val_is_int(v: Keep<isl_val>) -> isl_bool;
     pub fn isl_val_is_nan(v: Keep<isl_val>) -> isl_bool;
     pub fn isl_val_is_infty(v: Keep<isl_val>) -> isl_bool;
     pub fn isl_val_is_neginfty(v: Keep<isl_val>) -> isl_bool;
-    pub fn isl_val_to_str(v: Keep<isl_val>) -> Give<c_char>;
 
     pub fn isl_point_copy(p: Keep<isl_point>) -> Give<isl_point>;
     pub fn isl_point_free(p: Take<isl_point>) -> Give<isl_point>;
-    pub fn isl_point_to_str(p: Keep<isl_point>) -> Give<c_char>;
     pub fn isl_point_is_void(p: Keep<isl_point>) -> isl_bool;
     pub fn isl_point_get_space(p: Keep<isl_point>) -> Give<isl_space>;
     pub fn isl_point_get_coordinate_val(p: Keep<isl_point>, t: isl_dim_type, pos: c_int) -> Give<isl_val>;
@@ -105,7 +94,6 @@ unsafe extern "C" {
     pub fn isl_space_set_alloc(ctx: *mut isl_ctx, nparam: c_uint, dim: c_uint) -> Give<isl_space>;
     pub fn isl_space_copy(s: Keep<isl_space>) -> Give<isl_space>;
     pub fn isl_space_free(s: Take<isl_space>) -> Give<isl_space>;
-    pub fn isl_space_to_str(s: Keep<isl_space>) -> Give<c_char>;
     pub fn isl_space_dim(s: Keep<isl_space>, t: isl_dim_type) -> isl_size;
     pub fn isl_space_set_tuple_name(
         s: Take<isl_space>,
@@ -120,21 +108,6 @@ unsafe extern "C" {
         pos: c_uint,
         name: *const c_char,
     ) -> Give<isl_space>;
-    pub fn isl_space_has_dim_name(s: Keep<isl_space>, t: isl_dim_type, pos: c_uint) -> isl_bool;
-    pub fn isl_space_get_dim_name(s: Keep<isl_space>, t: isl_dim_type, pos: c_uint) -> *const c_char;
-    pub fn isl_space_is_set(s: Keep<isl_space>) -> isl_bool;
-    pub fn isl_space_is_map(s: Keep<isl_space>) -> isl_bool;
-    pub fn isl_space_is_params(s: Keep<isl_space>) -> isl_bool;
-    pub fn isl_space_is_equal(a: Keep<isl_space>, b: Keep<isl_space>) -> isl_bool;
-    pub fn isl_space_is_wrapping(s: Keep<isl_space>) -> isl_bool;
-    pub fn isl_space_domain(s: Take<isl_space>) -> Give<isl_space>;
-    pub fn isl_space_range(s: Take<isl_space>) -> Give<isl_space>;
-    pub fn isl_space_params(s: Take<isl_space>) -> Give<isl_space>;
-    pub fn isl_space_reverse(s: Take<isl_space>) -> Give<isl_space>;
-    pub fn isl_space_wrap(s: Take<isl_space>) -> Give<isl_space>;
-    pub fn isl_space_unwrap(s: Take<isl_space>) -> Give<isl_space>;
-    pub fn isl_space_map_from_set(s: Take<isl_space>) -> Give<isl_space>;
-    pub fn isl_space_map_from_domain_and_range(d: Take<isl_space>, r: Take<isl_space>) -> Give<isl_space>;
 
     pub fn isl_local_space_from_space(s: Take<isl_space>) -> Give<isl_local_space>;
     pub fn isl_local_space_copy(l: Keep<isl_local_space>) -> Give<isl_local_space>;
@@ -166,117 +139,33 @@ unsafe extern "C" {
     pub fn isl_constraint_list_size(l: Keep<isl_constraint_list>) -> isl_size;
     pub fn isl_constraint_list_get_at(l: Keep<isl_constraint_list>, i: c_int) -> Give<isl_constraint>;
 
-    pub fn isl_aff_zero_on_domain(l: Take<isl_local_space>) -> Give<isl_aff>;
     pub fn isl_aff_val_on_domain(l: Take<isl_local_space>, v: Take<isl_val>) -> Give<isl_aff>;
-    pub fn isl_aff_var_on_domain(l: Take<isl_local_space>, t: isl_dim_type, pos: c_uint) -> Give<isl_aff>;
     pub fn isl_aff_copy(a: Keep<isl_aff>) -> Give<isl_aff>;
     pub fn isl_aff_free(a: Take<isl_aff>) -> Give<isl_aff>;
-    pub fn isl_aff_to_str(a: Keep<isl_aff>) -> Give<c_char>;
     pub fn isl_aff_dim(a: Keep<isl_aff>, t: isl_dim_type) -> isl_size;
     pub fn isl_aff_is_nan(a: Keep<isl_aff>) -> isl_bool;
-    pub fn isl_aff_is_cst(a: Keep<isl_aff>) -> isl_bool;
-    pub fn isl_aff_plain_is_equal(a: Keep<isl_aff>, b: Keep<isl_aff>) -> isl_bool;
-    pub fn isl_aff_get_domain_space(a: Keep<isl_aff>) -> Give<isl_space>;
     pub fn isl_aff_get_constant_val(a: Keep<isl_aff>) -> Give<isl_val>;
     pub fn isl_aff_get_coefficient_val(a: Keep<isl_aff>, t: isl_dim_type, pos: c_int) -> Give<isl_val>;
     pub fn isl_aff_get_denominator_val(a: Keep<isl_aff>) -> Give<isl_val>;
-    pub fn isl_aff_get_div(a: Keep<isl_aff>, pos: c_int) -> Give<isl_aff>;
-    pub fn isl_aff_set_constant_val(a: Take<isl_aff>, v: Take<isl_val>) -> Give<isl_aff>;
     pub fn isl_aff_set_coefficient_val(
         a: Take<isl_aff>,
         t: isl_dim_type,
         pos: c_int,
         v: Take<isl_val>,
     ) -> Give<isl_aff>;
-    pub fn isl_aff_add_constant_val(a: Take<isl_aff>, v: Take<isl_val>) -> Give<isl_aff>;
     pub fn isl_aff_add(a: Take<isl_aff>, b: Take<isl_aff>) -> Give<isl_aff>;
-    pub fn isl_aff_sub(a: Take<isl_aff>, b: Take<isl_aff>) -> Give<isl_aff>;
-    pub fn isl_aff_mul(a: Take<isl_aff>, b: Take<isl_aff>) -> Give<isl_aff>;
-    pub fn isl_aff_neg(a: Take<isl_aff>) -> Give<isl_aff>;
     pub fn isl_aff_floor(a: Take<isl_aff>) -> Give<isl_aff>;
-    pub fn isl_aff_ceil(a: Take<isl_aff>) -> Give<isl_aff>;
-    pub fn isl_aff_mod_val(a: Take<isl_aff>, m: Take<isl_val>) -> Give<isl_aff>;
     pub fn isl_aff_scale_val(a: Take<isl_aff>, v: Take<isl_val>) -> Give<isl_aff>;
     pub fn isl_aff_scale_down_val(a: Take<isl_aff>, v: Take<isl_val>) -> Give<isl_aff>;
-    pub fn isl_aff_gist(a: Take<isl_aff>, context: Take<isl_set>) -> Give<isl_aff>;
-    pub fn isl_aff_pullback_multi_aff(a: Take<isl_aff>, m: Take<isl_multi_aff>) -> Give<isl_aff>;
-    pub fn isl_aff_zero_basic_set(a: Take<isl_aff>) -> Give<isl_basic_set>;
-    pub fn isl_aff_ge_set(a: Take<isl_aff>, b: Take<isl_aff>) -> Give<isl_set>;
-    pub fn isl_aff_gt_set(a: Take<isl_aff>, b: Take<isl_aff>) -> Give<isl_set>;
-    pub fn isl_aff_eq_set(a: Take<isl_aff>, b: Take<isl_aff>) -> Give<isl_set>;
-    pub fn isl_aff_ne_set(a: Take<isl_aff>, b: Take<isl_aff>) -> Give<isl_set>;
-    pub fn isl_aff_list_alloc(ctx: *mut isl_ctx, n: c_int) -> Give<isl_aff_list>;
-    pub fn isl_aff_list_free(l: Take<isl_aff_list>) -> Give<isl_aff_list>;
-    pub fn isl_aff_list_add(l: Take<isl_aff_list>, a: Take<isl_aff>) -> Give<isl_aff_list>;
-
-    pub fn isl_multi_aff_from_aff_list(s: Take<isl_space>, l: Take<isl_aff_list>) -> Give<isl_multi_aff>;
-    pub fn isl_multi_aff_identity(s: Take<isl_space>) -> Give<isl_multi_aff>;
-    pub fn isl_multi_aff_zero(s: Take<isl_space>) -> Give<isl_multi_aff>;
-    pub fn isl_multi_aff_copy(m: Keep<isl_multi_aff>) -> Give<isl_multi_aff>;
-    pub fn isl_multi_aff_free(m: Take<isl_multi_aff>) -> Give<isl_multi_aff>;
-    pub fn isl_multi_aff_to_str(m: Keep<isl_multi_aff>) -> Give<c_char>;
-    pub fn isl_multi_aff_get_space(m: Keep<isl_multi_aff>) -> Give<isl_space>;
-    pub fn isl_multi_aff_size(m: Keep<isl_multi_aff>) -> isl_size;
-    pub fn isl_multi_aff_get_at(m: Keep<isl_multi_aff>, pos: c_int) -> Give<isl_aff>;
-    pub fn isl_multi_aff_range_product(a: Take<isl_multi_aff>, b: Take<isl_multi_aff>)
-    -> Give<isl_multi_aff>;
-    pub fn isl_multi_aff_flat_range_product(
-        a: Take<isl_multi_aff>,
-        b: Take<isl_multi_aff>,
-    ) -> Give<isl_multi_aff>;
-    pub fn isl_multi_aff_pullback_multi_aff(
-        a: Take<isl_multi_aff>,
-        b: Take<isl_multi_aff>,
-    ) -> Give<isl_multi_aff>;
-    pub fn isl_multi_aff_gist(m: Take<isl_multi_aff>, context: Take<isl_set>) -> Give<isl_multi_aff>;
-    pub fn isl_multi_aff_plain_is_equal(a: Keep<isl_multi_aff>, b: Keep<isl_multi_aff>) -> isl_bool;
-
-    pub fn isl_pw_aff_from_aff(a: Take<isl_aff>) -> Give<isl_pw_aff>;
-    pub fn isl_pw_aff_alloc(s: Take<isl_set>, a: Take<isl_aff>) -> Give<isl_pw_aff>;
-    pub fn isl_pw_aff_copy(p: Keep<isl_pw_aff>) -> Give<isl_pw_aff>;
-    pub fn isl_pw_aff_free(p: Take<isl_pw_aff>) -> Give<isl_pw_aff>;
-    pub fn isl_pw_aff_to_str(p: Keep<isl_pw_aff>) -> Give<c_char>;
-    pub fn isl_pw_aff_domain(p: Take<isl_pw_aff>) -> Give<isl_set>;
-    pub fn isl_pw_aff_min(a: Take<isl_pw_aff>, b: Take<isl_pw_aff>) -> Give<isl_pw_aff>;
-    pub fn isl_pw_aff_max(a: Take<isl_pw_aff>, b: Take<isl_pw_aff>) -> Give<isl_pw_aff>;
-    pub fn isl_pw_aff_add(a: Take<isl_pw_aff>, b: Take<isl_pw_aff>) -> Give<isl_pw_aff>;
-    pub fn isl_pw_aff_sub(a: Take<isl_pw_aff>, b: Take<isl_pw_aff>) -> Give<isl_pw_aff>;
-    pub fn isl_pw_aff_coalesce(p: Take<isl_pw_aff>) -> Give<isl_pw_aff>;
-    pub fn isl_pw_aff_gist(p: Take<isl_pw_aff>, context: Take<isl_set>) -> Give<isl_pw_aff>;
-    pub fn isl_pw_aff_is_equal(a: Keep<isl_pw_aff>, b: Keep<isl_pw_aff>) -> isl_bool;
-    pub fn isl_pw_aff_foreach_piece(
-        p: Keep<isl_pw_aff>,
-        f: unsafe extern "C" fn(Take<isl_set>, Take<isl_aff>, *mut c_void) -> isl_stat,
-        user: *mut c_void,
-    ) -> isl_stat;
-
-    pub fn isl_pw_multi_aff_from_map(m: Take<isl_map>) -> Give<isl_pw_multi_aff>;
-    pub fn isl_pw_multi_aff_copy(p: Keep<isl_pw_multi_aff>) -> Give<isl_pw_multi_aff>;
-    pub fn isl_pw_multi_aff_free(p: Take<isl_pw_multi_aff>) -> Give<isl_pw_multi_aff>;
-    pub fn isl_pw_multi_aff_to_str(p: Keep<isl_pw_multi_aff>) -> Give<c_char>;
-    pub fn isl_pw_multi_aff_coalesce(p: Take<isl_pw_multi_aff>) -> Give<isl_pw_multi_aff>;
-    pub fn isl_pw_multi_aff_foreach_piece(
-        p: Keep<isl_pw_multi_aff>,
-        f: unsafe extern "C" fn(Take<isl_set>, Take<isl_multi_aff>, *mut c_void) -> isl_stat,
-        user: *mut c_void,
-    ) -> isl_stat;
 
     pub fn isl_basic_set_copy(b: Keep<isl_basic_set>) -> Give<isl_basic_set>;
     pub fn isl_basic_set_free(b: Take<isl_basic_set>) -> Give<isl_basic_set>;
-    pub fn isl_basic_set_to_str(b: Keep<isl_basic_set>) -> Give<c_char>;
     pub fn isl_basic_set_universe(s: Take<isl_space>) -> Give<isl_basic_set>;
-    pub fn isl_basic_set_intersect(a: Take<isl_basic_set>, b: Take<isl_basic_set>) -> Give<isl_basic_set>;
     pub fn isl_basic_set_add_constraint(
         b: Take<isl_basic_set>,
         c: Take<isl_constraint>,
     ) -> Give<isl_basic_set>;
     pub fn isl_basic_set_get_constraint_list(b: Keep<isl_basic_set>) -> Give<isl_constraint_list>;
-    pub fn isl_basic_set_get_space(b: Keep<isl_basic_set>) -> Give<isl_space>;
-    pub fn isl_basic_set_dim(b: Keep<isl_basic_set>, t: isl_dim_type) -> isl_size;
-    pub fn isl_basic_set_is_empty(b: Keep<isl_basic_set>) -> isl_bool;
-    pub fn isl_basic_set_min_lp_val(b: Keep<isl_basic_set>, obj: Keep<isl_aff>) -> Give<isl_val>;
-    pub fn isl_basic_set_max_lp_val(b: Keep<isl_basic_set>, obj: Keep<isl_aff>) -> Give<isl_val>;
-    pub fn isl_basic_set_remove_redundancies(b: Take<isl_basic_set>) -> Give<isl_basic_set>;
     pub fn isl_basic_set_list_free(l: Take<isl_basic_set_list>) -> Give<isl_basic_set_list>;
     pub fn isl_basic_set_list_size(l: Keep<isl_basic_set_list>) -> isl_size;
     pub fn isl_basic_set_list_get_at(l: Keep<isl_basic_set_list>, i: c_int) -> Give<isl_basic_set>;
@@ -284,151 +173,30 @@ unsafe extern "C" {
     pub fn isl_set_from_basic_set(b: Take<isl_basic_set>) -> Give<isl_set>;
     pub fn isl_set_universe(s: Take<isl_space>) -> Give<isl_set>;
     pub fn isl_set_empty(s: Take<isl_space>) -> Give<isl_set>;
-    pub fn isl_set_from_point(p: Take<isl_point>) -> Give<isl_set>;
-    pub fn isl_set_from_params(s: Take<isl_set>) -> Give<isl_set>;
+    #[cfg(test)]
     pub fn isl_set_read_from_str(ctx: *mut isl_ctx, s: *const c_char) -> Give<isl_set>;
     pub fn isl_set_copy(s: Keep<isl_set>) -> Give<isl_set>;
     pub fn isl_set_free(s: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_to_str(s: Keep<isl_set>) -> Give<c_char>;
     pub fn isl_set_get_space(s: Keep<isl_set>) -> Give<isl_space>;
     pub fn isl_set_dim(s: Keep<isl_set>, t: isl_dim_type) -> isl_size;
     pub fn isl_set_intersect(a: Take<isl_set>, b: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_intersect_params(a: Take<isl_set>, p: Take<isl_set>) -> Give<isl_set>;
     pub fn isl_set_union(a: Take<isl_set>, b: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_union_disjoint(a: Take<isl_set>, b: Take<isl_set>) -> Give<isl_set>;
     pub fn isl_set_subtract(a: Take<isl_set>, b: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_complement(a: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_apply(a: Take<isl_set>, m: Take<isl_map>) -> Give<isl_set>;
-    pub fn isl_set_preimage_multi_aff(a: Take<isl_set>, m: Take<isl_multi_aff>) -> Give<isl_set>;
-    pub fn isl_set_flat_product(a: Take<isl_set>, b: Take<isl_set>) -> Give<isl_set>;
     pub fn isl_set_is_empty(a: Keep<isl_set>) -> isl_bool;
-    pub fn isl_set_is_bounded(a: Keep<isl_set>) -> isl_bool;
-    pub fn isl_set_is_singleton(a: Keep<isl_set>) -> isl_bool;
     pub fn isl_set_is_subset(a: Keep<isl_set>, b: Keep<isl_set>) -> isl_bool;
-    pub fn isl_set_is_disjoint(a: Keep<isl_set>, b: Keep<isl_set>) -> isl_bool;
-    pub fn isl_set_is_equal(a: Keep<isl_set>, b: Keep<isl_set>) -> isl_bool;
-    pub fn isl_set_plain_is_empty(a: Keep<isl_set>) -> isl_bool;
-    pub fn isl_set_plain_is_universe(a: Keep<isl_set>) -> isl_bool;
-    pub fn isl_set_plain_is_equal(a: Keep<isl_set>, b: Keep<isl_set>) -> isl_bool;
-    pub fn isl_set_dim_is_bounded(a: Keep<isl_set>, t: isl_dim_type, pos: c_uint) -> isl_bool;
-    pub fn isl_set_involves_dims(a: Keep<isl_set>, t: isl_dim_type, first: c_uint, n: c_uint) -> isl_bool;
-    pub fn isl_set_params(a: Take<isl_set>) -> Give<isl_set>;
     pub fn isl_set_project_out(a: Take<isl_set>, t: isl_dim_type, first: c_uint, n: c_uint) -> Give<isl_set>;
-    pub fn isl_set_insert_dims(a: Take<isl_set>, t: isl_dim_type, pos: c_uint, n: c_uint) -> Give<isl_set>;
-    pub fn isl_set_move_dims(
-        a: Take<isl_set>,
-        dst: isl_dim_type,
-        dst_pos: c_uint,
-        src: isl_dim_type,
-        src_pos: c_uint,
-        n: c_uint,
-    ) -> Give<isl_set>;
-    pub fn isl_set_fix_val(a: Take<isl_set>, t: isl_dim_type, pos: c_uint, v: Take<isl_val>)
-    -> Give<isl_set>;
-    pub fn isl_set_lower_bound_val(
-        a: Take<isl_set>,
-        t: isl_dim_type,
-        pos: c_uint,
-        v: Take<isl_val>,
-    ) -> Give<isl_set>;
-    pub fn isl_set_upper_bound_val(
-        a: Take<isl_set>,
-        t: isl_dim_type,
-        pos: c_uint,
-        v: Take<isl_val>,
-    ) -> Give<isl_set>;
-    pub fn isl_set_set_tuple_name(a: Take<isl_set>, s: *const c_char) -> Give<isl_set>;
-    pub fn isl_set_reset_tuple_id(a: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_coalesce(a: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_gist(a: Take<isl_set>, context: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_gist_params(a: Take<isl_set>, context: Take<isl_set>) -> Give<isl_set>;
     pub fn isl_set_compute_divs(a: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_make_disjoint(a: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_detect_equalities(a: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_remove_redundancies(a: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_simple_hull(a: Take<isl_set>) -> Give<isl_basic_set>;
-    pub fn isl_set_lexmin(a: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_lexmax(a: Take<isl_set>) -> Give<isl_set>;
     pub fn isl_set_sample_point(a: Take<isl_set>) -> Give<isl_point>;
-    pub fn isl_set_dim_max(a: Take<isl_set>, pos: c_int) -> Give<isl_pw_aff>;
-    pub fn isl_set_dim_min(a: Take<isl_set>, pos: c_int) -> Give<isl_pw_aff>;
-    pub fn isl_set_dim_max_val(a: Take<isl_set>, pos: c_int) -> Give<isl_val>;
-    pub fn isl_set_dim_min_val(a: Take<isl_set>, pos: c_int) -> Give<isl_val>;
     pub fn isl_set_max_val(a: Keep<isl_set>, obj: Keep<isl_aff>) -> Give<isl_val>;
     pub fn isl_set_min_val(a: Keep<isl_set>, obj: Keep<isl_aff>) -> Give<isl_val>;
     pub fn isl_set_get_basic_set_list(a: Keep<isl_set>) -> Give<isl_basic_set_list>;
-    pub fn isl_set_identity(a: Take<isl_set>) -> Give<isl_map>;
-    pub fn isl_set_unwrap(a: Take<isl_set>) -> Give<isl_map>;
-    pub fn isl_set_flatten(a: Take<isl_set>) -> Give<isl_set>;
-    pub fn isl_set_foreach_point(
-        a: Keep<isl_set>,
-        f: unsafe extern "C" fn(Take<isl_point>, *mut c_void) -> isl_stat,
-        user: *mut c_void,
-    ) -> isl_stat;
-    pub fn isl_set_list_free(l: Take<isl_set_list>) -> Give<isl_set_list>;
-    pub fn isl_set_list_size(l: Keep<isl_set_list>) -> isl_size;
-    pub fn isl_set_list_get_at(l: Keep<isl_set_list>, i: c_int) -> Give<isl_set>;
 
-    pub fn isl_basic_map_copy(b: Keep<isl_basic_map>) -> Give<isl_basic_map>;
-    pub fn isl_basic_map_free(b: Take<isl_basic_map>) -> Give<isl_basic_map>;
-    pub fn isl_basic_map_to_str(b: Keep<isl_basic_map>) -> Give<c_char>;
-    pub fn isl_basic_map_get_space(b: Keep<isl_basic_map>) -> Give<isl_space>;
-    pub fn isl_basic_map_wrap(b: Take<isl_basic_map>) -> Give<isl_basic_set>;
-    pub fn isl_basic_map_deltas(b: Take<isl_basic_map>) -> Give<isl_basic_set>;
-    pub fn isl_basic_map_list_free(l: Take<isl_basic_map_list>) -> Give<isl_basic_map_list>;
-    pub fn isl_basic_map_list_size(l: Keep<isl_basic_map_list>) -> isl_size;
-    pub fn isl_basic_map_list_get_at(l: Keep<isl_basic_map_list>, i: c_int) -> Give<isl_basic_map>;
-
-    pub fn isl_map_from_basic_map(b: Take<isl_basic_map>) -> Give<isl_map>;
-    pub fn isl_map_from_multi_aff(m: Take<isl_multi_aff>) -> Give<isl_map>;
     pub fn isl_map_from_domain_and_range(d: Take<isl_set>, r: Take<isl_set>) -> Give<isl_map>;
-    pub fn isl_map_universe(s: Take<isl_space>) -> Give<isl_map>;
-    pub fn isl_map_empty(s: Take<isl_space>) -> Give<isl_map>;
-    pub fn isl_map_identity(s: Take<isl_space>) -> Give<isl_map>;
-    pub fn isl_map_lex_lt(s: Take<isl_space>) -> Give<isl_map>;
-    pub fn isl_map_lex_le(s: Take<isl_space>) -> Give<isl_map>;
-    pub fn isl_map_lex_gt(s: Take<isl_space>) -> Give<isl_map>;
-    pub fn isl_map_lex_ge(s: Take<isl_space>) -> Give<isl_map>;
-    pub fn isl_map_lex_lt_map(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_lex_le_map(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_lex_gt_map(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_lex_ge_map(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_read_from_str(ctx: *mut isl_ctx, s: *const c_char) -> Give<isl_map>;
     pub fn isl_map_copy(m: Keep<isl_map>) -> Give<isl_map>;
     pub fn isl_map_free(m: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_to_str(m: Keep<isl_map>) -> Give<c_char>;
     pub fn isl_map_get_space(m: Keep<isl_map>) -> Give<isl_space>;
     pub fn isl_map_dim(m: Keep<isl_map>, t: isl_dim_type) -> isl_size;
-    pub fn isl_map_reverse(m: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_apply_range(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_apply_domain(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_intersect(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_intersect_domain(a: Take<isl_map>, s: Take<isl_set>) -> Give<isl_map>;
-    pub fn isl_map_intersect_range(a: Take<isl_map>, s: Take<isl_set>) -> Give<isl_map>;
-    pub fn isl_map_intersect_params(a: Take<isl_map>, s: Take<isl_set>) -> Give<isl_map>;
-    pub fn isl_map_subtract_domain(a: Take<isl_map>, s: Take<isl_set>) -> Give<isl_map>;
-    pub fn isl_map_union(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_union_disjoint(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_subtract(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_domain(a: Take<isl_map>) -> Give<isl_set>;
-    pub fn isl_map_range(a: Take<isl_map>) -> Give<isl_set>;
-    pub fn isl_map_params(a: Take<isl_map>) -> Give<isl_set>;
-    pub fn isl_map_deltas(a: Take<isl_map>) -> Give<isl_set>;
     pub fn isl_map_wrap(a: Take<isl_map>) -> Give<isl_set>;
-    pub fn isl_map_preimage_domain_multi_aff(a: Take<isl_map>, m: Take<isl_multi_aff>) -> Give<isl_map>;
-    pub fn isl_map_preimage_range_multi_aff(a: Take<isl_map>, m: Take<isl_multi_aff>) -> Give<isl_map>;
-    pub fn isl_map_is_empty(a: Keep<isl_map>) -> isl_bool;
-    pub fn isl_map_plain_is_empty(a: Keep<isl_map>) -> isl_bool;
-    pub fn isl_map_is_single_valued(a: Keep<isl_map>) -> isl_bool;
-    pub fn isl_map_is_injective(a: Keep<isl_map>) -> isl_bool;
-    pub fn isl_map_is_bijective(a: Keep<isl_map>) -> isl_bool;
-    pub fn isl_map_is_subset(a: Keep<isl_map>, b: Keep<isl_map>) -> isl_bool;
-    pub fn isl_map_is_disjoint(a: Keep<isl_map>, b: Keep<isl_map>) -> isl_bool;
-    pub fn isl_map_is_equal(a: Keep<isl_map>, b: Keep<isl_map>) -> isl_bool;
-    pub fn isl_map_lexmin(a: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_lexmax(a: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_project_out(a: Take<isl_map>, t: isl_dim_type, first: c_uint, n: c_uint) -> Give<isl_map>;
-    pub fn isl_map_insert_dims(a: Take<isl_map>, t: isl_dim_type, pos: c_uint, n: c_uint) -> Give<isl_map>;
     pub fn isl_map_move_dims(
         a: Take<isl_map>,
         dst: isl_dim_type,
@@ -437,71 +205,17 @@ unsafe extern "C" {
         src_pos: c_uint,
         n: c_uint,
     ) -> Give<isl_map>;
-    pub fn isl_map_fix_val(a: Take<isl_map>, t: isl_dim_type, pos: c_uint, v: Take<isl_val>)
-    -> Give<isl_map>;
-    pub fn isl_map_equate(
-        a: Take<isl_map>,
-        t1: isl_dim_type,
-        p1: c_int,
-        t2: isl_dim_type,
-        p2: c_int,
-    ) -> Give<isl_map>;
-    pub fn isl_map_order_lt(
-        a: Take<isl_map>,
-        t1: isl_dim_type,
-        p1: c_int,
-        t2: isl_dim_type,
-        p2: c_int,
-    ) -> Give<isl_map>;
-    pub fn isl_map_order_le(
-        a: Take<isl_map>,
-        t1: isl_dim_type,
-        p1: c_int,
-        t2: isl_dim_type,
-        p2: c_int,
-    ) -> Give<isl_map>;
     pub fn isl_map_set_tuple_name(a: Take<isl_map>, t: isl_dim_type, s: *const c_char) -> Give<isl_map>;
-    pub fn isl_map_reset_tuple_id(a: Take<isl_map>, t: isl_dim_type) -> Give<isl_map>;
-    pub fn isl_map_coalesce(a: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_compute_divs(a: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_detect_equalities(a: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_gist(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_gist_domain(a: Take<isl_map>, s: Take<isl_set>) -> Give<isl_map>;
-    pub fn isl_map_sample(a: Take<isl_map>) -> Give<isl_basic_map>;
-    pub fn isl_map_flat_range_product(a: Take<isl_map>, b: Take<isl_map>) -> Give<isl_map>;
-    pub fn isl_map_get_basic_map_list(a: Keep<isl_map>) -> Give<isl_basic_map_list>;
     pub fn isl_map_list_free(l: Take<isl_map_list>) -> Give<isl_map_list>;
     pub fn isl_map_list_size(l: Keep<isl_map_list>) -> isl_size;
     pub fn isl_map_list_get_at(l: Keep<isl_map_list>, i: c_int) -> Give<isl_map>;
 
-    pub fn isl_union_set_from_set(s: Take<isl_set>) -> Give<isl_union_set>;
-    pub fn isl_union_set_empty_ctx(ctx: *mut isl_ctx) -> Give<isl_union_set>;
-    pub fn isl_union_set_copy(u: Keep<isl_union_set>) -> Give<isl_union_set>;
-    pub fn isl_union_set_free(u: Take<isl_union_set>) -> Give<isl_union_set>;
-    pub fn isl_union_set_to_str(u: Keep<isl_union_set>) -> Give<c_char>;
-    pub fn isl_union_set_union(a: Take<isl_union_set>, b: Take<isl_union_set>) -> Give<isl_union_set>;
-    pub fn isl_union_set_is_empty(u: Keep<isl_union_set>) -> isl_bool;
-    pub fn isl_union_set_extract_set(u: Keep<isl_union_set>, s: Take<isl_space>) -> Give<isl_set>;
-    pub fn isl_union_set_get_set_list(u: Keep<isl_union_set>) -> Give<isl_set_list>;
-
     pub fn isl_union_map_from_map(m: Take<isl_map>) -> Give<isl_union_map>;
     pub fn isl_union_map_empty_ctx(ctx: *mut isl_ctx) -> Give<isl_union_map>;
-    pub fn isl_union_map_read_from_str(ctx: *mut isl_ctx, s: *const c_char) -> Give<isl_union_map>;
     pub fn isl_union_map_copy(u: Keep<isl_union_map>) -> Give<isl_union_map>;
     pub fn isl_union_map_free(u: Take<isl_union_map>) -> Give<isl_union_map>;
-    pub fn isl_union_map_to_str(u: Keep<isl_union_map>) -> Give<c_char>;
     pub fn isl_union_map_union(a: Take<isl_union_map>, b: Take<isl_union_map>) -> Give<isl_union_map>;
-    pub fn isl_union_map_subtract(a: Take<isl_union_map>, b: Take<isl_union_map>) -> Give<isl_union_map>;
-    pub fn isl_union_map_intersect(a: Take<isl_union_map>, b: Take<isl_union_map>) -> Give<isl_union_map>;
-    pub fn isl_union_map_intersect_params(a: Take<isl_union_map>, s: Take<isl_set>) -> Give<isl_union_map>;
-    pub fn isl_union_map_reverse(a: Take<isl_union_map>) -> Give<isl_union_map>;
-    pub fn isl_union_map_apply_range(a: Take<isl_union_map>, b: Take<isl_union_map>) -> Give<isl_union_map>;
     pub fn isl_union_map_coalesce(a: Take<isl_union_map>) -> Give<isl_union_map>;
-    pub fn isl_union_map_domain(a: Take<isl_union_map>) -> Give<isl_union_set>;
-    pub fn isl_union_map_range(a: Take<isl_union_map>) -> Give<isl_union_set>;
-    pub fn isl_union_map_is_empty(u: Keep<isl_union_map>) -> isl_bool;
-    pub fn isl_union_map_is_equal(a: Keep<isl_union_map>, b: Keep<isl_union_map>) -> isl_bool;
-    pub fn isl_union_map_extract_map(u: Keep<isl_union_map>, s: Take<isl_space>) -> Give<isl_map>;
     pub fn isl_union_map_get_map_list(u: Keep<isl_union_map>) -> Give<isl_map_list>;
 
     pub fn isl_union_access_info_from_sink(s: Take<isl_union_map>) -> Give<isl_union_access_info>;
@@ -513,10 +227,6 @@ unsafe extern "C" {
         a: Take<isl_union_access_info>,
         m: Take<isl_union_map>,
     ) -> Give<isl_union_access_info>;
-    pub fn isl_union_access_info_set_kill(
-        a: Take<isl_union_access_info>,
-        m: Take<isl_union_map>,
-    ) -> Give<isl_union_access_info>;
     pub fn isl_union_access_info_set_schedule_map(
         a: Take<isl_union_access_info>,
         m: Take<isl_union_map>,
@@ -524,8 +234,5 @@ unsafe extern "C" {
     pub fn isl_union_access_info_compute_flow(a: Take<isl_union_access_info>) -> Give<isl_union_flow>;
     pub fn isl_union_access_info_free(a: Take<isl_union_access_info>) -> Give<isl_union_access_info>;
     pub fn isl_union_flow_free(f: Take<isl_union_flow>) -> Give<isl_union_flow>;
-    pub fn isl_union_flow_get_must_dependence(f: Keep<isl_union_flow>) -> Give<isl_union_map>;
     pub fn isl_union_flow_get_may_dependence(f: Keep<isl_union_flow>) -> Give<isl_union_map>;
-    pub fn isl_union_flow_get_must_no_source(f: Keep<isl_union_flow>) -> Give<isl_union_map>;
-    pub fn isl_union_flow_get_may_no_source(f: Keep<isl_union_flow>) -> Give<isl_union_map>;
 }

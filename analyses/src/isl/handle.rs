@@ -135,25 +135,9 @@ pub(super) fn c_string(s: &str) -> Result<CString, IslError> {
     CString::new(s).map_err(|_| IslError::invalid("a name contains NUL"))
 }
 
-/// Copies isl's string and frees it.
-///
-/// SAFETY: `p` is null or an owned C string from isl.
-pub(super) unsafe fn owned_text(p: *mut c_char, ctx: &Ctx) -> Result<String, IslError> {
-    if p.is_null() {
-        ctx.take_error()?;
-        return Err(IslError::invalid("cannot be printed"));
-    }
-    // SAFETY: by contract; `p` is not used after `free`.
-    let text = unsafe { CStr::from_ptr(p).to_string_lossy().into_owned() };
-    // SAFETY: isl allocates strings with malloc.
-    unsafe { ffi::free(p.cast()) };
-    ctx.take_error()?;
-    Ok(text)
-}
-
-/// Declares an owned handle type. With `copy`: `Clone`; with `print`: `to_text`, `Display` and `Debug`.
+/// Declares an owned handle type. With `copy`: `Clone`.
 macro_rules! handle {
-    ($(#[$doc:meta])* $vis:vis $T:ident($raw:ident), $free:ident $(, copy $copy:ident)? $(, print $print:ident)?) => {
+    ($(#[$doc:meta])* $vis:vis $T:ident($raw:ident), $free:ident $(, copy $copy:ident)?) => {
         $(#[$doc])*
         $vis struct $T {
             ptr: std::ptr::NonNull<$crate::isl::ffi::$raw>,
@@ -214,31 +198,6 @@ macro_rules! handle {
                 // SAFETY: a live object; copying only counts a reference, so it is never null.
                 unsafe { $crate::isl::ffi::$copy(self.ptr.as_ptr()) };
                 Self { ptr: self.ptr, ctx: self.ctx.clone() }
-            }
-        })?
-
-        $(impl $T {
-            /// isl's text form.
-            $vis fn to_text(&self) -> Result<String, $crate::isl::IslError> {
-                // SAFETY: a live object, an owned string.
-                self.ctx.uncharged(|| unsafe {
-                    $crate::isl::handle::owned_text($crate::isl::ffi::$print(self.ptr.as_ptr()), &self.ctx)
-                })
-            }
-        }
-
-        impl std::fmt::Display for $T {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                match self.to_text() {
-                    Ok(text) => f.write_str(&text),
-                    Err(error) => write!(f, "<{error}>"),
-                }
-            }
-        }
-
-        impl std::fmt::Debug for $T {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                std::fmt::Display::fmt(self, f)
             }
         })?
     };

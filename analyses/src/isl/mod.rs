@@ -3,7 +3,7 @@
 //! What of isl matters here:
 //!
 //! - **Threads.** Reference counts and caches of a context are not atomic, so no handle is `Send` or `Sync`:
-//!   one context per thread, and text (`to_text`, `from_text`) to cross.
+//!   one context per thread, and plain data ([`Conjunction`]) to cross.
 //! - **Ownership.** A method that takes `self` or an argument by value consumes it as isl does, and may
 //!   update in place; `clone` counts a reference. A context is freed after its last object. Objects of two
 //!   contexts in one call are an error.
@@ -30,10 +30,10 @@ mod space;
 mod tests;
 mod union;
 
-pub use aff::{Aff, MultiAff, PwAff, PwMultiAff, Val};
+pub use aff::Aff;
 pub use ctx::{Ctx, DEFAULT_QUOTA, IslError, version};
-pub use map::{BasicMap, Map, Pair};
-pub use rows::{Affine, Conjunction, Floor, Row};
-pub use set::{BasicSet, Optimum, Point, Set};
+pub use map::Map;
+pub use rows::{Conjunction, Row};
+pub use set::{Optimum, Set};
 pub use space::{DimType, Space};
-pub use union::{Dataflow, Flow, UnionMap, UnionSet};
+pub use union::{Dataflow, UnionMap};

@@ -42,17 +42,6 @@ pub struct Conjunction {
     pub divs: Vec<Floor>,
 }
 
-/// `numerator / denominator`, not rounded.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Affine {
-    /// The integer row.
-    pub numerator: Row,
-    /// Positive.
-    pub denominator: i64,
-    /// The floors that the row uses.
-    pub divs: Vec<Floor>,
-}
-
 impl BasicSet {
     /// The set that the rows describe.
     pub fn from_rows(space: Space, rows: &Conjunction) -> Result<Self, IslError> {
@@ -121,11 +110,6 @@ impl Set {
 }
 
 impl Map {
-    /// The map that the rows describe; their dimensions are the input's, then the output's.
-    pub fn from_rows(space: Space, rows: &Conjunction) -> Result<Self, IslError> {
-        Set::from_rows(space.wrap()?, rows)?.unwrap()
-    }
-
     /// The map as a union of conjunctions.
     pub fn rows(self) -> Result<Vec<Conjunction>, IslError> {
         self.wrap()?.rows()
@@ -148,19 +132,6 @@ impl Aff {
             aff = aff.add(floor.clone().scale(value)?)?;
         }
         Ok(aff)
-    }
-
-    /// Its coefficients.
-    pub fn affine(&self) -> Result<Affine, IslError> {
-        let Floor { numerator, denominator } = self.fraction()?;
-        let this = self;
-        let divs = (0..numerator.divs.len())
-            .map(|pos| {
-                let div: Aff = call!(self.ctx().clone(), isl_aff_get_div(this, Pos(pos)))?;
-                div.fraction()
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(Affine { numerator, denominator, divs })
     }
 
     /// Numerator and denominator; isl gives a division as its argument, over the same floors.

@@ -23,38 +23,12 @@ handle! {
     ///
     /// Objects meet in one operation only if their tuples agree in name and size; parameters are matched by
     /// name, at no cost if the lists are the same.
-    pub Space(isl_space), isl_space_free, copy isl_space_copy, print isl_space_to_str
+    pub Space(isl_space), isl_space_free, copy isl_space_copy
 }
 
 methods! { Space {
     /// Number of dimensions.
     keep dim(of: DimType) -> usize = isl_space_dim;
-    /// Whether it has one tuple.
-    keep is_set() -> bool = isl_space_is_set;
-    /// Whether it has two tuples.
-    keep is_map() -> bool = isl_space_is_map;
-    /// Whether it has no tuple.
-    keep is_params() -> bool = isl_space_is_params;
-    /// Whether its tuple is a wrapped map.
-    keep is_wrapping() -> bool = isl_space_is_wrapping;
-    /// Same parameters and tuples.
-    keep is_equal(other: &Space) -> bool = isl_space_is_equal;
-    /// The input tuple as a set space.
-    take domain() -> Space = isl_space_domain;
-    /// The output tuple as a set space.
-    take range() -> Space = isl_space_range;
-    /// Only the parameters.
-    take params() -> Space = isl_space_params;
-    /// Tuples swapped.
-    take reverse() -> Space = isl_space_reverse;
-    /// A map space as a set space.
-    take wrap() -> Space = isl_space_wrap;
-    /// Inverse of `wrap`.
-    take unwrap() -> Space = isl_space_unwrap;
-    /// From a tuple to itself.
-    take to_self() -> Space = isl_space_map_from_set;
-    /// From the tuple of `self` to that of `range`.
-    take to(range: Space) -> Space = isl_space_map_from_domain_and_range;
 } }
 
 impl Space {
@@ -63,21 +37,6 @@ impl Space {
         let n = params.len();
         let space: Space = call!(ctx.clone(), isl_space_set_alloc(ctx, n, dims))?;
         space.name_params(params)?.with_tuple(DimType::Out, tuple)
-    }
-
-    /// A map space.
-    pub fn map(
-        ctx: &Ctx,
-        params: &[&str],
-        (from, ins): (Option<&str>, usize),
-        (to, outs): (Option<&str>, usize),
-    ) -> Result<Self, IslError> {
-        Self::set(ctx, params, from, ins)?.to(Self::set(ctx, params, to, outs)?)
-    }
-
-    /// A space without tuples.
-    pub fn of_params(ctx: &Ctx, params: &[&str]) -> Result<Self, IslError> {
-        Self::set(ctx, params, None, 0)?.params()
     }
 
     /// With the tuple named, if a name is given.
@@ -97,18 +56,6 @@ impl Space {
         }
         // SAFETY: a live space that has a name for the tuple; the string lives in it and is copied.
         Ok(unsafe { borrowed(ffi::isl_space_get_tuple_name(self.ptr.as_ptr(), which as u32)) })
-    }
-
-    /// Name of a dimension, if it has one.
-    pub fn dim_name(&self, of: DimType, pos: usize) -> Result<Option<String>, IslError> {
-        self.check_dims(of, pos, 1)?;
-        let this = self;
-        let named: bool = call!(self.ctx.clone(), isl_space_has_dim_name(this, of, pos))?;
-        if !named {
-            return Ok(None);
-        }
-        // SAFETY: as in `tuple_name`, and the position exists.
-        Ok(unsafe { borrowed(ffi::isl_space_get_dim_name(self.ptr.as_ptr(), of as u32, pos as u32)) })
     }
 
     pub(super) fn check_dims(&self, of: DimType, first: usize, count: usize) -> Result<(), IslError> {

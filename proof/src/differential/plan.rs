@@ -205,7 +205,7 @@ fn drawn(kernel: &Arc<Kernel>, dependences: &Arc<DependenceSet>, rng: &mut Rng) 
 fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTally) -> PlannedRegion {
     let mut choices = Vec::new();
     let options = OracleOptions { quota: QUOTA, work: WORK };
-    let dependences = Polyhedral { quota: QUOTA, ..Polyhedral::default() };
+    let dependences = Polyhedral { quota: QUOTA };
     let oracle = tally.time("dependences", || Oracle::new(kernel.clone(), &dependences, options));
     let oracle = match oracle {
         Ok(oracle) => oracle,
