@@ -13,6 +13,7 @@ use loop_tree::{Affine, ArrayId, Constraint, Kernel, Relation, StmtId, VarId};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// `None`: covered.
@@ -29,6 +30,8 @@ pub(super) struct Memo {
     images: FxHashMap<(u128, u128), (Verified, u64)>,
     /// By the shapes of the original place and of two new ones: an instance that both execute.
     overlaps: FxHashMap<(u128, u128, u128), (Overlap, u64)>,
+    /// By the shape of an original place.
+    wholes: FxHashMap<u128, Rc<Whole>>,
     /// Whether all instances of the original place of this shape satisfy a constraint.
     implied: FxHashMap<(u128, Constraint), (bool, u64)>,
 }
@@ -87,6 +90,12 @@ pub(super) struct Any {
     pub again: bool,
     /// Instances may be left out.
     pub none: bool,
+}
+
+/// The instances of an original place: all of its constraints, over dims.
+struct Whole {
+    domain: Posed,
+    required: Vec<Constraint>,
 }
 
 /// A place with verified inverse: the instances that it executes, as constraints over dims.
@@ -174,11 +183,11 @@ impl Coverage<'_> {
         let new: Vec<&Place> = pieces.iter().map(|p| &**p).collect();
         let n = self.kernel.params.len();
         let dims: Vec<Row> = (n..n + original.dims.len()).map(Row::column).collect();
-        let mut domain = System::new(n + dims.len());
-        self.include_context(&mut domain)?;
-        let Some(domain) = original.domains(&domain, &dims)?.into_iter().next() else { return Ok(None) };
-        let domain = Posed::new(domain);
-        let required = constraints(original);
+        let known = memo.wholes.get(&original.shape).cloned();
+        let Some(whole) = known.map_or_else(|| self.whole(original, &dims), |w| Ok(Some(w)))? else {
+            return Ok(None);
+        };
+        memo.wholes.insert(original.shape, whole.clone());
         let mut images: Vec<Arc<Image>> = Vec::with_capacity(new.len());
         for place in &new {
             let key = (original.shape, place.shape);
@@ -186,7 +195,7 @@ impl Coverage<'_> {
                 self,
                 memo.images,
                 key,
-                self.image(memo, id, place, (original.shape, &required, &domain, &dims))
+                self.image(memo, id, place, (original.shape, &whole, &dims))
             ) {
                 Verified::Image(image) => images.push(image),
                 Verified::Unknown => return Ok(None),
@@ -201,7 +210,7 @@ impl Coverage<'_> {
                 }
                 let key = (original.shape, new[i].shape, new[j].shape);
                 let overlap = || -> Result<Overlap, Fault> {
-                    let mut both = domain.clone();
+                    let mut both = whole.domain.clone();
                     both.require_all(a.constraints.iter().chain(&b.constraints), &dims)?;
                     Ok(self.solver.find(&both)?)
                 };
@@ -211,15 +220,23 @@ impl Coverage<'_> {
             }
         }
         // No instance missing.
-        if self.any.none {
+        if self.any.none || matches!(&images[..], [one] if one.constraints.is_empty()) {
             return Ok(Some(None));
         }
         let mut cases = 0;
-        match self.uncovered(domain, &mut Vec::new(), &dims, &images, &mut cases)? {
+        match self.uncovered(whole.domain.clone(), &mut Vec::new(), &dims, &images, &mut cases)? {
             Cases::TooMany => Ok(None),
             Cases::None => Ok(Some(None)),
             Cases::Point(point) => Ok(Some(Some(self.broken(id, CoverageProblem::Missing, &dims, &point)))),
         }
+    }
+
+    /// The instances of an original place whose dims are its loops.
+    fn whole(&self, original: &Place, dims: &[Row]) -> Result<Option<Rc<Whole>>, Fault> {
+        let mut domain = System::new(self.kernel.params.len() + dims.len());
+        self.include_context(&mut domain)?;
+        let domain = original.domains(&domain, dims)?.into_iter().next();
+        Ok(domain.map(|d| Rc::new(Whole { domain: Posed::new(d), required: constraints(original) })))
     }
 
     /// The instances that a place executes, if its inverse can be guessed, and all of them belong to the original.
@@ -228,7 +245,7 @@ impl Coverage<'_> {
         memo: &mut Memo,
         id: StmtId,
         place: &Place,
-        (shape, required, whole, dims): (u128, &[Constraint], &Posed, &[Row]),
+        (shape, whole, dims): (u128, &Whole, &[Row]),
     ) -> Result<Verified, Fault> {
         let Some(inverse) = inverse::guess(place) else { return Ok(Verified::Unknown) };
         let n = self.kernel.params.len();
@@ -252,7 +269,7 @@ impl Coverage<'_> {
                 return Ok(Verified::Unknown);
             }
         }
-        for c in required {
+        for c in &whole.required {
             let c = c.substitute(&dim);
             if c.as_constant() == Some(true) || given.contains(&c) {
                 continue;
@@ -282,9 +299,10 @@ impl Coverage<'_> {
         let mut constraints: Vec<Constraint> = Vec::with_capacity(list.len());
         for c in list {
             let c = c.without_floors();
-            let implied = c.as_constant() == Some(true) || required.contains(&c) || constraints.contains(&c);
+            let implied =
+                c.as_constant() == Some(true) || whole.required.contains(&c) || constraints.contains(&c);
             let key = (shape, c.clone());
-            if !implied && !remembered!(self, memo.implied, key, self.implied(whole, &c, dims)) {
+            if !implied && !remembered!(self, memo.implied, key, self.implied(&whole.domain, &c, dims)) {
                 constraints.push(c);
             }
         }
