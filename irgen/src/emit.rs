@@ -20,6 +20,7 @@ mod kept;
 mod lanes;
 mod library;
 mod nest;
+mod owners;
 mod reached;
 mod region;
 mod scopes;
@@ -30,6 +31,7 @@ mod variant;
 
 pub use call::add_trampoline;
 pub use function::{FunctionParameter, emit_function, function_parameters};
+pub use owners::tell_owners_apart;
 pub use region::{Emitted, emit_region};
 pub use variant::Variant;
 

@@ -12,6 +12,7 @@ analyses::rules! {
     ErrnoNumbers: "all calls that set errno set it to the same",
     ErrnoMemory: "what is accessed is never errno",
     OwnedGlobals: "no variable's address is ever handed on",
+    OwnersOfAccesses: "different variables never lead to one object",
     HoistAliases: "what loops store is never what decides how often they run",
     HoistGuards: "what loops read is read in front of them, whether they run or not",
     ReadInFront: "what is read in front of loops is never overwritten in them",

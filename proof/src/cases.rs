@@ -31,7 +31,7 @@ use analyses::dependences::Polyhedral;
 use analyses::idioms::Idioms;
 use analyses::{Oracle, OracleOptions, Verdict};
 use fastrand::Rng;
-use irgen::emit::{Variant, emit_region};
+use irgen::emit::{Variant, emit_region, tell_owners_apart};
 use irgen::lift::{LiftOptions, OwnedGlobals, canonicalise, lift_function_with};
 use irgen::llvm::{CodeModel, Context, Jit, Module, OptLevel, TargetMachine};
 use loop_tree::{Green, Kernel, Path, text};
@@ -224,6 +224,7 @@ fn check_ir(content: &str, variants: usize) -> Result<Done, String> {
             Err(Unreplaced::NotEmitted) => continue,
             Err(Unreplaced::Different(what)) => return Err(what),
         }
+        tell_owners_apart(&module, &options.owned).map_err(llvm)?;
         let recipes = recipes.join(" | ");
         module.verify().map_err(|e| format!("{recipes}: {e}"))?;
         if at == 0 {

@@ -1,7 +1,7 @@
 //! Chosen variants in the place of regions.
 
 use super::{Chosen, DriverError, Explored, ExploredRegion, Session, SkippedRegion, Stage, label};
-use irgen::emit::emit_region;
+use irgen::emit::{emit_region, tell_owners_apart};
 use irgen::lift;
 use irgen::llvm::{Context, Module};
 use loop_tree::Kernel;
@@ -116,6 +116,9 @@ impl Session<'_> {
                     }
                 }
             }
+        }
+        if !chosen.is_empty() {
+            tell_owners_apart(module, &lifting.owned)?;
         }
         Ok(differ)
     }

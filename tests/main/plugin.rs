@@ -155,6 +155,54 @@ fn a_program_is_changed_and_computes_the_same() {
     assert_eq!(place.run(place.path("plain"), &[]), place.run(place.path("changed"), &[]));
 }
 
+/// Fields that only static pointers lead to, one function that changes, and one that clang makes vectors of for knowing that.
+const FIELDS: &str = r#"#include <stdlib.h>
+#define N 40
+typedef double five[N][N][5];
+static five *u, *v;
+static double (*w)[N][N];
+static int n, traced;
+void trace(int);
+
+int make(void) {
+    n = N;
+    u = malloc(N * sizeof *u), v = malloc(N * sizeof *v), w = malloc(N * sizeof *w);
+    return u && v && w;
+}
+
+void first(void) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                w[k][j][i] = 1.0 / u[k][j][i][0];
+    if (traced)
+        trace(1);
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < n; j++)
+            w[k][j][0] = u[k][j][0][0];
+}
+
+void second(void) {
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++)
+                for (int m = 0; m < 5; m++)
+                    v[k][j][i][m] = v[k][j][i][m] + u[k][j][i][m];
+}
+"#;
+
+#[test]
+fn loops_that_stay_keep_what_clang_knows_of_them() {
+    let place = Place::new(&[("x.c", FIELDS)]);
+    let arguments = ["-O3", "-march=x86-64-v3", "-Rpass=(looptree|slp-vectorizer)", "-c", "x.c"];
+    let vectors = "x.c:32:35: remark: Stores SLP vectorized";
+    assert!(place.run(clang(), &arguments).contains(vectors), "clang makes no vectors there any more");
+    let mut command = place.plugged(&arguments);
+    command.env("LOOPTREE", "function=first,target=x86_64_avx2");
+    let text = succeeds(command.output().expect("clang starts"));
+    assert!(text.contains("remark: first#0: ") && text.contains(vectors), "{text}");
+}
+
 #[test]
 fn debug_information_and_every_level_are_taken() {
     let place = Place::new(&[("x.c", PROGRAM)]);

@@ -41,8 +41,13 @@ impl OwnedGlobals {
         global.as_global().is_some() && self.hidden.contains(&global.name())
     }
 
+    /// Whether any variable alone leads to an object.
+    pub fn has_owners(&self) -> bool {
+        !self.owners.is_empty() || mutation::off(Rule::OwnersOfAccesses)
+    }
+
     /// The variable that alone leads to what the pointer leads to.
-    pub(super) fn owner<'m>(&self, pointer: Value<'m>) -> Option<Value<'m>> {
+    pub(crate) fn owner<'m>(&self, pointer: Value<'m>) -> Option<Value<'m>> {
         let load = pointer.as_inst().filter(|i| i.opcode() == Opcode::Load)?;
         load.pointer().filter(|at| at.as_global().is_some() && self.owners.contains(&at.name()))
     }

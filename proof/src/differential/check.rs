@@ -10,7 +10,7 @@ use crate::legality::has_buffers;
 use crate::soak::{add_counts, processor_micros};
 use analyses::idioms::Idioms;
 use fastrand::Rng;
-use irgen::emit::{Variant, emit_region};
+use irgen::emit::{Variant, emit_region, tell_owners_apart};
 use irgen::lift::{LiftOptions, OwnedGlobals, canonicalise, lift_function_with};
 use irgen::llvm::{Builder, CodeModel, Context, LlvmError, Module, OptLevel, TargetMachine};
 use serde::{Deserialize, Serialize};
@@ -166,6 +166,7 @@ pub fn check(
                 .collect();
             Mismatch { function, level, recipes, what }
         };
+        tell_owners_apart(&module, &options.owned)?;
         if let Err(error) = module.verify() {
             // Which function it was is found by shrinking.
             let first = kept.iter().position(|k| *k).unwrap_or(0);
