@@ -28,11 +28,12 @@ use crate::explore::{Exploration, Problem, WORTHWHILE};
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
 use analyses::DependenceSet;
 use cost_model::targets::Vectors;
+use emission::conditions::checked;
 use emission::extent::limits;
 use irgen::lift::{self, LiftOptions, OwnedGlobals, Remark};
 use irgen::llvm::{Context, Function, Module};
 use irgen::terms::{FunctionLoops, loops_of};
-use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation};
+use loop_tree::{ArrayId, Kernel, ParamId, RuntimeCondition, SourceLocation};
 use std::sync::Arc;
 
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
@@ -44,9 +45,11 @@ pub const MIN_GAIN: f64 = 1.35;
 const NEGLIGIBLE: f64 = 0.01;
 /// By how much fewer variants are tried there.
 const SMALLER_SEARCH: usize = 8;
-/// What sizes may be that are only guessed, and what it takes to check the conditions of a variant, in cycles.
+/// What sizes may be that are only guessed.
 const SHORT: i64 = 32;
+/// Cycles of a check, but for the pairs of arrays that it compares, and of each of these: on Zen 4, 22 pairs took 110 and 70 pairs 350.
 const CHECK: f64 = 50.0;
+const COMPARED: f64 = 5.0;
 /// Accesses of a kernel from which on fewer variants are tried, as each takes longer to judge; and how many are tried in any case.
 const ACCESSES: usize = 48;
 const FEWEST: usize = 48;
@@ -382,6 +385,17 @@ impl Session<'_> {
                         });
                         continue;
                     }
+                    let gain = exploration.worthwhile(self.min_gain).map(|best| {
+                        exploration.original.cycles / (best.cost.cycles + check(&kernel, &best.conditions))
+                    });
+                    if let Some(gain) = gain.filter(|g| *g < 1.0 && self.purpose != Purpose::Explore) {
+                        let why = format!(
+                            "with the time that its run-time check takes, the best variant is predicted to be {gain:.2}x"
+                        );
+                        let asked = false;
+                        explored.skipped.push(SkippedRegion { function, number, location, why, asked });
+                        continue;
+                    }
                     explored.regions.push(ExploredRegion {
                         function,
                         vectors,
@@ -425,7 +439,8 @@ impl Session<'_> {
             return None;
         }
         let prepared = models.cost.prepare(kernel, &params);
-        Some(prepared.cost_of_original().cycles / (prepared.cost(&best.root).cycles + CHECK))
+        let check = check(kernel, &best.conditions);
+        Some(prepared.cost_of_original().cycles / (prepared.cost(&best.root).cycles + check))
     }
 
     /// Adds what the source asks for, or why it cannot be had.
@@ -523,6 +538,13 @@ impl Session<'_> {
 }
 
 /// Code of other machines computes with other types and costs: it is refused. Where nothing is said, it is ours.
+/// Cycles of the run-time check in front of a variant, which is executed however short the loops are.
+fn check(kernel: &Kernel, conditions: &[RuntimeCondition]) -> f64 {
+    let tested = checked(kernel, conditions);
+    let pairs = tested.iter().filter(|c| matches!(c, RuntimeCondition::NoOverlap(..))).count();
+    CHECK + COMPARED * pairs as f64
+}
+
 fn require_target(module: &Module<'_>) -> Result<(), DriverError> {
     let triple = module.triple();
     let ours =

@@ -203,6 +203,26 @@ fn loops_that_stay_keep_what_clang_knows_of_them() {
     assert!(text.contains("remark: first#0: ") && text.contains(vectors), "{text}");
 }
 
+/// Seven short loops over fourteen arrays that may overlap: nobody says how short, and seventy pairs of them are compared in front.
+fn many_pointers() -> String {
+    let parameters: Vec<String> = (0..14).map(|a| format!("float *a{a}")).collect();
+    let one = |a: i32| {
+        format!("    for (long i = 0; i < n; i++) a{a}[i] = a{}[i] * 2 + a{}[i];\n", a + 7, (a + 8) % 14)
+    };
+    let loops: String = (0..7).map(one).collect();
+    format!("void many(long n, {}) {{\n{loops}}}\n", parameters.join(", "))
+}
+
+#[test]
+fn checks_of_many_pairs_are_not_put_in_front_of_short_loops() {
+    let place = Place::new(&[("x.c", &many_pointers())]);
+    let arguments = ["-O3", "-march=x86-64-v3", "-Rpass=looptree", "-Rpass-missed=looptree", "-c", "x.c"];
+    let mut command = place.plugged(&arguments);
+    command.env("LOOPTREE", "min-gain=1.01,target=x86_64_avx2");
+    let text = succeeds(command.output().expect("clang starts"));
+    assert!(text.contains("many#0: left alone: sizes that nobody states are a guess"), "{text}");
+}
+
 #[test]
 fn debug_information_and_every_level_are_taken() {
     let place = Place::new(&[("x.c", PROGRAM)]);
