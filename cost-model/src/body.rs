@@ -158,7 +158,7 @@ pub(crate) fn body(
         summands: 0,
         branching: false,
         differences: true,
-        kept: told && lanes.is_none() && leaves.iter().all(|l| is_straight(&program.leaves[*l])),
+        kept: told && leaves.iter().all(|l| is_straight(program, &program.leaves[*l], lanes)),
         row_bytes: &program.facts.row_bytes,
         target,
     };
@@ -171,7 +171,7 @@ pub(crate) fn body(
     let own = leaves.first().and_then(|l| program.leaves[*l].parent);
     if scan.kept {
         scan.tell_apart(program, own);
-        if own.is_some_and(|l| depth == Some(program.loops[l].depth)) {
+        if program.home(own).is_some_and(|l| depth == Some(program.loops[l].depth)) {
             scan.hold();
         }
     }
@@ -186,9 +186,12 @@ pub(crate) fn body(
     scan.finish()
 }
 
-/// Whether all of a leaf executes, whatever the data: what is known of elements is known in straight-line code.
-fn is_straight(leaf: &Leaf<'_>) -> bool {
-    !leaf.guarded
+/// Whether all of a leaf executes, whatever the data, in these lanes: what is known of elements is known in straight-line code.
+fn is_straight(program: &Lowered<'_>, leaf: &Leaf<'_>, lanes: Option<Lanes>) -> bool {
+    let guards_around = || program.home(leaf.parent).is_some_and(|home| program.loops[home].guards > 0);
+    program.lanes(leaf.parent) == lanes
+        && !(lanes.is_some() && guards_around())
+        && !leaf.guarded
         && leaf.touches.iter().all(|t| t.address.is_some())
         && !leaf.statement.flags.contains(StmtFlags::ATOMIC_RELAXED)
         && leaf.statement.ops.iter().all(|op| op.mask.is_none())
@@ -264,7 +267,7 @@ impl Scan<'_> {
                 if f.array != g.array || !stores || f.private || g.private {
                     continue;
                 }
-                if never_meet(program, own, f.array, (&f.references(), &g.references())) {
+                if never_meet(program, own, self.lanes, f.array, (&f.references(), &g.references())) {
                     self.families[a].apart.push(b);
                     self.families[b].apart.push(a);
                 }
@@ -286,6 +289,7 @@ impl Scan<'_> {
                 let f = &self.families[a];
                 f.stride == 0.0
                     && !f.private
+                    && !self.lanes_cross(f)
                     && !self.families.iter().enumerate().any(|(b, g)| meets(a, f, b, g))
             })
             .collect();
@@ -296,9 +300,18 @@ impl Scan<'_> {
                 .any(|(b, g)| b != a && g.array == f.array && (!f.stored.is_empty() || !g.stored.is_empty()));
             let clobbered = others().any(|(b, g)| b != a && g.array == f.array && !g.stored.is_empty());
             let rows = f.clobbered && !f.observed && !held[a];
+            let cross = f.stride == 0.0 && !f.stored.is_empty() && self.lanes_cross(f);
             let f = &mut self.families[a];
-            (f.observed, f.clobbered) = (observed, clobbered || rows);
+            (f.observed, f.clobbered) = (observed || cross, clobbered || rows || cross);
         }
+    }
+
+    /// Whether lanes of one element of a family may be those of another one.
+    fn lanes_cross(&self, f: &Family) -> bool {
+        let Some(lanes) = self.lanes else { return false };
+        let reach = f.along(lanes.depth).abs() * f64::from(lanes.count.saturating_sub(1));
+        let near = |s: &f64| f.offsets.iter().any(|o| o != s && (o - s).abs() <= reach);
+        f.stored.iter().any(near)
     }
 
     /// Locations of the same references in rows that the compiler cannot tell from this one's.

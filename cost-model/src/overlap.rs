@@ -1,6 +1,7 @@
 //! References to one array that move differently, as the compiler sees them: it compares the ranges they cover before a
 //! vectorised loop, and where these meet, the loop runs one iteration at a time.
 
+use crate::lanes::Lanes;
 use crate::linear::Linear;
 use crate::lower::Lowered;
 use smallvec::SmallVec;
@@ -50,10 +51,11 @@ pub(crate) fn overlap(program: &Lowered<'_>, innermost: usize, a: &References, b
 }
 
 /// Whether no element of one set of references to an array is ever one of the other, in whatever iterations of the loops around: as the
-/// bounds of these prove of some subscript, which emission asks for too.
+/// bounds of these prove of some subscript, which emission asks for too. Any lane of the one may be where any of the other is.
 pub(crate) fn never_meet(
     program: &Lowered<'_>,
     innermost: Option<usize>,
+    lanes: Option<Lanes>,
     array: usize,
     (a, b): (&References, &References),
 ) -> bool {
@@ -62,11 +64,25 @@ pub(crate) fn never_meet(
     let around: SmallVec<[usize; 8]> = program.path(innermost).collect();
     let mut between = Linear { terms: b.terms.iter().copied().collect(), constant: 0.0 };
     between.add_scaled(&Linear { terms: a.terms.iter().copied().collect(), constant: 0.0 }, -1.0);
+    // By how much a subscript goes on from the first lane to the last.
+    let along = |r: &References| -> SmallVec<[f64; 4]> {
+        let Some(Lanes { count, depth }) = lanes else { return SmallVec::from_elem(0.0, strides.len()) };
+        let steps = r.terms.iter().copied().filter(|t| usize::from(t.0) == depth).collect();
+        let steps = subscripts(Linear { terms: steps, constant: 0.0 }, strides);
+        steps.map(|s| s.coefficient(depth) * f64::from(count.saturating_sub(1))).collect()
+    };
+    let reach: SmallVec<[(f64, f64); 4]> = along(a).into_iter().zip(along(b)).collect();
+    if let Some(Lanes { depth, .. }) = lanes {
+        between.terms.retain(|t| usize::from(t.0) != depth);
+    }
     // By how much a subscript of `b` is greater at least, and smaller, of each dimension.
     let apart: SmallVec<[_; 4]> = subscripts(between, strides)
-        .map(|more| {
+        .zip(reach)
+        .map(|(mut more, (of_a, of_b))| {
             let mut less = more.clone();
             less.scale(-1.0);
+            more.constant += of_b.min(0.0) - of_a.max(0.0);
+            less.constant += of_a.min(0.0) - of_b.max(0.0);
             (lowest(program, &around, more), lowest(program, &around, less))
         })
         .collect();

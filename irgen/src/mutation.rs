@@ -33,6 +33,7 @@ analyses::rules! {
     AllScopes: "scopes say that no arrays overlap",
     AllParallel: "all loops are annotated as parallel",
     ElementsApart: "elements of one array with different subscripts are different ones",
+    OtherLanes: "elements that lanes access are apart where those of the first lanes are",
     SeenStores: "nobody looks at elements between two stores of them",
     GroupOrder: "parallel loops are annotated whatever their accesses",
     Masks: "masked operations always execute",

@@ -121,6 +121,7 @@ impl<'m> Emitter<'m, '_> {
         }
     }
 
+    /// The instruction, where it is one that stores just this value.
     pub(super) fn store_to(
         &mut self,
         at: &Element<'m>,
@@ -142,15 +143,15 @@ impl<'m> Emitter<'m, '_> {
                 let last = self.lane(value, lanes.count - 1)?;
                 let store = self.builder.store(last, at.pointer, at.alignment)?;
                 self.annotate(store, tag.array, tag.frame, tag.origin)?;
-                return Ok(None);
+                return Ok(Some(store));
             }
             Spread::Same => {
                 same = vec![at.pointer; lanes.count as usize];
                 &same
             }
             Spread::Next(_) => {
-                self.store_row(at.pointer, at.alignment, ty, value, mask, tag)?;
-                return Ok(None);
+                let store = self.store_row(at.pointer, at.alignment, ty, value, mask, tag)?;
+                return Ok(Some(store).filter(|_| mask.is_none() && ty != ScalarType::I1));
             }
             Spread::Back(_) => {
                 let pointer = self.last_of(&lanes, at.pointer, one)?;
@@ -209,7 +210,7 @@ impl<'m> Emitter<'m, '_> {
         value: Value<'m>,
         mask: Option<Value<'m>>,
         tag: Tag<'m>,
-    ) -> Result<(), EmitError> {
+    ) -> Result<Inst<'m>, EmitError> {
         let value = self.keepable(self.widened(value)?, ty)?;
         let store = match mask {
             None => self.builder.store(value, pointer, alignment)?,
@@ -218,7 +219,8 @@ impl<'m> Emitter<'m, '_> {
                 self.builder.intrinsic("llvm.masked.store", void, &[value, pointer, mask], "")?
             }
         };
-        self.annotate(store, tag.array, tag.frame, tag.origin)
+        self.annotate(store, tag.array, tag.frame, tag.origin)?;
+        Ok(store)
     }
 
     fn tagged(&self, load: Inst<'m>, tag: Tag<'m>) -> Result<Value<'m>, EmitError> {
@@ -232,14 +234,14 @@ impl<'m> Emitter<'m, '_> {
         Ok(self.ty(element)?.vector(count)?)
     }
 
-    fn taken(&self, value: Value<'m>, ty: ScalarType) -> Result<Value<'m>, EmitError> {
+    pub(super) fn taken(&self, value: Value<'m>, ty: ScalarType) -> Result<Value<'m>, EmitError> {
         match ty {
             ScalarType::I1 => self.resized(Opcode::Trunc, value, ty),
             _ => Ok(value),
         }
     }
 
-    fn keepable(&self, value: Value<'m>, ty: ScalarType) -> Result<Value<'m>, EmitError> {
+    pub(super) fn keepable(&self, value: Value<'m>, ty: ScalarType) -> Result<Value<'m>, EmitError> {
         match ty {
             ScalarType::I1 => self.resized(Opcode::ZExt, value, ScalarType::I8),
             _ => Ok(value),

@@ -2,26 +2,19 @@
 //!
 //! LLVM is told which arrays are apart, but not which rows of one array: it stores and loads in turn where a row of a block is
 //! never one of those behind it. Within straight-line code what is known of an element is not loaded, and what is stored again
-//! before anybody looks is not stored; over an innermost loop an element that all iterations access has a slot of its own. That
-//! two elements differ follows from the bounds of the loops around.
+//! before anybody looks is not stored; over an innermost loop an element that all iterations access has a slot of its own
+//! ([`held`](super::held)). That two elements differ follows from the bounds of the loops around. What lanes of a vector loop access
+//! together is one such element, as long as all of them do.
 
 use super::element::{Element, Tag};
+use super::spot::{Along, Spot};
 use super::{Base, EmitError, Emitter};
 use crate::llvm::{Block, Inst, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Bounds, Condition, Constraint, Green, Kernel, Known, LoopHeader, Node,
-    RuntimeCondition, ScalarType, Statement, StmtFlags, VarId,
+    Affine, ArrayId, Bounds, Condition, Constraint, Kernel, Known, LoopHeader, RuntimeCondition, ScalarType,
+    Statement, StmtFlags, VarId,
 };
-
-/// An element, its subscripts over places.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Spot {
-    array: ArrayId,
-    /// The buffer that the array is in.
-    frame: Option<usize>,
-    subscripts: Vec<Affine>,
-}
 
 /// An element of which the value is known.
 struct Kept<'m> {
@@ -40,17 +33,10 @@ pub(super) struct Registers<'m> {
     block: Option<Block<'m>>,
     /// Elements that have slots while a loop runs.
     held: Vec<(Spot, Value<'m>)>,
+    /// The vector loop around the builder's place, of however few lanes.
+    along: Option<Along>,
     /// Whether two arrays never overlap when the code runs.
     disjoint: Vec<Vec<bool>>,
-}
-
-/// An element that a loop holds in a slot.
-pub(super) struct Held<'m> {
-    spot: Spot,
-    element: Element<'m>,
-    ty: ScalarType,
-    slot: Value<'m>,
-    written: bool,
 }
 
 impl<'m> Registers<'m> {
@@ -63,14 +49,13 @@ impl<'m> Registers<'m> {
                 || checked.contains(&RuntimeCondition::NoOverlap(b, a))
         };
         let disjoint = ids().map(|a| ids().map(|b| apart(a, b)).collect()).collect();
-        Registers { known: Known::of(kernel), kept: Vec::new(), block: None, held: Vec::new(), disjoint }
+        Registers { known: Known::of(kernel), kept: Vec::new(), block: None, held: Vec::new(), along: None, disjoint }
     }
 
     /// Whether two accesses, in the same iteration, may be of one element.
-    fn may_meet(&self, a: &Spot, b: &Spot) -> bool {
+    pub(super) fn may_meet(&self, a: &Spot, b: &Spot) -> bool {
         if (a.array, a.frame) == (b.array, b.frame) {
-            let apart = self.known.apart(&a.subscripts, &b.subscripts);
-            return !apart && (a == b || !mutation::off(Rule::ElementsApart));
+            return !a.is_apart(b, &self.known) && (a == b || !mutation::off(Rule::ElementsApart));
         }
         self.arrays_meet((a.array, a.frame), (b.array, b.frame))
     }
@@ -115,6 +100,26 @@ impl<'m> Registers<'m> {
         self.kept = kept;
     }
 
+    /// The vector loop around, of however few lanes.
+    pub(super) fn along(&self) -> Option<&Along> {
+        self.along.as_ref()
+    }
+
+    /// A vector loop is entered, or left.
+    pub(super) fn set_along(&mut self, along: Option<Along>) {
+        self.along = along;
+    }
+
+    /// A loop that is emitted now holds an element in a slot.
+    pub(super) fn hold(&mut self, spot: Spot, slot: Value<'m>) {
+        self.held.push((spot, slot));
+    }
+
+    /// It holds none any more.
+    pub(super) fn let_go(&mut self) {
+        self.held.clear();
+    }
+
     /// The slot of an element that a loop around holds.
     fn slot(&self, spot: &Spot) -> Option<Value<'m>> {
         self.held.iter().find(|(held, _)| held == spot).map(|(_, slot)| *slot)
@@ -133,16 +138,18 @@ impl<'m> Emitter<'m, '_> {
         self.registers.enter(self.place()?);
         let Some(spot) = spot else {
             if self.in_memory(tag) {
-                self.registers
-                    .look(|r, other| r.arrays_meet((tag.array, tag.frame), (other.array, other.frame)));
+                self.look_at(tag);
             }
             return self.load_from(element, ty, tag);
         };
         if let Some(slot) = self.registers.slot(&spot) {
-            return Ok(self.builder.load(self.ty(ty)?, slot, ty.size(), "")?.value());
+            return self.load_slot(slot, &spot, ty);
         }
         // One element may be accessed as several types.
-        let wanted = self.ty(ty)?;
+        let wanted = match &spot.lanes {
+            None => self.ty(ty)?,
+            Some(span) => self.ty(ty)?.vector(span.count)?,
+        };
         if let Some(kept) = self.registers.kept.iter().find(|k| k.spot == spot && k.value.ty() == wanted) {
             return Ok(kept.value);
         }
@@ -169,8 +176,14 @@ impl<'m> Emitter<'m, '_> {
             }
             return self.store_to(element, ty, value, tag);
         };
+        let value = match (&spot.lanes, self.lanes) {
+            (Some(_), _) => self.widened(value)?,
+            // The last lane's value stays.
+            (None, Some(lanes)) => self.lane(value, lanes.count - 1)?,
+            (None, None) => value,
+        };
         if let Some(slot) = self.registers.slot(&spot) {
-            self.builder.store(value, slot, ty.size())?;
+            self.store_slot(slot, &spot, value, ty)?;
             return Ok(None);
         }
         let same = |k: &Kept<'m>| k.unseen.filter(|_| k.spot == spot && k.value.ty() == value.ty());
@@ -193,7 +206,17 @@ impl<'m> Emitter<'m, '_> {
         tag.frame.is_some() || matches!(self.bases[tag.array.index()], Base::Memory { .. })
     }
 
-    /// The element that an access of a statement goes to; `None` where it has to go there.
+    /// Something reads an array, or the buffer that it is in, other than by [`load_kept`](Self::load_kept).
+    pub(super) fn look_at(&mut self, tag: Tag<'m>) {
+        self.registers.look(|r, other| r.arrays_meet((tag.array, tag.frame), (other.array, other.frame)));
+    }
+
+    /// Whether each lane has a buffer of its own.
+    pub(super) fn is_of_lanes(&self, frame: usize) -> bool {
+        self.scope.frames()[frame].store.lanes > 1
+    }
+
+    /// The element that an access of a statement goes to, or those of all lanes; `None` where it has to go there.
     pub(super) fn spot(
         &self,
         statement: &Statement,
@@ -201,7 +224,8 @@ impl<'m> Emitter<'m, '_> {
         subscripts: Option<&[Affine]>,
     ) -> Option<Spot> {
         let frame = self.scope.innermost(array);
-        if self.lanes.is_some()
+        if self.mask().is_some()
+            || frame.is_some_and(|frame| self.is_of_lanes(frame))
             || statement.flags.contains(StmtFlags::ATOMIC_RELAXED)
             || frame.is_none() && matches!(self.bases[array.index()], Base::Scalar { .. })
         {
@@ -211,7 +235,7 @@ impl<'m> Emitter<'m, '_> {
             None => subscripts?.iter().map(|e| self.scope.resolved(e)).collect(),
             Some(frame) => self.scope.element(frame, subscripts?, &statement.dims)?,
         };
-        Some(Spot { array, frame, subscripts })
+        Spot::new(array, frame, subscripts, self.registers.along())
     }
 
     /// Enters a loop, for what is known of elements; its bounds are over places. The result is what to leave it with.
@@ -245,99 +269,5 @@ impl<'m> Emitter<'m, '_> {
     /// The bounds of a loop over places.
     pub(super) fn resolved_bounds(&self, header: &LoopHeader) -> [Vec<Affine>; 2] {
         [header.lower(), header.upper()].map(|list| list.iter().map(|e| self.scope.resolved(e)).collect())
-    }
-
-    /// Elements that each iteration of an innermost loop accesses, and of which nothing else in it is: loaded into slots here. The
-    /// loop must run.
-    pub(super) fn hold(&mut self, spots: Vec<(Spot, bool)>) -> Result<Vec<Held<'m>>, EmitError> {
-        let mut held = Vec::with_capacity(spots.len());
-        for (spot, written) in spots {
-            let ty = self.kernel.array(spot.array).element;
-            let element = match spot.frame {
-                Some(frame) => self.in_buffer(frame, &spot.subscripts)?,
-                None => self.in_array(spot.array, &spot.subscripts, None)?,
-            };
-            let tag = Tag { array: spot.array, frame: spot.frame, origin: None };
-            let value = self.load_from(&element, ty, tag)?;
-            let slot = self.spare(self.ty(ty)?, "held")?;
-            self.builder.store(value, slot, ty.size())?;
-            self.registers.held.push((spot.clone(), slot));
-            held.push(Held { spot, element, ty, slot, written });
-        }
-        Ok(held)
-    }
-
-    /// Behind the loop: back to memory.
-    pub(super) fn release_held(&mut self, held: Vec<Held<'m>>) -> Result<(), EmitError> {
-        self.registers.held.clear();
-        for Held { spot, element, ty, slot, written } in held {
-            if written {
-                let value = self.builder.load(self.ty(ty)?, slot, ty.size(), "")?.value();
-                self.store_to(
-                    &element,
-                    ty,
-                    value,
-                    Tag { array: spot.array, frame: spot.frame, origin: None },
-                )?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What an innermost loop may hold, and whether it writes it: where LLVM could not tell, because the loop accesses other
-    /// elements of the array, and stores to some.
-    pub(super) fn holdable(&mut self, a_loop: &Green) -> Result<Vec<(Spot, bool)>, EmitError> {
-        let Node::Loop(header, body) = a_loop.node() else { return Ok(Vec::new()) };
-        if self.lanes.is_some() || body.summary().loop_depth > 0 || !self.is_straight(body) {
-            return Ok(Vec::new());
-        }
-        let bounds = self.resolved_bounds(header);
-        let reached = self.reached(a_loop, None)?;
-        let place = self.scope.next_place();
-        let mut accesses: Vec<(Spot, bool)> = Vec::new();
-        for access in reached {
-            let frame = access.frame;
-            if frame.is_none() && matches!(self.bases[access.array.index()], Base::Scalar { .. }) {
-                continue;
-            }
-            let Some(subscripts) = access.subscripts else { return Ok(Vec::new()) };
-            let (spot, writes) =
-                (Spot { array: access.array, frame, subscripts }, access.kind != AccessKind::Read);
-            match accesses.iter_mut().find(|(known, _)| *known == spot) {
-                Some((_, written)) => *written |= writes,
-                None => accesses.push((spot, writes)),
-            }
-        }
-        let depth = self.know_loop(place, bounds);
-        let r = &self.registers;
-        let candidate = |(spot, written): &&(Spot, bool)| {
-            if spot.subscripts.iter().any(|e| e.uses(place)) {
-                return false;
-            }
-            let mut others = accesses
-                .iter()
-                .filter(|(o, w)| o != spot && (*w || *written))
-                .map(|(other, _)| other)
-                .peekable();
-            let near = |o: &Spot| (o.array, o.frame) == (spot.array, spot.frame);
-            others.clone().any(near) && others.all(|other| !r.may_meet(spot, other))
-        };
-        let result = accesses.iter().filter(candidate).cloned().collect();
-        self.unknow(depth);
-        Ok(result)
-    }
-
-    /// Whether a body is statements one after the other, all of whose operations execute.
-    fn is_straight(&self, node: &Green) -> bool {
-        match node.node() {
-            Node::Seq(children) => children.iter().all(|c| self.is_straight(c)),
-            Node::Let(_, _, body) => self.is_straight(body),
-            Node::Stmt(id, _) => {
-                let statement = self.kernel.statement(*id);
-                !statement.flags.contains(StmtFlags::ATOMIC_RELAXED)
-                    && statement.ops.iter().all(|op| op.mask.is_none())
-            }
-            Node::Loop(..) | Node::Guard(..) | Node::Alloc(..) | Node::Version(_) => false,
-        }
     }
 }

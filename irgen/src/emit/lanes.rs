@@ -6,6 +6,7 @@
 //! something, a mask says which.
 
 use super::arith::Known;
+use super::spot::Along;
 use super::{EmitError, Emitter};
 use crate::llvm::{Opcode, PoisonFlags, Type, TypeKind, Value};
 use loop_tree::{Affine, Green, LoopHeader, ScalarType, VarId};
@@ -21,6 +22,13 @@ pub(super) struct Lanes<'m> {
     first: Known<'m>,
     /// The lanes that execute what is emitted; none: all.
     mask: Option<Value<'m>>,
+}
+
+impl<'m> Lanes<'m> {
+    /// All lanes of a loop over a place, by ones.
+    pub(super) fn all(count: u32, place: VarId, first: Known<'m>) -> Self {
+        Lanes { count, place, step: 1, first, mask: None }
+    }
 }
 
 /// Lanes of a vector loop that can be emitted.
@@ -41,12 +49,17 @@ impl<'m> Emitter<'m, '_> {
         let (lower, least) = self.extreme(header.lower(), true)?;
         let (_, greatest) = self.extreme(header.upper(), false)?;
         let first = Known { value: lower, range: Self::counter_range(least, greatest) };
+        let [lowers, _] = self.resolved_bounds(header);
         let place = self.scope.enter_loop(header.var, first);
+        let what = "a vector loop with several lower bounds";
+        let begin = lowers.into_iter().next().ok_or(EmitError::Unsupported { what })?;
+        self.registers.set_along(Some(Along { place, step: header.step, count, first: begin }));
         if count > 1 {
             self.lanes = Some(Lanes { count, place, step: header.step, first, mask: None });
         }
         let result = self.below(0, |e| e.tree(body));
         self.lanes = None;
+        self.registers.set_along(None);
         self.scope.leave();
         result
     }

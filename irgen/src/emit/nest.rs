@@ -97,7 +97,9 @@ impl<'m> Emitter<'m, '_> {
                 return Err(EmitError::Unsupported { what: "a predicate that is no scalar" });
             }
         };
-        self.load_from(&element, ScalarType::I1, Tag { array, frame, origin: None })
+        let tag = Tag { array, frame, origin: None };
+        self.look_at(tag);
+        self.load_from(&element, ScalarType::I1, tag)
     }
 
     pub(super) fn below(

@@ -1,8 +1,10 @@
 //! What the accesses of a subtree reach: arrays, or buffers.
 
+use super::lanes::lanes_of;
 use super::scope::Scope;
+use super::spot::Along;
 use super::{EmitError, Emitter};
-use loop_tree::{AccessKind, Affine, ArrayId, Bounds, Green, Kernel, Node, VarId};
+use loop_tree::{AccessKind, Affine, ArrayId, Bounds, Green, Kernel, LoopHeader, LoopKind, Node, VarId};
 
 /// One access.
 pub(super) struct Reached {
@@ -16,6 +18,8 @@ pub(super) struct Reached {
     pub(super) instance: usize,
     /// Places of the loops around, inside of the subtree, whose range depends on that of the loop around the subtree.
     pub(super) moving: Vec<VarId>,
+    /// The vector loop around, inside of the subtree.
+    pub(super) along: Option<Along>,
 }
 
 impl Emitter<'_, '_> {
@@ -27,6 +31,7 @@ impl Emitter<'_, '_> {
             moving: around.into_iter().collect(),
             outside: usize::from(around.is_some()),
             instances: 0,
+            along: None,
             result: Vec::new(),
         };
         walk.node(body)
@@ -42,6 +47,7 @@ struct Walk<'k> {
     /// How many of them are around the subtree.
     outside: usize,
     instances: usize,
+    along: Option<Along>,
     result: Vec<Reached>,
 }
 
@@ -56,9 +62,14 @@ impl Walk<'_> {
                     }),
                     Bounds::Unbounded { .. } => true,
                 };
+                let lanes = self.lanes(header);
                 let place = self.scope.enter_loop(header.var, ());
+                let outer = lanes.and_then(|lanes| self.along.replace(lanes));
                 self.moving.extend(moves.then_some(place));
                 let result = self.node(body);
+                if header.kind == LoopKind::Vector {
+                    self.along = outer;
+                }
                 if moves {
                     self.moving.pop();
                 }
@@ -114,7 +125,24 @@ impl Walk<'_> {
             (None, _) => None,
         };
         let moving = self.moving[self.outside..].to_vec();
-        self.result.push(Reached { array, frame, subscripts, kind, instance: self.instances, moving });
+        let along = self.along.clone();
+        self.result.push(Reached {
+            array,
+            frame,
+            subscripts,
+            kind,
+            instance: self.instances,
+            moving,
+            along,
+        });
         Some(())
+    }
+
+    /// A vector loop that is entered next.
+    fn lanes(&self, header: &LoopHeader) -> Option<Along> {
+        let count = lanes_of(header).ok().filter(|_| header.kind == LoopKind::Vector)?;
+        let (lower, _) = header.single_bounds()?;
+        let first = self.scope.resolved(lower);
+        Some(Along { place: self.scope.next_place(), step: header.step, count, first })
     }
 }

@@ -185,6 +185,7 @@ impl<'m> Emitter<'m, '_> {
                     let ordering = origin.ok_or(EmitError::Unsupported { what })?.ordering();
                     if ordering != Ordering::NotAtomic {
                         let what = "an atomic store in a vector loop";
+                        let store = store.filter(|_| self.lanes.is_none());
                         store.ok_or(EmitError::Unsupported { what })?.set_relaxed(ordering)?;
                     }
                 }

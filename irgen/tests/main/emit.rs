@@ -2,6 +2,7 @@
 
 mod buffers;
 mod harness;
+mod held;
 mod memory;
 mod optimised;
 mod random;
