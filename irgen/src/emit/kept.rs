@@ -49,7 +49,14 @@ impl<'m> Registers<'m> {
                 || checked.contains(&RuntimeCondition::NoOverlap(b, a))
         };
         let disjoint = ids().map(|a| ids().map(|b| apart(a, b)).collect()).collect();
-        Registers { known: Known::of(kernel), kept: Vec::new(), block: None, held: Vec::new(), along: None, disjoint }
+        Registers {
+            known: Known::of(kernel),
+            kept: Vec::new(),
+            block: None,
+            held: Vec::new(),
+            along: None,
+            disjoint,
+        }
     }
 
     /// Whether two accesses, in the same iteration, may be of one element.

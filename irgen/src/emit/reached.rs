@@ -126,15 +126,7 @@ impl Walk<'_> {
         };
         let moving = self.moving[self.outside..].to_vec();
         let along = self.along.clone();
-        self.result.push(Reached {
-            array,
-            frame,
-            subscripts,
-            kind,
-            instance: self.instances,
-            moving,
-            along,
-        });
+        self.result.push(Reached { array, frame, subscripts, kind, instance: self.instances, moving, along });
         Some(())
     }
 

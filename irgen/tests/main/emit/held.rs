@@ -50,9 +50,7 @@ fn tile(sum: &str) -> String {
 #[test]
 fn a_tile_of_vectors_in_rows_of_any_length() {
     let rows = "{ let i = 2*t0 { S } let i = 2*t0 + 1 { S } }";
-    let vectors = format!(
-        "vector for j in 8*t1..8*t1 + 4 {rows} vector for j in 8*t1 + 4..8*t1 + 8 {rows}"
-    );
+    let vectors = format!("vector for j in 8*t1..8*t1 + 4 {rows} vector for j in 8*t1 + 4..8*t1 + 8 {rows}");
     let inside = tile(&format!("for k in 0..K {{ {vectors} }}"));
     same(PRODUCT, SIZES, &inside);
     assert!(carried(PRODUCT, &inside) >= 4, "{inside}");
@@ -80,7 +78,8 @@ fn lanes_against_the_order_of_elements_and_in_steps() {
     assert!(carried(PRODUCT, &back) >= 4);
     let every_second = "{ let j = 8*t1 + 2*u { let i = 2*t0 { S } let i = 2*t0 + 1 { S } } }";
     let odd = "{ let j = 8*t1 + 2*u + 1 { let i = 2*t0 { S } let i = 2*t0 + 1 { S } } }";
-    let steps = tile(&format!("for k in 0..K {{ vector for u in 0..4 {every_second} vector for u in 0..4 {odd} }}"));
+    let steps =
+        tile(&format!("for k in 0..K {{ vector for u in 0..4 {every_second} vector for u in 0..4 {odd} }}"));
     same(PRODUCT, SIZES, &steps);
     // Down a column: a row each, of which another column is in the same loop.
     let column = PRODUCT.replace("C: f64[N, M]", "C: f64[M, N]").replace("C[i, j]", "C[j, i]");
@@ -116,7 +115,8 @@ fn lanes_that_meet_stay_in_memory() {
         "T: A[j + 5] = A[j + 5] * 3.0 - X[j] U: X[j] = A[5] + X[j] * 0.5",
     ] {
         let nest = CROSSED.replace("BODY", body);
-        let names: String = body.split(' ').filter_map(|w| w.strip_suffix(':')).map(|s| format!("{s} ")).collect();
+        let names: String =
+            body.split(' ').filter_map(|w| w.strip_suffix(':')).map(|s| format!("{s} ")).collect();
         let p = program(&nest, &format!("for k in 0..K {{ vector for j in 0..4 {{ {names} }} }}"));
         for params in sizes {
             for passes in [None, Some("default<O3>")] {
