@@ -36,6 +36,31 @@ fn accumulators_in_rows_of_unknown_length_go_through_memory_unless_emission_keep
     assert_eq!(cycles(&two_rows("N"), false), cycles(&two_rows("1000"), false));
 }
 
+/// Vectors of two rows, and another one of the first row that begins further on.
+fn vectors(extent: &str, further: u32) -> String {
+    format!(
+        "nest @tile[N] {{
+           array C: f64[1000, {extent}]
+           array A: f64[1000, 1000]
+           array B: f64[1000, 1000]
+           for i in 0..500 {{ for k in 0..1000 {{ vector for j in 0..4 {{
+             S: C[2*i, j] = C[2*i, j] + A[2*i, k] * B[k, j]
+             T: C[2*i + 1, j] = C[2*i + 1, j] + A[2*i + 1, k] * B[k, j]
+             U: C[2*i, j + {further}] = C[2*i, j + {further}] + A[2*i, k] * B[k, j + 4]
+           }} }} }}
+         }}"
+    )
+}
+
+#[test]
+fn lanes_stay_in_registers_unless_they_meet() {
+    let apart = cycles(&vectors("1000", 4), false);
+    assert_eq!(cycles(&vectors("N", 4), false), apart);
+    for extent in ["N", "1000"] {
+        assert!(cycles(&vectors(extent, 3), false) > 1.5 * apart, "{extent}");
+    }
+}
+
 /// A sum of the rows of `A` that may overlap it, and beside it whatever else the loop does.
 fn row_sums(element: &str, class: u32, beside: &str) -> String {
     format!(
