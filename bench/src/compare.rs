@@ -10,7 +10,7 @@ use crate::statistics::{median, ratio};
 use crate::suite::{self, Program, Suite};
 use crate::timing::{self, Quiet, Times};
 use crate::written;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use candidates::Optimized;
 use looptree::driver::{Optimizer, Settings};
 use peers::Peer;

@@ -8,7 +8,7 @@ use crate::programs;
 use crate::statistics::ratio;
 use crate::timing;
 use crate::written;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use looptree::driver::{self, MIN_GAIN, Optimizer, Session};
 use rayon::prelude::*;
 use report::{Outcome, Ran, Report};
