@@ -17,10 +17,10 @@ use transforms::{Factor, LoopRef, Pack, Permute, Step, Tile, Unroll, UnrollAndJa
 pub struct PackedProduct;
 
 /// Rows and vectors of a register tile.
-const SHAPES: [[i64; 2]; 4] = [[4, 4], [8, 2], [3, 4], [4, 2]];
+const SHAPES: [[i64; 2]; 3] = [[4, 4], [8, 2], [4, 2]];
 /// Of the first level of cache, what the panel takes.
 const PANEL: f64 = 0.75;
-/// Terms of a sum that are worth a panel; panels have multiples of it.
+/// Terms of a sum that are worth a panel.
 const SHORTEST: i64 = 16;
 
 impl Sketch for PackedProduct {
@@ -149,20 +149,15 @@ impl Product {
         let lanes = i64::from(target.lanes(self.element));
         let first = target.caches().first().map_or(0, |c| c.bytes) as f64;
         let registers = i64::from(target.vector_registers());
-        let fits = |[rows, vectors]: &&[i64; 2]| rows * vectors + rows + 1 <= registers;
+        let fits = |[rows, vectors]: &&[i64; 2]| rows * vectors + rows + 1 < registers;
         let most = SHAPES.iter().filter(fits).map(|[rows, vectors]| rows * vectors).max().unwrap_or(0);
         let shapes = SHAPES.iter().filter(fits).filter(|[rows, vectors]| rows * vectors == most);
         let shape = |[rows, vectors]: &[i64; 2]| {
             let row = (vectors * lanes * i64::from(self.element.size())) as f64;
             let longest = ((PANEL * first / row) as i64).max(1);
-            // More than one panel, so that there is something to reuse a tile's part of the factors for; about as many terms in
-            // each.
-            let longest = self.terms.map_or(longest, |terms| {
-                let longest = longest.min(terms - 1).max(1);
-                let panels = (terms - 1) / longest + 1;
-                longest.min((terms - 1) / panels + SHORTEST)
-            });
-            let terms = longest - longest % SHORTEST;
+            // More than one panel, so that there is something to reuse a tile's part of the factors for.
+            let longest = self.terms.map_or(longest, |terms| longest.min(terms - 1));
+            let terms = 1 << longest.max(1).ilog2();
             (lanes > 1 && terms >= SHORTEST).then_some(Shape { rows: *rows, vectors: *vectors, lanes, terms })
         };
         shapes.filter_map(shape).collect()
