@@ -40,7 +40,7 @@ impl Solver {
     }
 
     /// From now on, questions may take so much work together; those beyond it are answered with
-    /// [`Quota`](isl::IslError::Quota). The work depends on the questions only.
+    /// [`Quota`](crate::IslError::Quota). The work depends on the questions only.
     pub fn set_budget(&self, work: u64) {
         self.left.set(work);
     }
