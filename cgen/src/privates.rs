@@ -19,6 +19,9 @@ impl Emitter<'_> {
         let what = "a scalar that is read where it is not known which iteration it belongs to";
         let mut known: BTreeMap<PrivateElement, Private> = BTreeMap::new();
         for occurrence in occurrences(root) {
+            if privates.are_copied(&occurrence) {
+                return Err(self.unsupported("a copy of a scalar of which iterations have their own"));
+            }
             let touched = privates.touched(self.kernel, &occurrence);
             for (at, element) in touched.ok_or_else(|| self.unsupported(what))? {
                 let array = element.array;

@@ -100,6 +100,14 @@ impl Privates {
         Some(result)
     }
 
+    /// Whether a buffer around an occurrence is copied from or to a private scalar. Which iteration's that would be, nothing says.
+    pub fn are_copied(&self, occurrence: &Occurrence) -> bool {
+        occurrence.around.iter().any(|node| match node.node() {
+            Node::Alloc(b, _) => b.windows().next().is_some() && self.variables(b.array).is_some(),
+            _ => false,
+        })
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(Option::is_none)

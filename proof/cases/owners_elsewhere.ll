@@ -1,7 +1,7 @@
 ; A function that nobody changes, in a module that changes: its accesses are said to be of different objects, as LLVM may no longer
 ; find out for itself.
 ; regions: 1
-; count 2: !noalias
+; count 4: !noalias
 @first = internal global ptr null
 @second = internal global ptr null
 declare noalias ptr @malloc(i64)

@@ -23,9 +23,11 @@ static inline int64_t max_i64(int64_t a, int64_t b) {
 
 static void product_variant(int64_t N, const double *restrict A, const double *restrict B, double *restrict C, double *restrict B_buffer) {
   for (int64_t t0 = 0; t0 < floor_div(N + 7, 8); ++t0) {
-    for (int64_t x0 = 0; x0 < N; ++x0) {
-      for (int64_t x1 = 8 * t0; x1 < min_i64(8 * t0 + 8, N); ++x1) {
-        B_buffer[(x1 - 8 * t0) * N + x0] = B[x0 * N + x1];
+    if (N > 8 * t0) {
+      for (int64_t x0 = 0; x0 < N; ++x0) {
+        for (int64_t x1 = 8 * t0; x1 < min_i64(8 * t0 + 8, N); ++x1) {
+          B_buffer[(x1 - 8 * t0) * N + x0] = B[x0 * N + x1];
+        }
       }
     }
     for (int64_t k = 0; k < N; ++k) {

@@ -25,6 +25,11 @@ impl<'m> Emitter<'m, '_> {
             if within.is_some() && shared.as_ref() != within {
                 continue;
             }
+            if privates.are_copied(&occurrence) {
+                return Err(EmitError::Unsupported {
+                    what: "a copy of a scalar of which iterations have their own",
+                });
+            }
             for (at, element) in privates.touched(self.kernel, &occurrence).ok_or_else(unknown)? {
                 let array = element.array;
                 // What stays the same in a home inside of the loop is touched by one thread only.
