@@ -7,8 +7,8 @@ use crate::explore::region::Region;
 use crate::explore::variant::Variant;
 use cost_model::Target;
 use loop_tree::{
-    AccessKind, Affine, Bounds, Derived, Green, Kernel, LoopHeader, LoopKind, Node, Path, ScalarType, VarId,
-    occurrences,
+    AccessKind, Affine, Bounds, Derived, Green, Intrinsic, Kernel, LoopHeader, LoopKind, Node, OpKind, Path,
+    ScalarType, VarId, occurrences,
 };
 use std::sync::Arc;
 use transforms::{Factor, LoopRef, Pack, Permute, Step, Tile, Unroll, UnrollAndJam, Vectorize};
@@ -17,10 +17,10 @@ use transforms::{Factor, LoopRef, Pack, Permute, Step, Tile, Unroll, UnrollAndJa
 pub struct PackedProduct;
 
 /// Rows and vectors of a register tile.
-const SHAPES: [[i64; 2]; 3] = [[4, 4], [8, 2], [4, 2]];
+const SHAPES: [[i64; 2]; 4] = [[4, 4], [8, 2], [3, 4], [4, 2]];
 /// Of the first level of cache, what the panel takes.
 const PANEL: f64 = 0.75;
-/// Terms of a sum that are worth a panel.
+/// Terms of a sum that are worth a panel; panels have multiples of it, or a power of two.
 const SHORTEST: i64 = 16;
 
 impl Sketch for PackedProduct {
@@ -60,6 +60,8 @@ struct Product {
     terms: Option<i64>,
     /// Of the elements of the result.
     element: ScalarType,
+    /// Whether terms are added as they are multiplied.
+    fused: bool,
     /// The factor that each row has elements of its own of; whether something is computed of each of these.
     across: Option<(Arc<str>, bool)>,
     /// The factor that each lane has elements of its own of.
@@ -110,6 +112,10 @@ impl Product {
             sum,
             terms: headers[sum].constant_trip_count(),
             element: kernel.array(result.array).element,
+            fused: statement
+                .ops
+                .iter()
+                .any(|op| matches!(op.kind, OpKind::Call(Intrinsic::FMulAdd | Intrinsic::Fma, _))),
             across: None,
             along: None,
         };
@@ -144,23 +150,33 @@ impl Product {
         result
     }
 
-    /// The largest tiles that registers hold, besides what is shared by the vectors of a row and by the rows of a vector.
+    /// The largest tiles that registers hold, besides what is shared by the vectors of a row and by the rows of a vector, and a
+    /// product that is yet to be added.
     fn shapes(&self, target: &dyn Target) -> Vec<Shape> {
         let lanes = i64::from(target.lanes(self.element));
         let first = target.caches().first().map_or(0, |c| c.bytes) as f64;
         let registers = i64::from(target.vector_registers());
-        let fits = |[rows, vectors]: &&[i64; 2]| rows * vectors + rows + 1 < registers;
+        let others = 1 + i64::from(!self.fused);
+        let fits = |[rows, vectors]: &&[i64; 2]| rows * vectors + rows + others <= registers;
         let most = SHAPES.iter().filter(fits).map(|[rows, vectors]| rows * vectors).max().unwrap_or(0);
         let shapes = SHAPES.iter().filter(fits).filter(|[rows, vectors]| rows * vectors == most);
         let shape = |[rows, vectors]: &[i64; 2]| {
             let row = (vectors * lanes * i64::from(self.element.size())) as f64;
             let longest = ((PANEL * first / row) as i64).max(1);
             // More than one panel, so that there is something to reuse a tile's part of the factors for.
-            let longest = self.terms.map_or(longest, |terms| longest.min(terms - 1));
-            let terms = 1 << longest.max(1).ilog2();
-            (lanes > 1 && terms >= SHORTEST).then_some(Shape { rows: *rows, vectors: *vectors, lanes, terms })
+            let longest = self.terms.map_or(longest, |terms| longest.min(terms - 1)).max(1);
+            // About as many terms in each.
+            let even = self.terms.map_or(longest, |terms| {
+                let panels = (terms - 1) / longest + 1;
+                longest.min((terms - 1) / panels + SHORTEST)
+            });
+            let even = even - even % SHORTEST;
+            let power = 1 << longest.ilog2();
+            let shape = |terms| Shape { rows: *rows, vectors: *vectors, lanes, terms };
+            let both = [power, even].into_iter().take(if even == power { 1 } else { 2 });
+            both.filter(|terms| lanes > 1 && *terms >= SHORTEST).map(shape).collect::<Vec<_>>()
         };
-        shapes.filter_map(shape).collect()
+        shapes.flat_map(shape).collect()
     }
 
     /// Blocks of the sum outermost; in these, panels of vectors along rows of the result; in these, rows, as many as are copied
