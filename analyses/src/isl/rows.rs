@@ -100,7 +100,7 @@ impl BasicSet {
 impl Set {
     /// The set that the rows describe.
     pub fn from_rows(space: Space, rows: &Conjunction) -> Result<Self, IslError> {
-        BasicSet::from_rows(space, rows)?.to_set()
+        BasicSet::from_rows(space, rows)?.into_set()
     }
 
     /// The set as a union of conjunctions.

@@ -38,7 +38,7 @@ methods! { BasicSet {
     /// Everything.
     new universe(space: Space) -> BasicSet = isl_basic_set_universe;
     /// As a set.
-    take to_set() -> Set = isl_set_from_basic_set;
+    take into_set() -> Set = isl_set_from_basic_set;
 } }
 
 handle! {
