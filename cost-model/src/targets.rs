@@ -13,7 +13,7 @@ pub use file::{TargetFileError, calibrated_file, native, read_target, target_tex
 pub use generic::generic;
 pub use host::{detect_host, processor, processors};
 pub use x86_64::{x86_64_avx2, x86_64_avx512};
-pub use zen::{znver4, znver5};
+pub use zen::{znver3, znver4, znver5};
 
 use crate::target::{FORK_JOIN, MEMORY_CORES};
 use crate::{CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, Target, TlbLevel, Window};
@@ -21,7 +21,7 @@ use loop_tree::ScalarType;
 use std::sync::Arc;
 
 /// Names that [`by_name`] knows, besides `host`.
-pub const NAMES: [&str; 5] = ["x86_64_avx2", "x86_64_avx512", "znver4", "znver5", "generic"];
+pub const NAMES: [&str; 6] = ["x86_64_avx2", "x86_64_avx512", "znver3", "znver4", "znver5", "generic"];
 
 /// The target of that name; `host` asks the machine.
 pub fn by_name(name: &str) -> Option<StaticTarget> {
@@ -29,6 +29,7 @@ pub fn by_name(name: &str) -> Option<StaticTarget> {
         "host" => Some(detect_host()),
         "x86_64_avx2" => Some(x86_64_avx2()),
         "x86_64_avx512" => Some(x86_64_avx512()),
+        "znver3" => Some(znver3()),
         "znver4" => Some(znver4()),
         "znver5" => Some(znver5()),
         "generic" => Some(generic()),

@@ -63,7 +63,10 @@ fn by_features() -> StaticTarget {
             _ => super::x86_64_avx512(),
         }
     } else if std::is_x86_feature_detected!("avx2") {
-        super::x86_64_avx2()
+        match amd_family() {
+            Some(25..) => super::znver3(),
+            _ => super::x86_64_avx2(),
+        }
     } else {
         generic()
     }

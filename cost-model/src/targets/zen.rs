@@ -1,8 +1,20 @@
-//! AMD's processors with 512-bit vectors, which LLVM uses there in full. It neither gathers nor scatters for them.
+//! AMD's processors. LLVM uses vectors of 512 bits in full where there are some, and neither gathers nor scatters.
 
-use super::StaticTarget;
+use super::{StaticTarget, Vectors};
 use super::x86_64::{cache, op, x86_64_avx512};
 use crate::{Prefetch, TlbLevel, Window};
+
+/// Zen 3, and later ones whose vectors of 512 bits are masked, as in virtual machines: the core of Zen 4 with AVX2.
+pub fn znver3() -> StaticTarget {
+    let mut target = znver4().with_vectors(Vectors { bits: 256, registers: 16, masked: true });
+    target.name = "znver3".into();
+    target.caches[1] = cache("L2", 512 << 10, 8, true, 2.9, 50.0);
+    target.tlbs = vec![
+        TlbLevel { name: "dTLB", entries: 64, miss: 1.0 },
+        TlbLevel { name: "STLB", entries: 2048, miss: 20.0 },
+    ];
+    target
+}
 
 /// Zen 4: vectors of 512 bits, in halves.
 pub fn znver4() -> StaticTarget {

@@ -1,7 +1,7 @@
 //! What LLVM may be told of a loop.
 
 use super::{EmitError, Emitter};
-use loop_tree::{AccessKind, Affine, ArrayId, Green, VarId};
+use loop_tree::{AccessKind, Affine, ArrayId, Green, Node, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Emitter<'_, '_> {
@@ -34,6 +34,30 @@ impl Emitter<'_, '_> {
             });
             lasts && !read && !set.insert(element)
         }))
+    }
+
+    /// Whether the loops of a body have few iterations, constantly many, and each writes a row of a full vector or more.
+    ///
+    /// LLVM unrolls these loops and then makes vectors of the rows, unless it has made vectors of the iterations around first,
+    /// each spread over as many rows as it has lanes. LLVM 22's vectoriser does not see what registers the shuffles take: with
+    /// several rows jammed that is half the speed.
+    pub(super) fn writes_short_rows(&self, var: VarId, body: &Green) -> Result<bool, EmitError> {
+        let Some(fewest) = fewest_iterations(body).filter(|_| body.summary().loop_depth == 1) else {
+            return Ok(false);
+        };
+        let along = self.scope.next_place();
+        let mut rows = 0;
+        for access in self.reached(body, Some(var))?.iter().filter(|a| a.kind != AccessKind::Read) {
+            let Some([outer @ .., last]) = access.subscripts.as_deref() else { return Ok(false) };
+            let is_row = last.coefficient(along) == 1 && !outer.iter().any(|e| e.uses(along));
+            let is_spread = outer.iter().any(|e| e.uses(var)) || last.coefficient(var).abs() > 1;
+            let bytes = fewest.saturating_mul(self.kernel.array(access.array).element.size().into());
+            if !is_row || !is_spread || bytes < VECTOR {
+                return Ok(false);
+            }
+            rows += 1;
+        }
+        Ok(rows > 0)
     }
 
     /// Whether LLVM's vectoriser may be told that iterations are independent, as far as one iteration is concerned.
@@ -83,5 +107,22 @@ impl Emitter<'_, '_> {
             seen.grouped |= grouped;
         }
         Ok(places.values().all(|a| !a.written || a.count < 2 || !a.grouped))
+    }
+}
+
+/// Iterations up to which LLVM unrolls loops of a few statements before it makes vectors.
+const UNROLLED: i64 = 16;
+
+/// Bytes of the longest vectors that LLVM 22 prefers unasked.
+const VECTOR: i64 = 32;
+
+/// The fewest iterations of the loops in a body, where all are outermost there and LLVM unrolls them.
+fn fewest_iterations(body: &Green) -> Option<i64> {
+    match body.node() {
+        Node::Let(_, _, inner) => fewest_iterations(inner),
+        Node::Seq(children) => children.iter().map(fewest_iterations).try_fold(i64::MAX, |a, b| Some(a.min(b?))),
+        Node::Loop(header, _) => header.constant_trip_count().filter(|trip| *trip <= UNROLLED && header.step == 1),
+        Node::Stmt(..) => Some(i64::MAX),
+        Node::Guard(..) | Node::Version(_) | Node::Alloc(..) => None,
     }
 }

@@ -162,7 +162,7 @@ impl<'m> Emitter<'m, '_> {
         result?;
         let mut properties = Vec::new();
         properties.extend(group.map(|group| self.module.parallel_accesses(&[group])));
-        if self.sets_a_scalar_again(body)? {
+        if self.sets_a_scalar_again(body)? || self.writes_short_rows(place, body)? {
             let name = "llvm.loop.vectorize.enable".into();
             properties.push(self.module.loop_property(&LoopHint { name, value: HintValue::Bool(false) })?);
         }

@@ -1,6 +1,6 @@
 //! What LLVM makes of the emitted code.
 
-use super::harness::Compiled;
+use super::harness::{self, Compiled};
 
 fn o3(text: &str, variant: bool, parallel: &[&[u32]]) -> String {
     Compiled::new(text, variant, parallel, Some("default<O3>")).ir
@@ -58,4 +58,33 @@ fn tiles_have_unit_stride_and_no_checks() {
       }
     }";
     assert_vectorised(&o3(text, true, &[&[], &[0], &[0, 0, 0]]));
+}
+
+#[test]
+fn vectors_lie_along_short_rows() {
+    let nest = |row: usize, what: &str| {
+        format!(
+            "nest @rows[N] {{
+              array A: f64[8, N, {row}]
+              array B: f64[9, N, {row}]
+              array C: f64[8, N]
+              for k in 0..8 {{ for i in 0..N {{ for m in 0..{row} {{ {what} }} }} }}
+              variant {{
+                for i in 0..N {{ for m in 0..{row} {{
+                  let k = 0 {{ S0 }} let k = 1 {{ S0 }} let k = 2 {{ S0 }} let k = 3 {{ S0 }}
+                  let k = 4 {{ S0 }} let k = 5 {{ S0 }} let k = 6 {{ S0 }} let k = 7 {{ S0 }}
+                }} }}
+              }}
+            }}"
+        )
+    };
+    let update = "S0: A[k, i, m] = A[k, i, m] - 0.25 * (B[k, i, m] - 2.0 * B[k + 1, i, m]) * C[k, i]";
+    let ir = o3(&nest(5, update), true, &[&[], &[0]]);
+    assert!(ir.contains("<4 x double>") && !ir.contains("strided.vec"), "{ir}");
+
+    // A row that is no vector, and sums of rows, are LLVM's business.
+    let keeps = |text: &str| !harness::emit(text, true, &[]).unwrap().contains("llvm.loop.vectorize.enable");
+    assert!(!keeps(&nest(5, update)));
+    assert!(keeps(&nest(3, update)));
+    assert!(keeps(&nest(5, "S0 [reduction fadd]: C[k, i] += B[k, i, m]")));
 }
