@@ -38,7 +38,7 @@ pub enum Command {
     Opt(OptArguments),
     /// Apply a recipe and print the result with the oracle's verdict.
     Apply(ApplyArguments),
-    /// Execute a `.lt` program with the reference interpreter.
+    /// Execute a `.lt` program, or the nests of C or IR, with the reference interpreter.
     Run(RunArguments),
     /// Print the loop tree, its accesses and its dependences.
     Show(ShowArguments),
@@ -288,8 +288,14 @@ pub struct ApplyArguments {
 /// `looptree run`
 #[derive(Args, Debug)]
 pub struct RunArguments {
-    /// A `.lt` file; `-` is standard input.
+    /// A `.lt` file, or C, C++ or LLVM IR, of which each nest runs by itself; `-` reads a `.lt` program from standard input.
     pub file: PathBuf,
+    /// Only this function.
+    #[arg(long, short = 'f', value_name = "NAME")]
+    pub function: Option<String>,
+    /// Only this region of the function, counted from 0 in textual order.
+    #[arg(long, value_name = "NUMBER")]
+    pub region: Option<usize>,
     /// Value of a parameter: `--param n=10`.
     #[arg(long = "param", short = 'p', value_name = "NAME=VALUE")]
     pub params: Vec<String>,
@@ -305,6 +311,9 @@ pub struct RunArguments {
     /// Run the variant of the file, where it has one, and compare with the original.
     #[arg(long)]
     pub compare: bool,
+    /// Flags for clang-22 where the input is C or C++: `-- -march=native -DN=100`.
+    #[arg(last = true, value_name = "CLANG FLAGS")]
+    pub clang_flags: Vec<String>,
 }
 
 /// `looptree show`

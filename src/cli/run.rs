@@ -1,24 +1,70 @@
-//! `looptree run`: a `.lt` program by the reference interpreter.
+//! `looptree run`: a `.lt` program, or each nest of a file of C or LLVM IR, by the reference interpreter.
 
-use super::args::RunArguments;
+use super::args::{InputArguments, RunArguments};
 use super::error::CliError;
-use super::{input, output};
-use looptree::driver::Settings;
-use looptree::tree::interp::{self, Layout, Memory, RunOptions};
-use looptree::tree::{Green, Kernel, Storage, text::Program};
+use super::input;
+use super::output;
+use looptree::driver::{DriverError, Likely, Session, Settings};
+use looptree::tree::interp::{self, InterpError, InterpErrorKind, Layout, Memory, RunOptions};
+use looptree::tree::{ArrayId, Green, Kernel, RuntimeCondition, Storage, text};
 use std::fmt::Write;
+use std::sync::Arc;
 
-/// Elements along an extent that is unknown.
+/// Elements along an extent that is unknown, at least.
 const UNKNOWN_EXTENT: i64 = 64;
 /// Of the generated contents of arrays.
 const SEED: u64 = 1;
 
+/// What is executed.
+struct Work {
+    label: String,
+    kernel: Arc<Kernel>,
+    tree: Green,
+    params: Vec<i64>,
+}
+
 /// Runs the command.
 pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
-    let program = input::read_program(&arguments.file)?;
-    let kernel = &*program.kernel;
     let params = input::parameters(&arguments.params)?;
-    let settings = Settings { params, default_param: arguments.default_param, ..Settings::default() };
+    let settings = Settings {
+        params,
+        default_param: arguments.default_param,
+        function: arguments.function.clone(),
+        region: arguments.region,
+        ..Settings::default()
+    };
+    let extension = arguments.file.extension().and_then(|e| e.to_str());
+    if extension == Some("lt") || arguments.file.as_os_str() == "-" {
+        return output::print(&execute(&program(arguments, &settings)?, arguments)?);
+    }
+    let works = nests(arguments, settings)?;
+    let (mut out, mut last) = (String::new(), None);
+    for work in &works {
+        match execute(work, arguments) {
+            Ok(text) => out.push_str(&text),
+            Err(CliError::Failed { message, help }) => {
+                let _ = writeln!(out, "{}: not executed: {message}", work.label);
+                last = Some(CliError::Failed { message: format!("{}: {message}", work.label), help });
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    // One nest that cannot be executed does not keep the others from it.
+    match last.filter(|_| works.len() == 1) {
+        Some(error) => Err(error),
+        None => output::print(&out),
+    }
+}
+
+fn program(arguments: &RunArguments, settings: &Settings) -> Result<Work, CliError> {
+    if !arguments.clang_flags.is_empty() || arguments.function.is_some() || arguments.region.is_some() {
+        return Err(CliError::Usage {
+            message: "a loop tree is one nest, and not for clang".to_string(),
+            help: "leave out --function, --region and what follows `--`".to_string(),
+        });
+    }
+    let program = input::read_program(&arguments.file)?;
+    let kernel = program.kernel.clone();
     if let Some(unknown) = settings.params.keys().find(|name| kernel.find_param(name).is_none()) {
         let names: Vec<&str> = kernel.params.iter().map(|p| &*p.name).collect();
         return Err(CliError::Usage {
@@ -30,13 +76,58 @@ pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
             },
         });
     }
-    let params = settings.parameter_values(kernel, &[]);
-    let text = if arguments.trace {
-        trace(&program, &params, arguments)?
-    } else {
-        execute(&program, &params, arguments)?
-    };
-    output::print(&text)
+    let params = settings.parameter_values(&kernel, &[]);
+    Ok(Work { label: kernel.name.to_string(), tree: program.tree().clone(), kernel, params })
+}
+
+/// The nests that are lifted from C or IR, each as it stands there.
+fn nests(arguments: &RunArguments, settings: Settings) -> Result<Vec<Work>, CliError> {
+    let file = &arguments.file;
+    let failed = |e: DriverError| input::from_driver(e, file);
+    if arguments.compare {
+        return Err(CliError::Usage {
+            message: format!("--compare: {} has no variant", file.display()),
+            help: "`looptree apply FILE --recipe RECIPE | looptree run - --compare` makes one".to_string(),
+        });
+    }
+    let read = input::read(&InputArguments {
+        file: file.clone(),
+        function: arguments.function.clone(),
+        region: arguments.region,
+        clang_flags: arguments.clang_flags.clone(),
+    })?;
+    let optimizer = input::optimizer(settings)?;
+    let name = file.display().to_string();
+    let session = Session::new(read.module(), &name, &optimizer);
+    let functions = session.kernels().map_err(failed)?;
+    session.require_names(&functions).map_err(failed)?;
+    let mut works = Vec::new();
+    for function in functions {
+        for (number, region) in function.regions.into_iter().enumerate() {
+            if optimizer.settings.region.is_some_and(|r| r != number) {
+                continue;
+            }
+            // Sizes that callers pass are for programs; products are so for certain.
+            let certain = |l: &Likely| match l {
+                Likely::Product(_) => l.clone(),
+                _ => Likely::Unknown,
+            };
+            let likely: Vec<Likely> = region.likely.iter().map(certain).collect();
+            works.push(Work {
+                label: format!("{}#{number}", function.name),
+                params: optimizer.settings.parameter_values(&region.kernel, &likely),
+                tree: region.kernel.original.clone(),
+                kernel: region.kernel,
+            });
+        }
+    }
+    if works.is_empty() {
+        return Err(CliError::Failed {
+            message: format!("{name}: no loops are described"),
+            help: "`looptree show FILE --what remarks` says what stands in the way".to_string(),
+        });
+    }
+    Ok(works)
 }
 
 fn failed(error: impl std::fmt::Display) -> CliError {
@@ -46,32 +137,32 @@ fn failed(error: impl std::fmt::Display) -> CliError {
     }
 }
 
-fn trace(program: &Program, params: &[i64], arguments: &RunArguments) -> Result<String, CliError> {
-    let kernel = &*program.kernel;
-    let instances = interp::instances(kernel, program.tree(), params, arguments.fuel).map_err(failed)?;
-    let mut out = String::new();
-    for instance in instances {
-        let dims: Vec<String> = instance.dims.iter().map(i64::to_string).collect();
-        let _ = writeln!(out, "{}({})", kernel.statement(instance.statement).name, dims.join(", "));
-    }
-    Ok(out)
-}
-
-fn execute(program: &Program, params: &[i64], arguments: &RunArguments) -> Result<String, CliError> {
-    let kernel = &*program.kernel;
-    let (memory, instances) = run_tree(kernel, program.tree(), params, arguments)?;
-    let mut out = String::new();
+fn execute(work: &Work, arguments: &RunArguments) -> Result<String, CliError> {
+    let Work { label, kernel, tree, params } = work;
     let values: Vec<String> =
         kernel.params.iter().zip(params).map(|(p, v)| format!("{}={v}", p.name)).collect();
-    let _ = writeln!(out, "{} {}: {instances} statement instances", kernel.name, values.join(" "));
+    require_assumed(kernel, params)?;
+    let mut out = String::new();
+    if arguments.trace {
+        let instances = interp::instances(kernel, tree, params, arguments.fuel).map_err(failed)?;
+        for instance in instances {
+            let dims: Vec<String> = instance.dims.iter().map(i64::to_string).collect();
+            let _ = writeln!(out, "{}({})", kernel.statement(instance.statement).name, dims.join(", "));
+        }
+        return Ok(out);
+    }
+    let (memory, instances) = run_tree(kernel, tree, params, arguments.fuel)?;
+    let head = [label.as_str()].into_iter().chain(values.iter().map(String::as_str));
+    let head: Vec<&str> = head.collect();
+    let _ = writeln!(out, "{}: {instances} statement instances", head.join(" "));
     for (index, array) in kernel.arrays.iter().enumerate() {
         if matches!(array.storage, Storage::Memory | Storage::LiveOut) {
-            let bytes = memory.array_bytes(looptree::tree::ArrayId::new(index));
+            let bytes = memory.array_bytes(ArrayId::new(index));
             let _ = writeln!(out, "  {}: {} bytes, hash {:016x}", array.name, bytes.len(), hash(bytes));
         }
     }
     if arguments.compare {
-        let (original, _) = run_tree(kernel, &kernel.original, params, arguments)?;
+        let (original, _) = run_tree(kernel, &kernel.original, params, arguments.fuel)?;
         if original.bits() != memory.bits() {
             return Err(CliError::Failed {
                 message: "the variant computes something else than the original".to_string(),
@@ -83,18 +174,62 @@ fn execute(program: &Program, params: &[i64], arguments: &RunArguments) -> Resul
     Ok(out)
 }
 
-fn run_tree(
-    kernel: &Kernel,
-    tree: &Green,
-    params: &[i64],
-    arguments: &RunArguments,
-) -> Result<(Memory, u64), CliError> {
-    let layout = Layout::disjoint(kernel, params, &|_| UNKNOWN_EXTENT).map_err(failed)?;
-    let mut memory = Memory::new(layout);
-    memory.fill(SEED);
-    let options = RunOptions { fuel: arguments.fuel, ..RunOptions::default() };
-    let stats = interp::run(kernel, tree, &mut memory, &options).map_err(failed)?;
-    Ok((memory, stats.instances))
+/// A kernel says what its program does only where this holds.
+fn require_assumed(kernel: &Kernel, params: &[i64]) -> Result<(), CliError> {
+    let assumed = kernel.assumptions.iter().filter_map(|c| match c {
+        RuntimeCondition::Parameter(c) => Some(c),
+        // Arrays are laid out apart.
+        RuntimeCondition::NoOverlap(..) => None,
+    });
+    for constraint in kernel.context.iter().chain(assumed) {
+        let value = constraint.expression.eval(&|_| None, &|p| params.get(p.index()).copied());
+        if !value.is_some_and(|v| constraint.accepts(v)) {
+            let condition = text::print_constraint(kernel, constraint);
+            return Err(failed(format!("{} is described only for {condition}", kernel.name)));
+        }
+    }
+    Ok(())
+}
+
+fn run_tree(kernel: &Kernel, tree: &Green, params: &[i64], fuel: u64) -> Result<(Memory, u64), CliError> {
+    let mut unknown = vec![UNKNOWN_EXTENT; kernel.arrays.len()];
+    loop {
+        let layout = Layout::disjoint(kernel, params, &|a| unknown[a.index()]).map_err(failed)?;
+        let mut memory = Memory::new(layout);
+        memory.fill(SEED);
+        let options = RunOptions { fuel, ..RunOptions::default() };
+        match interp::run(kernel, tree, &mut memory, &options) {
+            Ok(stats) => return Ok((memory, stats.instances)),
+            Err(error) if grow(kernel, &error, &mut unknown) => {}
+            Err(error) => {
+                return Err(match error.kind {
+                    InterpErrorKind::Opaque(_) => CliError::Failed {
+                        message: error.to_string(),
+                        help: "calls of functions are left to what is compiled: `looptree explore FILE --measure`"
+                            .to_string(),
+                    },
+                    _ => failed(error),
+                });
+            }
+        }
+    }
+}
+
+/// Where no extent is known, arrays are as long as what is touched, to the next power of two: so in whatever order.
+fn grow(kernel: &Kernel, error: &InterpError, unknown: &mut [i64]) -> bool {
+    let InterpErrorKind::OutOfBounds { array, dimension: 0, subscript, extent } = &error.kind else {
+        return false;
+    };
+    let index = kernel.arrays.iter().position(|a| *a.name == **array && a.extents.first() == Some(&None));
+    let Some(known) = index.and_then(|i| unknown.get_mut(i)).filter(|known| *known == extent) else {
+        return false;
+    };
+    let needed = u64::try_from(*subscript).ok().and_then(|s| (s + 1).checked_next_power_of_two());
+    match needed.and_then(|n| i64::try_from(n).ok()).filter(|n| *n > *known) {
+        Some(needed) => *known = needed,
+        None => return false,
+    }
+    true
 }
 
 /// FNV-1a.
