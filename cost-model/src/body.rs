@@ -7,7 +7,7 @@ use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::operations::{Reordering, class_of, differences_of_bytes, reordering};
 use crate::overlap::{References, gcd, never_meet, overlap};
 use crate::{OpClass, Target};
-use loop_tree::{Affine, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
+use loop_tree::{Affine, Constant, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -152,6 +152,7 @@ pub(crate) fn body(
         result: Body { vectorisable: depth.is_some(), max_lanes: f64::MAX, ..Body::default() },
         chains: Chains::default(),
         computed: FxHashMap::default(),
+        constants: FxHashMap::default(),
         values: 0,
         taken_over: SmallVec::new(),
         in_turn: false,
@@ -197,11 +198,32 @@ fn is_straight(program: &Lowered<'_>, leaf: &Leaf<'_>, lanes: Option<Lanes>) -> 
         && leaf.statement.ops.iter().all(|op| op.mask.is_none())
 }
 
-/// Statement, operation, and numbers of its operands.
-type Computed = (StmtId, usize, SmallVec<[u32; 3]>);
+/// An operation, and the numbers of its operands.
+type Computed = (Operation, SmallVec<[u32; 3]>);
 
-/// The number of a constant: which one it is, the operation says whose operand it is.
-const CONSTANT: u32 = 0;
+/// What is computed of operands.
+#[derive(PartialEq, Eq, Hash)]
+enum Operation {
+    /// By whichever statement.
+    Alike(OpKind, ScalarType),
+    /// Where data decide: by copies of one statement.
+    Copy(StmtId, usize),
+}
+
+impl Operation {
+    fn of(id: StmtId, index: usize, op: &Op, always: bool) -> Operation {
+        let any = OpId::new(0);
+        let kind = match &op.kind {
+            OpKind::Binary(kind, ..) => OpKind::Binary(*kind, any, any),
+            OpKind::Cast(kind, _) => OpKind::Cast(*kind, any),
+            OpKind::Compare(predicate, ..) => OpKind::Compare(*predicate, any, any),
+            OpKind::Select(..) => OpKind::Select(any, any, any),
+            OpKind::Call(function, _) => OpKind::Call(*function, Vec::new()),
+            _ => return Operation::Copy(id, index),
+        };
+        if always { Operation::Alike(kind, op.ty) } else { Operation::Copy(id, index) }
+    }
+}
 
 struct Scan<'a> {
     depth: Option<usize>,
@@ -211,8 +233,10 @@ struct Scan<'a> {
     index: FxHashMap<(usize, u64), usize>,
     result: Body,
     chains: Chains,
-    /// What copies of a statement have computed, by operation and operands: what is equal is computed once.
+    /// What statements have computed, by operation and operands: what is equal is computed once.
     computed: FxHashMap<Computed, Value>,
+    /// Numbers of constants.
+    constants: FxHashMap<Constant, u32>,
     /// Numbers of values given out.
     values: u32,
     /// Where values come from that the statement at hand takes over from those before it in the same iteration.
@@ -497,7 +521,7 @@ impl Scan<'_> {
                 (weight, width) = differences.counted(OpId::new(index), weight, width);
             }
             let value = match &op.kind {
-                OpKind::Const(_) => Value { number: Some(CONSTANT), ..Value::default() },
+                OpKind::Const(c) => Value { number: Some(self.constant(*c)), ..Value::default() },
                 OpKind::Affine(e) => Value { varies: !e.is_invariant(), ..Value::default() },
                 OpKind::Test(_) => {
                     self.count(OpClass::Integer, ScalarType::I64, weight);
@@ -514,7 +538,7 @@ impl Scan<'_> {
                     self.store(&leaf.touches[a.index()], value, op.ty, masked);
                     Value::default()
                 }
-                kind => match self.known(leaf.id, index, kind, &values) {
+                kind => match self.known(Operation::of(leaf.id, index, op, !masked), kind, &values) {
                     Some((_, Some(equal))) => equal,
                     Some((key, None)) => {
                         let number = Some(self.number());
@@ -530,19 +554,25 @@ impl Scan<'_> {
         }
     }
 
-    /// The key of an operation, and its value where a copy of the statement has computed it of the same operands.
+    /// The key of an operation, and its value where it has been computed of the same operands.
     fn known(
         &self,
-        id: StmtId,
-        index: usize,
+        operation: Operation,
         kind: &OpKind,
         values: &[Value],
     ) -> Option<(Computed, Option<Value>)> {
         let number = |o: OpId| values.get(o.index()).and_then(|v| v.number);
         let operands = kind.operands().into_iter().map(number).collect::<Option<_>>()?;
-        let key = (id, index, operands);
+        let key = (operation, operands);
         let value = self.computed.get(&key).cloned();
         Some((key, value))
+    }
+
+    fn constant(&mut self, constant: Constant) -> u32 {
+        let next = self.values + 1;
+        let number = *self.constants.entry(constant).or_insert(next);
+        self.values = self.values.max(number);
+        number
     }
 
     fn number(&mut self) -> u32 {

@@ -745,3 +745,22 @@ fn blocks_of_rows_side_by_side_in_a_tile_are_rows_of_their_own() {
     let (one, four) = (gain(&text(1), &[]), gain(&text(4), &[]));
     assert!(four < 1.1 * one, "{four} {one}");
 }
+
+#[test]
+fn what_statements_compute_alike_is_computed_once() {
+    // Several arrays computed of the same differences, as grids and images are.
+    let cycles = |second: &str| {
+        let text = format!(
+            "nest @slopes[] {{ array x: f64[4096] array a: f64[4096] array b: f64[4096]
+               for i in 1..4095 {{
+                 S: a[i] = sqrt(x[i + 1] * x[i - 1] + 0.25)
+                 T: b[i] = sqrt({second}) * 2.0 }} }}"
+        );
+        let program = parse(&text).expect("it parses");
+        model().cost(&program.kernel, program.tree(), &[]).cycles
+    };
+    let alike = cycles("x[i + 1] * x[i - 1] + 0.25");
+    assert!(cycles("x[i + 1] * x[i] + 0.25") > 1.5 * alike);
+    // Constants tell operations apart.
+    assert!(cycles("x[i + 1] * x[i - 1] + 0.5") > 1.5 * alike);
+}
