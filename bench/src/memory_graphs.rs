@@ -26,6 +26,22 @@ pub struct Arguments {
     /// Graphs with at most so many arrays that can be removed by themselves are compared with all their subsets.
     #[arg(long, default_value_t = 14)]
     subsets: usize,
+    /// What edges say of arrays.
+    #[arg(long, value_enum, default_value_t = Reading::Shared)]
+    reading: Reading,
+}
+
+/// What the paper's "all weights were randomly chosen" and "arrays were constrained to belong to a path" mean.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Reading {
+    /// Several nests may read what one writes, and each edge has a weight: an array is as large as its edges together.
+    Shared,
+    /// The same, and each array has a weight, however many edges it has.
+    Sized,
+    /// Each edge has an array of its own.
+    Own,
+    /// An array goes on from nest to nest, each of which writes it for the next; each edge has a weight.
+    Path,
 }
 
 /// Edges for each nest, and at most so many into and out of one: as in the paper.
@@ -45,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     let (mut all, mut allowed, mut seconds, mut gaps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut compared = 0;
     for number in 0..arguments.graphs {
-        let graph = random(rng.usize(arguments.least..=arguments.largest), &mut rng);
+        let graph = random(rng.usize(arguments.least..=arguments.largest), arguments.reading, &mut rng);
         let start = Instant::now();
         let plan = graph.plan(arguments.branchings);
         seconds.push(start.elapsed().as_secs_f64());
@@ -59,9 +75,10 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
             }
         }
         let total: u64 = graph.sizes().iter().sum();
-        // What an edge of the array itself does not prevent.
+        // What no edge of the array itself prevents.
+        let kept = |t: usize| graph.edges().iter().any(|e| e.prevents && e.array == Some(Temporary(t)));
         let free: Vec<u64> =
-            graph.edges().iter().zip(graph.sizes()).filter(|(e, _)| !e.prevents).map(|(_, s)| *s).collect();
+            graph.sizes().iter().enumerate().filter(|(t, _)| !kept(*t)).map(|(_, s)| *s).collect();
         let (count, arrays) = (plan.removed.len() as u64, graph.sizes().len() as u64);
         all.push((percent(plan.size, total), percent(count, arrays)));
         allowed.push((percent(plan.size, free.iter().sum()), percent(count, free.len() as u64)));
@@ -124,28 +141,64 @@ fn best_of_all(graph: &FusionGraph, candidates: &[Temporary]) -> u64 {
     subsets.filter_map(sum).max().unwrap_or(0)
 }
 
-/// Twice as many edges as nests, between random ones, each with an array of its own. The paper says no more of its graphs than what
-/// stands above, and that an array belongs to a path.
-fn random(nests: usize, rng: &mut fastrand::Rng) -> FusionGraph {
+/// Twice as many edges as nests, each between another two.
+fn random(nests: usize, reading: Reading, rng: &mut fastrand::Rng) -> FusionGraph {
+    let pairs = pairs(nests, rng);
+    let arrays = arrays(&pairs, reading, rng);
+    let mut sizes = vec![0; arrays.iter().max().map_or(0, |most| most + 1)];
+    for array in &arrays {
+        let weight = rng.u64(SIZES);
+        match reading {
+            Reading::Sized => sizes[*array] = weight,
+            _ => sizes[*array] += weight,
+        }
+    }
+    let edge = |((from, to), array): (&(usize, usize), &usize)| Edge {
+        from: Nest(*from),
+        to: Nest(*to),
+        array: Some(Temporary(*array)),
+        prevents: rng.usize(0..PREVENTING) == 0,
+    };
+    let edges = pairs.iter().zip(&arrays).map(edge).collect();
+    FusionGraph::new(nests, sizes, edges).expect("edges lead to later nests")
+}
+
+fn pairs(nests: usize, rng: &mut fastrand::Rng) -> Vec<(usize, usize)> {
     let (mut into, mut out) = (vec![0; nests], vec![0; nests]);
     let mut pairs = Vec::new();
     let wanted = (EDGES * nests).min(nests * (nests - 1) / 2);
     while pairs.len() < wanted {
         let (a, b) = (rng.usize(0..nests), rng.usize(0..nests));
         let (from, to) = (a.min(b), a.max(b));
-        if from < to && out[from] < MOST_AT_A_NEST && into[to] < MOST_AT_A_NEST {
+        let room = out[from] < MOST_AT_A_NEST && into[to] < MOST_AT_A_NEST;
+        if from < to && room && !pairs.contains(&(from, to)) {
             out[from] += 1;
             into[to] += 1;
             pairs.push((from, to));
         }
     }
-    let sizes = pairs.iter().map(|_| rng.u64(SIZES)).collect();
-    let edge = |(number, (from, to)): (usize, &(usize, usize))| Edge {
-        from: Nest(*from),
-        to: Nest(*to),
-        array: Some(Temporary(number)),
-        prevents: rng.usize(0..PREVENTING) == 0,
+    // An array goes forward.
+    pairs.sort_unstable();
+    pairs
+}
+
+/// The array of each edge: one that may go on here, or a new one, all with the same chance.
+fn arrays(pairs: &[(usize, usize)], reading: Reading, rng: &mut fastrand::Rng) -> Vec<usize> {
+    // Where an array may go on.
+    let mut ends: Vec<usize> = Vec::new();
+    let next = |(from, to): &(usize, usize)| {
+        let known: Vec<usize> = (0..ends.len()).filter(|a| ends[*a] == *from).collect();
+        let array = match reading {
+            Reading::Own => ends.len(),
+            _ => known.get(rng.usize(0..=known.len())).copied().unwrap_or(ends.len()),
+        };
+        if array == ends.len() {
+            ends.push(*from);
+        }
+        if reading == Reading::Path {
+            ends[array] = *to;
+        }
+        array
     };
-    let edges = pairs.iter().enumerate().map(edge).collect();
-    FusionGraph::new(nests, sizes, edges).expect("edges lead to later nests")
+    pairs.iter().map(next).collect()
 }
