@@ -68,6 +68,8 @@ pub(crate) struct Body {
     /// Whether all that is summed are absolute differences of bytes, eight of which one instruction adds up.
     pub differences: bool,
     pub opaque: bool,
+    /// Arrays of which a store needs an element that the iteration before has loaded, but in front of the load of the next one.
+    pub handed_on: Vec<usize>,
 }
 
 struct Location {
@@ -77,6 +79,8 @@ struct Location {
     value: Option<Value>,
     epoch: u32,
     loaded: bool,
+    /// Where in the program that is first.
+    loaded_at: u32,
     stored: bool,
     /// The loads through other references when it was stored.
     looked_at: u32,
@@ -152,9 +156,13 @@ pub(crate) fn body(
         result: Body { vectorisable: depth.is_some(), max_lanes: f64::MAX, ..Body::default() },
         chains: Chains::default(),
         computed: FxHashMap::default(),
+        alike: FxHashMap::default(),
         constants: FxHashMap::default(),
         values: 0,
         taken_over: SmallVec::new(),
+        operands: SmallVec::new(),
+        handed_on: Vec::new(),
+        now: 0,
         in_turn: false,
         summands: 0,
         branching: false,
@@ -188,7 +196,7 @@ pub(crate) fn body(
 }
 
 /// Whether all of a leaf executes, whatever the data, in these lanes: what is known of elements is known in straight-line code.
-fn is_straight(program: &Lowered<'_>, leaf: &Leaf<'_>, lanes: Option<Lanes>) -> bool {
+pub(crate) fn is_straight(program: &Lowered<'_>, leaf: &Leaf<'_>, lanes: Option<Lanes>) -> bool {
     let guards_around = || program.home(leaf.parent).is_some_and(|home| program.loops[home].guards > 0);
     program.lanes(leaf.parent) == lanes
         && !(lanes.is_some() && guards_around())
@@ -198,31 +206,24 @@ fn is_straight(program: &Lowered<'_>, leaf: &Leaf<'_>, lanes: Option<Lanes>) -> 
         && leaf.statement.ops.iter().all(|op| op.mask.is_none())
 }
 
-/// An operation, and the numbers of its operands.
-type Computed = (Operation, SmallVec<[u32; 3]>);
+/// Numbers of operands.
+type Operands = SmallVec<[u32; 3]>;
+/// Statement, operation, and operands.
+type Computed = (StmtId, usize, Operands);
+/// What any statement computes of operands.
+type Alike = (OpKind, ScalarType, Operands);
 
-/// What is computed of operands.
-#[derive(PartialEq, Eq, Hash)]
-enum Operation {
-    /// By whichever statement.
-    Alike(OpKind, ScalarType),
-    /// Where data decide: by copies of one statement.
-    Copy(StmtId, usize),
-}
-
-impl Operation {
-    fn of(id: StmtId, index: usize, op: &Op, always: bool) -> Operation {
-        let any = OpId::new(0);
-        let kind = match &op.kind {
-            OpKind::Binary(kind, ..) => OpKind::Binary(*kind, any, any),
-            OpKind::Cast(kind, _) => OpKind::Cast(*kind, any),
-            OpKind::Compare(predicate, ..) => OpKind::Compare(*predicate, any, any),
-            OpKind::Select(..) => OpKind::Select(any, any, any),
-            OpKind::Call(function, _) => OpKind::Call(*function, Vec::new()),
-            _ => return Operation::Copy(id, index),
-        };
-        if always { Operation::Alike(kind, op.ty) } else { Operation::Copy(id, index) }
-    }
+/// An operation without its operands, where others may be like it.
+fn without_operands(kind: &OpKind) -> Option<OpKind> {
+    let any = OpId::new(0);
+    Some(match kind {
+        OpKind::Binary(kind, ..) => OpKind::Binary(*kind, any, any),
+        OpKind::Cast(kind, _) => OpKind::Cast(*kind, any),
+        OpKind::Compare(predicate, ..) => OpKind::Compare(*predicate, any, any),
+        OpKind::Select(..) => OpKind::Select(any, any, any),
+        OpKind::Call(function, _) => OpKind::Call(*function, Vec::new()),
+        _ => return None,
+    })
 }
 
 struct Scan<'a> {
@@ -233,14 +234,23 @@ struct Scan<'a> {
     index: FxHashMap<(usize, u64), usize>,
     result: Body,
     chains: Chains,
-    /// What statements have computed, by operation and operands: what is equal is computed once.
+    /// What copies of a statement have computed, by operation and operands: what is equal is computed once.
     computed: FxHashMap<Computed, Value>,
+    /// The same of other statements, wherever in them. Not of copies, which are far from each other: what they compute at different places
+    /// of a statement, of rows of neighbours, is more than stays in registers (16 rows of `life` side by side lose).
+    alike: FxHashMap<Alike, (StmtId, Value)>,
     /// Numbers of constants.
     constants: FxHashMap<Constant, u32>,
     /// Numbers of values given out.
     values: u32,
     /// Where values come from that the statement at hand takes over from those before it in the same iteration.
     taken_over: SmallVec<[usize; 4]>,
+    /// What the statement at hand has loaded, in every iteration.
+    operands: SmallVec<[usize; 8]>,
+    /// Elements that the next iteration gets from this one, and where a store stands that needs what this one got so.
+    handed_on: Vec<((usize, u64), u32)>,
+    /// Where the load or store at hand stands in the program.
+    now: u32,
     /// Whether such a value goes into another element: then neighbours wait for each other.
     in_turn: bool,
     /// Values added to sums that may be reassociated.
@@ -443,6 +453,7 @@ impl Scan<'_> {
                 value: None,
                 epoch: 0,
                 loaded: false,
+                loaded_at: u32::MAX,
                 stored: false,
                 looked_at: 0,
                 row_loaded: false,
@@ -483,6 +494,7 @@ impl Scan<'_> {
     fn leaf(&mut self, leaf: &Leaf<'_>) {
         let statement = leaf.statement;
         self.taken_over.clear();
+        self.operands.clear();
         if is_opaque(statement) {
             self.result.opaque = true;
             self.result.vectorisable = false;
@@ -515,6 +527,7 @@ impl Scan<'_> {
                 continue;
             }
             let masked = op.mask.is_some() || leaf.guarded;
+            self.now = op.origin.unwrap_or(self.now + 1);
             let mut weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
             let mut width = op.ty;
             if let Some(differences) = &differences {
@@ -538,34 +551,36 @@ impl Scan<'_> {
                     self.store(&leaf.touches[a.index()], value, op.ty, masked);
                     Value::default()
                 }
-                kind => match self.known(Operation::of(leaf.id, index, op, !masked), kind, &values) {
-                    Some((_, Some(equal))) => equal,
-                    Some((key, None)) => {
-                        let number = Some(self.number());
-                        let value =
-                            Value { number, ..self.compute(kind, op, statement, &values, (weight, width)) };
-                        self.computed.insert(key, value.clone());
+                kind => {
+                    let number = |o: OpId| values.get(o.index()).and_then(|v| v.number);
+                    let operands: Option<Operands> = kind.operands().into_iter().map(number).collect();
+                    let known = operands.as_ref().and_then(|operands| {
+                        let key = (leaf.id, index, operands.clone());
+                        self.computed.get(&key).cloned().or_else(|| self.alike(leaf.id, op, masked, operands))
+                    });
+                    known.unwrap_or_else(|| {
+                        let mut value = self.compute(kind, op, statement, &values, (weight, width));
+                        if let Some(operands) = operands {
+                            value.number = Some(self.number());
+                            if let Some(kind) = without_operands(kind).filter(|_| !masked) {
+                                let made = || (leaf.id, value.clone());
+                                self.alike.entry((kind, op.ty, operands.clone())).or_insert_with(made);
+                            }
+                            self.computed.insert((leaf.id, index, operands), value.clone());
+                        }
                         value
-                    }
-                    None => self.compute(kind, op, statement, &values, (weight, width)),
-                },
+                    })
+                }
             };
             values.push(value);
         }
     }
 
-    /// The key of an operation, and its value where it has been computed of the same operands.
-    fn known(
-        &self,
-        operation: Operation,
-        kind: &OpKind,
-        values: &[Value],
-    ) -> Option<(Computed, Option<Value>)> {
-        let number = |o: OpId| values.get(o.index()).and_then(|v| v.number);
-        let operands = kind.operands().into_iter().map(number).collect::<Option<_>>()?;
-        let key = (operation, operands);
-        let value = self.computed.get(&key).cloned();
-        Some((key, value))
+    /// What another statement has computed by the same operation of the same operands, in every iteration.
+    fn alike(&self, id: StmtId, op: &Op, masked: bool, operands: &Operands) -> Option<Value> {
+        let kind = without_operands(&op.kind).filter(|_| !masked)?;
+        let (by, value) = self.alike.get(&(kind, op.ty, operands.clone()))?;
+        (*by != id).then(|| value.clone())
     }
 
     fn constant(&mut self, constant: Constant) -> u32 {
@@ -647,6 +662,10 @@ impl Scan<'_> {
         };
         let offset = address.constant;
         let at = self.location(family, offset, touch.bytes);
+        if !masked && !touch.private {
+            self.operands.push(at);
+            self.locations[at].loaded_at = self.locations[at].loaded_at.min(self.now);
+        }
         let f = &self.families[family];
         if self.locations[at].epoch == f.epoch
             && let Some(v) = &self.locations[at].value
@@ -724,6 +743,11 @@ impl Scan<'_> {
             self.result.vectorisable = false;
             return;
         };
+        let next = self.operands.iter().map(|at| {
+            let l = &self.locations[*at];
+            ((l.family, (l.offset + self.families[l.family].stride).to_bits()), self.now)
+        });
+        self.handed_on.extend(next);
         let array = touch.array;
         for (i, f) in self.families.iter_mut().enumerate() {
             if i != family && f.array == array && !f.apart.contains(&family) {
@@ -786,6 +810,13 @@ impl Scan<'_> {
         let accumulators: usize = self.families.iter().filter(through_memory).map(|f| f.stored.len()).sum();
         // The compiler keeps their loads and stores in order, one after the other.
         let in_order = accumulators.saturating_sub(1) as f64 * self.target.store_forward();
+        let late = |(key, store): &((usize, u64), u32)| {
+            let f = &self.families[key.0];
+            let next = self.index.get(key).map_or(u32::MAX, |at| self.locations[*at].loaded_at);
+            let is_late = next != u32::MAX && next > *store;
+            (is_late && f.stride != 0.0 && f.stored.is_empty() && !f.clobbered).then_some(f.array)
+        };
+        self.result.handed_on = self.handed_on.iter().filter_map(late).collect();
         self.result.chain = self.chains.longest() + in_order;
         // Nor does it move them across what may touch the same elements.
         let between = stored.iter().any(|s| self.families[s.0].stride != 0.0 && self.families[s.0].observed);

@@ -1,7 +1,7 @@
 //! The model of what clang makes of a loop, at `-O3`: decided once, as a [`Plan`], which is all that pricing reads of it.
 
 use crate::Target;
-use crate::body::{Body, Stride, body};
+use crate::body::{Body, Stride, body, is_straight};
 use crate::lanes::Lanes;
 use crate::lower::Lowered;
 use crate::throughput::{TEMPORARIES, price};
@@ -174,5 +174,22 @@ pub(crate) fn weaken(
         }
         b.max_lanes = 1.0;
         b.accumulators = 0;
+    }
+}
+
+/// What an iteration loads and the next one needs stays in registers (load PRE), and becomes a recurrence of the loop. Its uses have to
+/// come behind what it is handed on from: where one of them is stored in front of that, LLVM makes no vectors. New code has all its
+/// loads in front.
+pub(crate) fn hand_on(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize]) {
+    let arrays = kernel.arrays.len();
+    let touches = || leaves.iter().flat_map(|l| &program.leaves[*l].touches);
+    let changed = |x: usize| {
+        let overlap = |y: usize| x.max(y) >= arrays || kernel.may_overlap(ArrayId::new(x), ArrayId::new(y));
+        touches().any(|t| t.write && !t.private && overlap(t.array))
+    };
+    if b.handed_on.iter().any(|array| !changed(*array))
+        && leaves.iter().all(|l| is_straight(program, &program.leaves[*l], None))
+    {
+        b.vectorisable = false;
     }
 }

@@ -1,7 +1,7 @@
 //! The analytic model: computation on the ports, traffic between caches, and how they overlap.
 
 use crate::body::body;
-use crate::clang::{Circumstances, Packing, Plan, keep, plan, weaken};
+use crate::clang::{Circumstances, Packing, Plan, hand_on, keep, plan, weaken};
 use crate::explain::{Cost, Term};
 use crate::facts::Facts;
 use crate::lanes::Lanes;
@@ -113,6 +113,7 @@ impl AnalyticModel {
         b.guards(l.varying_guards as f64);
         if may_alias && innermost {
             weaken(&mut b, kernel, program, leaves, target);
+            hand_on(&mut b, kernel, program, leaves);
         }
         let circumstances =
             Circumstances { trip: l.trip, constant: l.constant, lanes: lanes_told, original: may_alias };

@@ -8,6 +8,7 @@
 //! intermediate results may break. Scalars live in stack slots, which any `-O1` pipeline promotes.
 
 mod address;
+mod ahead;
 mod arith;
 mod buffers;
 mod call;

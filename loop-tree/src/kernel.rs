@@ -174,7 +174,8 @@ pub struct Op {
     pub mask: Option<Mask>,
     /// Poison-generating and fast-math flags.
     pub flags: OpFlags,
-    /// Index of the IR instruction it came from, in a table of its owner (metadata, debug location).
+    /// Index of the IR instruction it came from, in a table of its owner (metadata, debug location). Loads and stores are numbered in
+    /// the order of the program.
     pub origin: Option<u32>,
 }
 

@@ -154,7 +154,10 @@ impl<'m> Emitter<'m, '_> {
         let group = parallel.then(|| self.module.access_group());
         self.groups.extend(group);
         let known = self.know_loop(place, bounds);
-        let result = self.below(0, |e| e.tree(body));
+        let result = self.below(0, |e| {
+            e.load_ahead(place, header.step, body)?;
+            e.tree(body)
+        });
         self.unknow(known);
         if parallel {
             self.groups.pop();

@@ -136,7 +136,7 @@ impl<'m> Emitter<'m, '_> {
         }
     }
 
-    fn operation(
+    pub(super) fn operation(
         &mut self,
         statement: &Statement,
         op: &Op,

@@ -669,6 +669,11 @@ impl<'m> Builder<'_, '_, 'm> {
                 .iter()
                 .filter_map(|l| self.data.cx.counters.get(l).map(|c| c.var))
                 .collect();
+            // In the order of the program, which tells what a store stands in front of.
+            for b in self.data.sections[s].blocks.iter().copied() {
+                let insts = self.data.cx.values.cfg.insts[b].iter();
+                origins.extend(insts.filter(|i| matches!(i.opcode(), Opcode::Load | Opcode::Store)));
+            }
             let mut ids = Vec::new();
             for group in self.data.groups(s)? {
                 let name = format!("S{}", statements.len());

@@ -127,3 +127,23 @@ fn lanes_that_meet_stay_in_memory() {
         }
     }
 }
+
+#[test]
+fn loads_of_neighbours_in_front_of_stores_that_leave_them_alone() {
+    let nest = "nest @slopes[N] {
+        array x: f64[N + 4]
+        array a: f64[N + 4]
+        array b: f64[N + 4]
+        for i in 1..N { S: a[i] = x[i] - x[i - 1]  T: b[i] = x[i + 1] * x[i] + a[i]  U: a[i + 2] = x[i + 2] + b[i - 1] }
+        VARIANT
+    }";
+    same(nest, &[&[0], &[1], &[2], &[7], &[40]], "for t in 0..N - 1 { let i = t + 1 { S T U } }");
+    // Where a store changes what is loaded behind it, that load stays.
+    let nest = "nest @moved[N] {
+        array x: f64[N + 4]
+        array a: f64[N + 4]
+        for i in 1..N { S: a[i] = x[i] - x[i - 1]  T: x[i + 1] = a[i] + 1.0  U: a[i + 1] = x[i + 1] * x[i + 2] }
+        VARIANT
+    }";
+    same(nest, &[&[0], &[1], &[2], &[7], &[40]], "for t in 0..N - 1 { let i = t + 1 { S T U } }");
+}

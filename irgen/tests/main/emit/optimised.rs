@@ -88,3 +88,17 @@ fn vectors_lie_along_short_rows() {
     assert!(keeps(&nest(3, update)));
     assert!(keeps(&nest(5, "S0 [reduction fadd]: C[k, i] += B[k, i, m]")));
 }
+
+#[test]
+fn a_store_between_loads_of_neighbours() {
+    // LLVM would hand x[i + 1] on to the next iteration, where the store to `a` needs it before the load.
+    let nest = "nest @slopes[N] {
+      array x: f64[N + 1]
+      array a: f64[N]
+      array b: f64[N]
+      for i in 1..N { S: a[i] = x[i] - x[i - 1]  T: b[i] = x[i + 1] * x[i] }
+      variant { for t in 0..N - 1 { let i = t + 1 { S T } } }
+    }";
+    assert_vectorised(&o3(nest, false, &[]));
+    assert_vectorised(&o3(nest, true, &[]));
+}
