@@ -4,28 +4,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 12] = [
-    "shim/analysis.cpp",
-    "shim/scev.cpp",
-    "shim/cost.cpp",
-    "shim/ir.cpp",
-    "shim/front.cpp",
-    "shim/hoist.cpp",
-    "shim/inline.cpp",
-    "shim/last_values.cpp",
-    "shim/rows.cpp",
-    "shim/memory.cpp",
-    "shim/passes.cpp",
-    "shim/plugin.cpp",
-];
-
 fn main() {
     println!("cargo::rerun-if-env-changed=LLVM_SYS_221_PREFIX");
-    println!("cargo::rerun-if-changed=shim/shim.h");
-    println!("cargo::rerun-if-changed=shim/motion.h");
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed={source}");
-    }
+    println!("cargo::rerun-if-changed=shim");
     let config = llvm_config();
     let flags = Command::new(&config).arg("--cxxflags").output();
     let flags = match flags {
@@ -37,7 +18,7 @@ fn main() {
     };
     let mut build = cc::Build::new();
     // Frames of LLVM's headers would only slow the build: optimised, without debug information.
-    build.cpp(true).files(SOURCES).warnings(false).opt_level(2).debug(false);
+    build.cpp(true).file("shim/all.cpp").warnings(false).opt_level(2).debug(false);
     for flag in flags.split_whitespace() {
         match flag.strip_prefix("-I") {
             // System headers: LLVM's own warnings are not ours.
