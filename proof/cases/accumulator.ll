@@ -1,6 +1,7 @@
 ; The sum is computed in its element of c, which must be apart from what is summed.
 ; regions: 1
 ; kernel: require nooverlap
+; notices: ApartAssumptions, AliasClasses, OverlapCheck
 define void @test(ptr %a, ptr %c) {
 start:
   br label %outer

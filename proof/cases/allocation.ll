@@ -3,6 +3,7 @@
 ; regions: 1
 ; allocations: 7
 ; allowed: pack(@; a); pack(@; b)
+; notices: Allocations
 declare i64 @held()
 define void @test(ptr noalias %a, ptr noalias %b, i64 %n) {
 start:

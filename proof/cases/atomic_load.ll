@@ -1,5 +1,6 @@
 ; An atomic load stays where it is, however weak its ordering.
 ; regions: 0
+; notices: AtomicAccess
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

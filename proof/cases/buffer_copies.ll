@@ -1,6 +1,7 @@
 ; What a buffer holds comes from its array and goes back to it.
 ; regions: 1
 ; always: pack(@; a)
+; notices: BufferFills, BufferWritesBack
 define void @test(ptr noalias %a) {
 start:
   br label %outer

@@ -1,5 +1,6 @@
 ; A call that writes to memory stays where it is.
 ; regions: 0
+; notices: Calls
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

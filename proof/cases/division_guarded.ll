@@ -1,5 +1,6 @@
 ; A division under its condition: by zero where it does not run. Executed there it would trap.
 ; regions: 1
+; notices: Conditions, Masks
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

@@ -1,6 +1,7 @@
 ; Two elements of an array that are at times the same: neither is taken from a register once the other was stored, nor left unstored
 ; where the other is loaded.
 ; regions: 1
+; notices: ElementsApart, SeenStores
 define void @test(ptr noalias %a, ptr noalias %c) {
 start:
   br label %outer

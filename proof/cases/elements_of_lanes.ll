@@ -2,6 +2,7 @@
 ; regions: 2
 ; memory: i32
 ; allowed: vectorize(j; 4)
+; notices: OtherLanes
 define void @crossed(ptr noalias %a) {
 start:
   br label %outer

@@ -2,6 +2,7 @@
 ; regions: 1
 ; kernel: for i in 0..100
 ; allowed: interchange(i)
+; notices: Endings
 define void @test(ptr noalias %a, i64 %n, i64 %most) {
 start:
   br label %rows

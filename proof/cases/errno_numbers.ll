@@ -2,6 +2,7 @@
 ; is too large.
 ; regions: 0
 ; memory: f64
+; notices: ErrnoNumbers
 declare double @sqrt(double) #0
 declare double @exp(double) #0
 declare ptr @__errno_location()

@@ -1,5 +1,6 @@
 ; Rounds towards minus infinity.
 ; regions: 1
+; notices: NoWrap, FloorDivision
 define void @test(ptr noalias %a, ptr noalias %b, i64 %n) {
 start:
   br label %loop

@@ -1,6 +1,7 @@
 ; The check must not branch on poison where the original would not.
 ; regions: 1
 ; count 1: freeze i64 %n
+; notices: ParameterFreeze
 define void @test(ptr noalias %a, i64 %n) {
 start:
   br label %loop

@@ -3,6 +3,7 @@
 ; kernel: A1[i] = s_
 ; kernel: A0[i + 100] = A0[i]
 ; kernel: A1[j + 100] = add.nsw(A1[j + 100], A0[i])
+; notices: HeldValues
 define void @changed(ptr noalias %0, ptr noalias %1, i32 %2) {
   %4 = icmp sgt i32 %2, 0
   br i1 %4, label %5, label %8

@@ -1,5 +1,6 @@
 ; The loop may store what ends it: new code runs only where it does not.
 ; regions: 1
+; notices: HoistAliases, ReadInFront
 define void @test(ptr %a, ptr %n) {
 start:
   br label %loop

@@ -1,5 +1,6 @@
 ; What the loop reads is read in front of it only if the loop runs: where it does not, there may be nothing to read.
 ; regions: 1
+; notices: HoistGuards
 define void @test(ptr noalias %r, ptr noalias %b, i64 %n) {
 start:
   br label %loop

@@ -1,6 +1,7 @@
 ; Iterations are independent, but LLVM would take that for leave to mix accesses of one iteration where they have gaps.
 ; regions: 1
 ; count 0: llvm.loop.parallel_accesses
+; notices: GroupOrder
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

@@ -2,6 +2,7 @@
 ; the limit.
 ; regions: 1
 ; emitted: 2199023255552
+; notices: LimitCheck
 define void @test(ptr noalias %a, i64 %n, i64 %m) {
 start:
   br label %loop

@@ -1,5 +1,6 @@
 ; A row moves up within itself, which no loop that counts up does: the call stays, and the nest around it is left alone.
 ; regions: 1
+; notices: MovedMemory
 define void @test(ptr noalias %a, i64 %n) {
 start:
   %bytes = shl nuw i64 %n, 2

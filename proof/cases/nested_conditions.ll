@@ -2,6 +2,7 @@
 ; `and` would spread the poison.
 ; regions: 1
 ; emitted: select i1
+; notices: PoisonMasks
 define void @test(ptr noalias %a, ptr noalias %b, ptr noalias %c, i32 %big) {
 start:
   br label %loop

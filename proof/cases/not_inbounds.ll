@@ -1,6 +1,7 @@
 ; Nobody said that these addresses stay inside of an object.
 ; regions: 1
 ; count 0: inbounds
+; notices: Inbounds
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

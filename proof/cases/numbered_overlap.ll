@@ -1,6 +1,7 @@
 ; What is read by numbers may be what is written, and nothing can tell: rows keep their order.
 ; regions: 1
 ; refused: interchange(@)
+; notices: UnknownRanges
 define void @test(ptr %a, ptr noalias %col, ptr %x) {
 start:
   br label %rows

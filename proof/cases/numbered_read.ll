@@ -2,6 +2,7 @@
 ; regions: 1
 ; kernel: at
 ; always: interchange(@)
+; notices: NumberOffsets
 @a = internal global [40 x i32] zeroinitializer
 @x = internal global [64 x i32] zeroinitializer
 define void @test(ptr noalias %col, i64 %n) {

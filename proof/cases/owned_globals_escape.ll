@@ -1,6 +1,7 @@
 ; The variable's address is stored, so that what is loaded may lead to it.
 ; regions: 1
 ; under: reverse(@)
+; notices: OwnedGlobals
 @array = internal global [40 x i32] zeroinitializer
 @cell = global ptr null
 define void @publish() {

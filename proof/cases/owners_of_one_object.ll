@@ -1,5 +1,6 @@
 ; Two variables lead to one object, so that none of them alone does: nothing says that their accesses are apart.
 ; regions: 1
+; notices: OwnersOfAccesses
 @first = internal global ptr null
 @second = internal global ptr null
 @third = internal global ptr null

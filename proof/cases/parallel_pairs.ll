@@ -2,6 +2,7 @@
 ; interleaved accesses, so that only the inner one is said to be parallel.
 ; regions: 1
 ; count 1: "llvm.loop.parallel_accesses"
+; notices: ThreadIterations
 define void @test(ptr noalias %a, i64 %n) {
 start:
   br label %outer

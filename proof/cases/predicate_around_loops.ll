@@ -1,6 +1,7 @@
 ; Loops run where data says so; a pointer tells which way, another value whether at all.
 ; regions: 1
 ; kernel: if
+; notices: DataConditions
 define void @test(ptr noalias %a, ptr noalias %b, i1 %wanted) {
 start:
   br label %rows

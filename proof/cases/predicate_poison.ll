@@ -1,6 +1,7 @@
 ; A condition that is poison where the loops around it do not run: what the new code branches by is fixed.
 ; regions: 1
 ; emitted: freeze i1
+; notices: PredicateFreeze
 define void @test(ptr noalias %a, i64 %n, float %x) {
 start:
   %is = fcmp nnan ogt float %x, 5.0

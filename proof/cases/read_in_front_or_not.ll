@@ -1,5 +1,6 @@
 ; What the program reads in front under a condition of its own counts only where the condition holds.
 ; regions: 1
+; notices: ReadGuards
 define void @test(ptr %r, ptr %b, i1 %c) {
 start:
   br i1 %c, label %then, label %loops

@@ -2,6 +2,7 @@
 ; memory: f64
 ; regions: 1
 ; refused: reverse(@)
+; notices: Reassociation
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

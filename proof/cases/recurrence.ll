@@ -2,6 +2,7 @@
 ; regions: 1
 ; count 0: llvm.loop.parallel_accesses
 ; refused: reverse(@)
+; notices: AllParallel
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

@@ -4,6 +4,7 @@
 ; always: reverse(@)
 ; count 1: add nsw i32
 ; count 1: add i32
+; notices: OrderFlags
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

@@ -1,6 +1,7 @@
 ; Rows that a table of pointers leads to are one array where they lie at equal distances and nothing overwrites the table.
 ; regions: 1
 ; kernel: for j
+; notices: RowDistances
 define void @test(ptr %a, ptr %b, i64 %n, i64 %m) {
 start:
   br label %rows

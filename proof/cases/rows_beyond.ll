@@ -1,5 +1,6 @@
 ; It is found in front that the first rows lie at equal distances; others that the loops walk to must be among them.
 ; regions: 1
+; notices: RowsFound
 define void @test(ptr %a, i64 %n, i64 %s, i64 %m) mustprogress {
 start:
   br label %rows

@@ -1,6 +1,7 @@
 ; Both arrays are others the next time: what is apart now was the same before, and LLVM reads scopes as facts about all times.
 ; regions: 1
 ; count 0: !noalias
+; notices: MovingArrays, AllScopes
 define void @test(ptr %a, ptr %b) {
 start:
   br label %outer

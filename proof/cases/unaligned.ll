@@ -1,6 +1,7 @@
 ; An address that is a multiple of nothing.
 ; regions: 1
 ; count 0: align 4
+; notices: Alignment
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

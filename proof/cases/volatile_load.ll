@@ -1,5 +1,6 @@
 ; A volatile load stays where it is.
 ; regions: 0
+; notices: VolatileAccess
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

@@ -2,6 +2,7 @@
 ; the original code runs.
 ; regions: 1
 ; kernel: require
+; notices: WrapAssumptions, ParameterCheck
 define void @test(ptr noalias %a, i8 %n) {
 start:
   br label %loop

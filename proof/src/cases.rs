@@ -18,6 +18,7 @@
 //! | `; refused: recipe` | both | the recipe applies, and the oracle refuses the result |
 //! | `; refused: variant` | `.lt` | and so for the other words: the tree in the file, in the place of a recipe |
 //! |  | `.lt` | where the oracle allows the tree in the file, enumeration finds nothing wrong |
+//! | `; notices: Rule` | both | it does not hold without this rule: see [`mutants`](crate::mutants) |
 //! | `; parallel: 0.1` | `.lt` | the loop at this path of the original carries nothing |
 //! | `; carries: 0.1` | `.lt` | it is not said to carry nothing |
 //! | `; no oracle` | `.lt` | the kernel cannot be analysed |
@@ -72,6 +73,16 @@ pub fn check(name: &str, content: &str, variants: usize) -> Result<Done, String>
 fn directives<'t>(content: &'t str, key: &str) -> Vec<&'t str> {
     let of_line = |line: &'t str| Some(line.strip_prefix(';')?.trim().strip_prefix(key)?.trim());
     content.lines().filter_map(of_line).collect()
+}
+
+/// The rules that a case is there for.
+pub fn noticed(content: &str) -> impl Iterator<Item = &str> {
+    directives(content, "notices:").into_iter().flat_map(|rules| rules.split(',').map(str::trim))
+}
+
+/// Whether a case is there for a rule.
+pub fn notices(content: &str, rule: &str) -> bool {
+    noticed(content).any(|noticed| noticed == rule)
 }
 
 fn number<T: std::str::FromStr>(content: &str, key: &str) -> Result<Option<T>, String> {

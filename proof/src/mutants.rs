@@ -74,19 +74,23 @@ pub struct Limits {
 /// What a suite finds first, with the compiler as it is (`None`) or without a rule. The answer says where.
 pub fn finds(suite: Suite, mutant: Option<Mutant>, limits: Limits) -> Option<String> {
     match mutant {
-        None => look(suite, limits, false),
+        None => look(suite, None, limits),
         // Oracles are asked about kernels only.
         Some(Mutant::Code(_)) if suite == Suite::Kernels => None,
-        Some(mutant) => mutant.run(|| look(suite, limits, matches!(mutant, Mutant::Code(_)))),
+        Some(mutant) => mutant.run(|| look(suite, Some(mutant), limits)),
     }
 }
 
-fn look(suite: Suite, limits: Limits, code_only: bool) -> Option<String> {
+fn look(suite: Suite, mutant: Option<Mutant>, limits: Limits) -> Option<String> {
     match suite {
         Suite::Cases => {
-            let all = cases::kept().ok()?;
-            let mut used = all.iter().filter(|(name, _)| !code_only || name.ends_with(".ll"));
-            used.find(|(name, content)| cases::check(name, content, VARIANTS).is_err()).map(|c| c.0.clone())
+            let mut all = cases::kept().ok()?;
+            let code_only = matches!(mutant, Some(Mutant::Code(_)));
+            all.retain(|(name, _)| !code_only || name.ends_with(".ll"));
+            // Those that are there for the rule come first: in most runs no other is looked at.
+            all.sort_by_key(|(_, content)| !mutant.is_some_and(|m| cases::notices(content, &m.rule())));
+            let mut all = all.into_iter();
+            all.find(|(name, content)| cases::check(name, content, VARIANTS).is_err()).map(|(name, _)| name)
         }
         Suite::Kernels => {
             let wrong = |seed: &u64| {
@@ -163,6 +167,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
 
     const LIMITS: Limits = Limits { kernels: 40, batches: 2 };
 
@@ -171,6 +176,25 @@ mod tests {
         let rows = table(&Mutant::all(), LIMITS, true, |line| eprintln!("{line}"));
         let missed: Vec<String> = rows.iter().filter(|r| !r.is_noticed()).map(Row::text).collect();
         assert!(missed.is_empty(), "nobody notices:\n{}", missed.join("\n"));
+        // By chance means after all other cases, which is most of the time that tests take.
+        let content: BTreeMap<String, String> =
+            cases::kept().expect("the folder is there").into_iter().collect();
+        let by_chance = rows.iter().filter(|row| {
+            let found = row.found[0].as_ref().and_then(|name| content.get(name));
+            !found.is_some_and(|content| cases::notices(content, &row.mutant.rule()))
+        });
+        let by_chance: Vec<String> = by_chance.map(Row::text).collect();
+        assert!(by_chance.is_empty(), "no case says that it `notices`:\n{}", by_chance.join("\n"));
+    }
+
+    #[test]
+    fn cases_notice_rules_that_there_are() {
+        let rules: BTreeSet<String> = Mutant::all().into_iter().map(Mutant::rule).collect();
+        for (name, content) in cases::kept().expect("the folder is there") {
+            for rule in cases::noticed(&content) {
+                assert!(rules.contains(rule), "{name}: there is no rule {rule}");
+            }
+        }
     }
 
     #[test]
