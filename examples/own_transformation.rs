@@ -51,7 +51,7 @@ fn kernel() -> Kernel {
     Kernel {
         name: "columns".into(),
         params: ["N", "M"].map(|name| Param { name: name.into(), ty: ScalarType::I64 }).into(),
-        variables: ["i", "j"].map(|name| Variable { name: name.into() }).into(),
+        variables: ["i", "j"].map(|name| Variable { name: name.into(), kept: None }).into(),
         arrays: vec![array("A", 0), array("B", 1)],
         statements: vec![Arc::new(statement)],
         context: vec![],

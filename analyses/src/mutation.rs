@@ -82,6 +82,7 @@ rules! {
     Alternatives: "of alternative conditions only the first counts",
     Marks: "marked loops may carry dependences",
     LockStep: "lanes may break dependences",
+    Kept: "no pragma is about a loop",
     Facts: "all loops are said to be parallel",
     Backwards: "a loop carries only what goes forwards",
     Quota: "no answer is a good answer",

@@ -15,7 +15,7 @@ use crate::trip_counts::LARGEST;
 use crate::unroll::unroll_short;
 use crate::unseen::{Seen, Whole};
 use crate::{CostModel, Prepared, Target};
-use loop_tree::{Green, Kernel};
+use loop_tree::{Green, Kept, Kernel};
 use std::sync::Arc;
 
 /// Predicts cycles on a target, of code that `clang -O3` makes of the tree.
@@ -107,7 +107,8 @@ impl AnalyticModel {
         let lanes_told = lanes_of(program, leaves);
         let depth = innermost.then_some(l.depth);
         let mut b = body(program, leaves, depth, lanes_told, !may_alias, target);
-        if !innermost || b.checks_fail > 0.5 {
+        let scalar = kernel.kept(l.header.var) == Some(Kept::Scalar);
+        if !innermost || b.checks_fail > 0.5 || scalar {
             b.vectorisable = false;
         }
         b.guards(l.varying_guards as f64);

@@ -38,18 +38,18 @@ pub use owners::tell_owners_apart;
 pub use region::{Emitted, emit_region};
 pub use variant::Variant;
 
-use crate::llvm::{Builder, Inst, LlvmError, Metadata, Module, Value};
+use crate::llvm::{Builder, Inst, LlvmError, LoopHint, Metadata, Module, Value};
 use arith::Known;
 use buffers::{Memory, Store};
 use emission::{Inexact, conditions, extent, ranges, scope};
 use kept::Registers;
 use lanes::Lanes;
-use loop_tree::{Calls, Green, Kernel, Path};
+use loop_tree::{Calls, Green, Kernel, Path, VarId};
 use ranges::Limits;
 use scope::Scope;
 use scopes::Scopes;
 use slots::Slots;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use threads::Thread;
 
 /// Why a tree was not emitted. The module may hold unfinished blocks then: drop it.
@@ -132,6 +132,8 @@ struct Emitter<'m, 'k> {
     scopes: Scopes<'m>,
     /// Loops, by path, that carry no dependence.
     parallel: &'k BTreeSet<Path>,
+    /// What compilers are told of the loops of variables, where the source says so.
+    hints: BTreeMap<VarId, Vec<LoopHint>>,
     /// Calls in the place of loops that are marked so.
     calls: &'k Calls,
     /// Access groups of the parallel loops around the builder's place.

@@ -143,7 +143,7 @@ impl Generator<'_> {
             }
         }
         let v = VarId::new(self.variables.len());
-        self.variables.push(Variable { name: format!("i{}", v.0).into() });
+        self.variables.push(Variable { name: format!("i{}", v.0).into(), kept: None });
         v
     }
 

@@ -24,6 +24,18 @@ pub struct Param {
 pub struct Variable {
     /// Name, unique among parameters, variables and arrays.
     pub name: Arc<str>,
+    /// Whether its loop stays one, for whoever compiles it.
+    pub kept: Option<Kept>,
+}
+
+/// What the source says to the compiler of a loop. In every variant the loop is still there: one after the other, its iterations do what
+/// belongs to it, and nothing else. Where it stands, what is around it and what its body looks like may change.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kept {
+    /// It may become vectors.
+    Loop,
+    /// One iteration at a time.
+    Scalar,
 }
 
 /// What an array is made of.
@@ -356,6 +368,11 @@ impl Kernel {
     pub fn is_bounded(&self, array: ArrayId) -> bool {
         let somewhere = |a: &Access| a.array == array && a.subscripts.is_none();
         !self.statements.iter().any(|s| s.accesses.iter().any(somewhere))
+    }
+
+    /// What the source says of the loop of a variable.
+    pub fn kept(&self, var: VarId) -> Option<Kept> {
+        self.variables.get(var.index())?.kept
     }
 
     /// The leaf for a statement.

@@ -54,7 +54,7 @@ pub use derived::Derived;
 pub use green::{Alternative, Bounds, Children, Green, Interner, LoopHeader, LoopKind, Node, Summary};
 pub use ids::{AccessId, ArrayId, OpId, ParamId, StmtId, VarId};
 pub use kernel::{
-    Access, AccessKind, AliasClass, Array, Kernel, Mask, Op, OpKind, Param, Reduction, SourceLocation,
+    Access, AccessKind, AliasClass, Array, Kept, Kernel, Mask, Op, OpKind, Param, Reduction, SourceLocation,
     Statement, StmtFlags, Storage, Variable,
 };
 pub use known::Known;

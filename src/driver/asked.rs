@@ -2,7 +2,7 @@
 //! `__attribute__((annotate("looptree: tile(i, j; 64, 64)"))) void kernel(...)`, or `looptree #1: ...` for the second region; and pragmas that are
 //! transformations, as `#pragma clang loop unroll_count(4)`.
 
-use super::{DriverError, Optimizer};
+use super::{DriverError, Optimizer, code};
 use crate::explore::{Exploration, Problem, Statistics, StopReason, Variant};
 use cost_model::CostModel;
 use irgen::lift::{Region, Wish, wishes_of};
@@ -15,6 +15,9 @@ use transforms::Recipe;
 
 /// What a variant is drawn by that the source asks for.
 const SOURCE: &str = "the source";
+
+/// Of vectors that every processor has.
+const LEAST_BITS: u32 = 128;
 
 /// A recipe that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +48,10 @@ pub(super) fn by_pragmas(region: &Region<'_>) -> Option<String> {
         let of = kernel.variable_name(VarId::new(*number));
         match wish {
             Wish::Distribute => format!("distribute({of})"),
-            Wish::Vectorize(lanes) => format!("vectorize({of}; {lanes})"),
+            Wish::Vectorize { width, interleaved } => {
+                let lanes = width.unwrap_or_else(|| lanes(region, VarId::new(*number)));
+                format!("vectorize({of}; {})", lanes.saturating_mul(*interleaved))
+            }
             Wish::UnrollAndJam(copies) => format!("unroll_and_jam({of}; {copies})"),
             Wish::Unroll(copies) => format!("unroll({of}; {copies})"),
             Wish::UnrollFully => format!("unroll({of}; full)"),
@@ -53,6 +59,15 @@ pub(super) fn by_pragmas(region: &Region<'_>) -> Option<String> {
     };
     let steps: Vec<String> = wishes.iter().map(step).collect();
     (!steps.is_empty()).then(|| steps.join("; "))
+}
+
+/// Lanes of the widest vectors that the function's code has, of the widest elements that a loop touches.
+fn lanes(region: &Region<'_>, var: VarId) -> i64 {
+    let kernel = &*region.kernel;
+    let inside = kernel.statements.iter().filter(|s| s.dims.contains(&var)).flat_map(|s| &s.accesses);
+    let widest = inside.map(|a| kernel.array(a.array).element.size()).max().unwrap_or(8);
+    let bits = code::vectors(region.function).map_or(LEAST_BITS, |vectors| vectors.bits);
+    i64::from(bits / 8 / widest.max(1)).max(2)
 }
 
 impl Asked {

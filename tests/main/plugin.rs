@@ -268,23 +268,44 @@ fn what_asks_not_to_be_changed_is_not_changed() {
     assert_eq!(place.read("plain.o"), place.read("changed.o"));
 }
 
-/// A nest with a pragma is compiled as without the plugin, and a remark says so.
+/// Of a function in LLVM IR, whether it multiplies vectors.
+fn multiplies_vectors(ir: &str, function: &str) -> bool {
+    let start = ir.find(&format!("@{function}(")).expect("the function is defined");
+    let end = start + ir[start..].find("\n}").expect("it ends");
+    ir[start..end].lines().any(|line| line.contains("fmul <"))
+}
+
+/// A loop with `disable` stays a loop, of which LLVM is told the same; the nest around changes as others do.
 #[test]
 fn pragmas_are_obeyed() {
-    let plain = PROGRAM.replace("void columns", "void others").replace("    columns(N", "    others(N");
-    let asks = plain.replacen(
-        "    for (int j = 0; j < N; j++)",
-        "#pragma clang loop vectorize(disable) unroll(disable)\n    for (int j = 0; j < N; j++)",
-        1,
-    );
-    let place = Place::new(&[("x.c", &asks)]);
-    let text =
-        plugged(&place, &["-O3", "-Rpass=looptree", "-Rpass-analysis=looptree", "-c", "x.c", "-o", "x.o"]);
-    assert!(
-        text.contains("a pragma asks for `unroll.disable` here: the nest stays as it is [hint]"),
-        "{text}"
-    );
-    assert!(!text.contains("product#0") && text.contains("remark: others#0: "), "{text}");
+    let source = |pragma: &str| {
+        format!(
+            "double A[500][500];
+            void walk(void) {{
+                #pragma clang loop {pragma}
+                for (int i = 0; i < 500; i++)
+                    for (int j = 0; j < 500; j++)
+                        A[j][i] = A[j][i] * 0.5;
+            }}"
+        )
+    };
+    let compiled = |pragma: &str| {
+        let place = Place::new(&[("x.c", &source(pragma))]);
+        let flags = ["-O3", "-Rpass=looptree", "-Rpass-missed=looptree", "-Rpass-analysis=looptree"];
+        let said = plugged(&place, &[&flags[..], &["-S", "-emit-llvm", "x.c", "-o", "x.ll"]].concat());
+        (said, String::from_utf8(place.read("x.ll")).expect("text"))
+    };
+    let (said, ir) = compiled("pipeline(disable)");
+    assert!(said.contains("walk#0: ") && multiplies_vectors(&ir, "walk"), "{said}");
+    for pragma in ["vectorize(disable)", "vectorize(disable) unroll(disable)"] {
+        let (said, ir) = compiled(pragma);
+        assert!(said.contains("walk#0: interchange("), "{said}");
+        assert!(!multiplies_vectors(&ir, "walk"), "{pragma}: {ir}");
+    }
+    // What has no recipe, and cannot be handed on, leaves the nest to LLVM.
+    let (said, _) = compiled("vectorize_predicate(enable)");
+    let stays = "a pragma asks for `vectorize.predicate.enable = true` here: the nest stays as it is [hint]";
+    assert!(said.contains(stays), "{said}");
 }
 
 #[test]
@@ -391,7 +412,8 @@ int main(void) {
 fn pragmas_are_done_or_warned_of() {
     let source = r#"#include <stdio.h>
 #define N 60
-static double A[N][N], x[N];
+static double A[N][N], x[N], y[N];
+static float z[N];
 __attribute__((noinline)) void unrolled(void) {
     for (int i = 0; i < N; i++)
 #pragma clang loop unroll_count(4)
@@ -404,6 +426,16 @@ __attribute__((noinline)) void jammed(void) {
         for (int j = 0; j < N; j++)
             A[i][j] = A[i][j] * 0.25 + j;
 }
+__attribute__((noinline)) void eights(void) {
+#pragma clang loop vectorize_width(4) interleave_count(2)
+    for (int i = 0; i < N; i++)
+        y[i] = y[i] * 0.5 + i;
+}
+__attribute__((noinline)) void widest(void) {
+#pragma clang loop vectorize(enable)
+    for (int i = 0; i < N; i++)
+        z[i] = z[i] * 0.5f + 1;
+}
 __attribute__((noinline)) void lanes(void) {
 #pragma clang loop vectorize_width(4)
     for (int i = 1; i < N; i++)
@@ -413,10 +445,12 @@ int main(void) {
     double sum = 0;
     unrolled();
     jammed();
+    eights();
+    widest();
     lanes();
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
-            sum = sum * 1.0001 + A[i][j] + x[j];
+            sum = sum * 1.0001 + A[i][j] + x[j] + y[j] + z[j];
     printf("%a\n", sum);
 }
 "#;
@@ -426,6 +460,8 @@ int main(void) {
     let said = plugged(&place, &flags);
     assert!(said.contains("unrolled#0: unroll(j; 4)"), "{said}");
     assert!(said.contains("jammed#0: unroll_and_jam(i; 3)"), "{said}");
+    assert!(said.contains("eights#0: vectorize(i; 8)"), "{said}");
+    assert!(said.contains("widest#0: vectorize(i; 4)"), "{said}");
     let warning = "lanes#0: left alone: the source asks for `vectorize(i; 4)`, but: ";
     assert!(said.contains(warning) && said.contains("flow dependence"), "{said}");
     let result = |program: &str| place.run(place.path(program), &[]);

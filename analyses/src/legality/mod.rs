@@ -6,7 +6,7 @@
 //!    where all that it writes goes to buffers.
 //! 2. *Order*: every dependence keeps its direction, but for those on arrays all of whose values stay in buffers.
 //! 3. *Marks*: a loop marked parallel carries no dependence; the lanes of a vector loop keep them in lock step; for a loop marked for a
-//!    library there is a function that does the same.
+//!    library there is a function that does the same. A loop that the source says is to stay one is one.
 //! 4. *Storage*: every read finds its value, through the buffers of the tree; and one slot does for each element of a private
 //!    scalar that is in no buffer.
 //!
@@ -18,6 +18,7 @@
 mod buffers;
 mod coverage;
 mod inverse;
+mod kept;
 mod lanes;
 mod library;
 mod order;
@@ -272,6 +273,7 @@ impl Oracle {
         root: &Green,
         with_facts: bool,
     ) -> Result<(Judged, BTreeMap<Path, LoopFacts>), Witness> {
+        kept::check(&self.kernel, root)?;
         let (rolled, rolled_places) = rolled_places(&self.kernel, root)?;
         lanes::check(self, &rolled, &rolled_places)?;
         threads::check(self, &rolled, &rolled_places)?;

@@ -25,6 +25,11 @@ pub enum Witness {
     Coverage(Arc<BrokenCoverage>),
     /// A value would not be found where it is looked for.
     Storage(Arc<BrokenStorage>),
+    /// A loop does not stay one of which the source says something to the compiler.
+    Kept {
+        /// Its variable.
+        name: Arc<str>,
+    },
     /// The tree, or the question about it, cannot be described.
     Unsupported(Unsupported),
     /// An expression overflows.
@@ -145,13 +150,14 @@ pub enum StorageProblem {
 }
 
 impl Witness {
-    /// One word for statistics: `order`, `carried`, `coverage`, `storage`, `unsupported`, `inexact`, `quota`, `isl`.
+    /// One word for statistics: `order`, `carried`, `coverage`, `storage`, `kept`, `unsupported`, `inexact`, `quota`, `isl`.
     pub fn category(&self) -> &'static str {
         match self {
             Witness::Order(_) => "order",
             Witness::Carried { .. } => "carried",
             Witness::Coverage(_) => "coverage",
             Witness::Storage(_) => "storage",
+            Witness::Kept { .. } => "kept",
             Witness::Unsupported(_) => "unsupported",
             Witness::Inexact(_) => "inexact",
             Witness::Quota => "quota",
@@ -282,6 +288,9 @@ impl fmt::Display for Witness {
             Witness::Carried { path, dependence } => write!(f, "the loop at {path} carries the {dependence}"),
             Witness::Coverage(c) => c.fmt(f),
             Witness::Storage(s) => s.fmt(f),
+            Witness::Kept { name } => {
+                write!(f, "the source asks that the loop over {name} stays one: a pragma is about it")
+            }
             Witness::Unsupported(u) => write!(f, "cannot be judged: {u}"),
             Witness::Inexact(i) => write!(f, "cannot be judged: {i}"),
             Witness::Quota => f.write_str("cannot be judged within the quota of the integer set library"),

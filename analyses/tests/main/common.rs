@@ -63,7 +63,7 @@ pub fn kernel(
     Kernel {
         name: "test".into(),
         params: (0..params).map(|k| Param { name: format!("N{k}").into(), ty: ScalarType::I64 }).collect(),
-        variables: (0..vars).map(|k| Variable { name: format!("i{k}").into() }).collect(),
+        variables: (0..vars).map(|k| Variable { name: format!("i{k}").into(), kept: None }).collect(),
         arrays: (ranks.iter().enumerate())
             .map(|(k, rank)| Array {
                 name: format!("A{k}").into(),

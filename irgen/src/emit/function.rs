@@ -10,6 +10,7 @@ use super::{Base, EmitError, Emitter, Variant, conditions};
 use crate::lift::Apart;
 use crate::llvm::{Builder, Context, Module};
 use loop_tree::{ArrayId, Kernel, ParamId, Path, RuntimeCondition, Storage};
+use std::collections::BTreeMap;
 
 /// What an argument of an emitted function means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,7 @@ pub fn emit_function<'c>(
             location: None,
             scopes: Scopes::new(&module, kernel, &conditions, &vec![false; kernel.arrays.len()], &buffers),
             parallel,
+            hints: BTreeMap::new(),
             calls,
             groups: Vec::new(),
             memory: Memory::default(),

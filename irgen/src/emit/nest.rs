@@ -165,6 +165,9 @@ impl<'m> Emitter<'m, '_> {
         result?;
         let mut properties = Vec::new();
         properties.extend(group.map(|group| self.module.parallel_accesses(&[group])));
+        for hint in self.hints.get(&header.var).into_iter().flatten() {
+            properties.push(self.module.loop_property(hint)?);
+        }
         if self.sets_a_scalar_again(body)? || self.writes_short_rows(place, body)? {
             let name = "llvm.loop.vectorize.enable".into();
             properties.push(self.module.loop_property(&LoopHint { name, value: HintValue::Bool(false) })?);

@@ -62,6 +62,7 @@ pub fn emit_region<'m>(
         location,
         scopes: Scopes::new(module, kernel, &conditions, &moving_arrays(region), &buffers),
         parallel,
+        hints: crate::lift::handed_on(region),
         calls,
         groups: Vec::new(),
         memory: Memory::default(),

@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 use loop_tree::{Affine, ArrayId, Kernel, ParamId, SourceLocation, VarId};
 
-use crate::llvm::{Block, Function, Inst, Module, Value};
+use crate::llvm::{Block, Function, HintValue, Inst, LoopHint, Module, Value};
 
 pub use call_sites::likely_value;
 pub use canonicalise::{canonicalise, canonicalise_functions, with_callers};
@@ -48,6 +48,7 @@ pub use closed_forms::{
     AffineRecurrences, CLOSED_FORMS, ClosedFormsSource, FunctionForms, Nothing, ScalarEvolution,
     closed_forms_by_name,
 };
+pub(crate) use hints::handed_on;
 pub use hints::{Wish, wishes_of};
 pub use options::LiftOptions;
 pub use owned::OwnedGlobals;
@@ -191,6 +192,11 @@ pub struct LoopBinding<'m> {
 }
 
 impl LoopBinding<'_> {
+    /// What the source says of it.
+    fn hints(&self) -> Vec<LoopHint> {
+        self.latch.terminator().map(Inst::loop_hints).unwrap_or_default()
+    }
+
     /// Where the loop begins, as the front end says at its latch.
     fn location(&self) -> Option<SourceLocation> {
         source_location(self.latch.terminator()?.loop_location()?)
@@ -293,7 +299,9 @@ const UNOPTIMISED: &str = "make the IR with -O3 -Xclang -disable-llvm-passes";
 /// Whether the block ends a loop that LLVM's vectoriser made.
 fn is_vectorised(block: Block<'_>) -> bool {
     let hints = block.terminator().map(Inst::loop_hints).unwrap_or_default();
-    hints.iter().any(|hint| hint.name == "llvm.loop.isvectorized")
+    // Without a number it is clang that says so, of a loop that a pragma forbids to make vectors.
+    let done = |hint: &LoopHint| hint.name == "llvm.loop.isvectorized" && hint.value != HintValue::Flag;
+    hints.iter().any(done)
 }
 
 /// Where an instruction came from.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loop_tree::{
-    AliasClass, Array, ArrayId, Bounds, Condition, Green, GuardCondition, Kernel, LoopHeader, LoopKind,
+    AliasClass, Array, ArrayId, Bounds, Condition, Green, GuardCondition, Kept, Kernel, LoopHeader, LoopKind,
     Param, RuntimeCondition, ScalarType, StmtId, Storage, VarId, Variable, canonical,
 };
 use rustc_hash::FxHashMap;
@@ -67,6 +67,8 @@ struct Builder<'v, 'a, 'm> {
     variables: Vec<usize>,
     names: Names,
     latches: Vec<(usize, usize)>,
+    /// What the source says of the loops of variables.
+    kept: Vec<Option<Kept>>,
 }
 
 /// Loads and stores of a region at most. Proofs about each may use what was assumed for all others; dependences of so many
@@ -173,8 +175,14 @@ fn attempt<'m>(
         tested_headers: FxHashMap::default(),
         bodies: Bodies::default(),
     };
-    let mut builder =
-        Builder { data, cells, variables: Vec::new(), names: Names::default(), latches: Vec::new() };
+    let mut builder = Builder {
+        data,
+        cells,
+        variables: Vec::new(),
+        names: Names::default(),
+        latches: Vec::new(),
+        kept: Vec::new(),
+    };
     let mut nodes = builder.flatten(items, &Place::default(), None)?;
     // Phis behind the last item belong to the region, and are where its results leave it.
     let last = builder.section(Section::default());
@@ -387,7 +395,9 @@ impl<'m> Builder<'_, '_, 'm> {
         let cfg = self.data.cx.values.cfg;
         let header = cfg.loops[c.id].header;
         let first = cfg.insts[header].first().copied();
-        if let Some(wish) = &self.data.cx.values.wishes[c.id] {
+        let said = &self.data.cx.values.wishes[c.id];
+        let kept = said.kept;
+        if let Some(wish) = &said.stays {
             return Err(Refusal {
                 inst: first,
                 code: "hint",
@@ -426,6 +436,7 @@ impl<'m> Builder<'_, '_, 'm> {
         self.variables.push(c.id);
         let latch = cfg.loops[c.id].latches.first().copied().unwrap_or(header);
         self.latches.push((header, latch));
+        self.kept.push(kept);
         self.names.variable(place.loops.len());
         self.data.cx.counters.insert(c.id, Counter { var, base, room: count.room.clone(), step: count.step });
         let mut inner = place.clone();
@@ -863,7 +874,8 @@ impl<'m> Builder<'_, '_, 'm> {
             params.push(Param { name, ty });
             values.push(ParamBinding { factors });
         }
-        let variables = self.names.take_variables().into_iter().map(|name| Variable { name }).collect();
+        let names = self.names.take_variables().into_iter();
+        let variables = names.zip(self.kept).map(|(name, kept)| Variable { name, kept }).collect();
         let mut kernel = Kernel {
             name: name.into(),
             params,

@@ -29,7 +29,7 @@ pub(super) struct Values<'a, 'm> {
     /// What else to ask.
     pub(super) options: &'a LiftOptions,
     /// What users want of each loop, or of one around it.
-    pub(super) wishes: Vec<Option<String>>,
+    pub(super) wishes: Vec<super::hints::Said>,
     forms: FunctionForms<'a, 'm>,
     /// What the region at hand reads again and again, and what of it was read in front.
     fronts: FxHashMap<Value<'m>, Value<'m>>,
@@ -62,7 +62,7 @@ impl<'a, 'm> Values<'a, 'm> {
         module: &'m Module<'m>,
         options: &'a LiftOptions,
         forms: FunctionForms<'a, 'm>,
-        wishes: Vec<Option<String>>,
+        wishes: Vec<super::hints::Said>,
     ) -> Self {
         let (fronts, front_symbols, rows) = Default::default();
         let (layout, knows_errno) = (module.data_layout(), module.knows_errno());

@@ -77,7 +77,7 @@ impl Joined<'_, '_> {
         }
         for v in &part.variables {
             let name = unique(&v.name, k);
-            k.variables.push(Variable { name });
+            k.variables.push(Variable { name, kept: v.kept });
         }
         for a in &part.arrays {
             let name = unique(&a.name, k);

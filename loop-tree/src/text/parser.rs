@@ -3,7 +3,7 @@
 use super::lexer::{Tok, Token, is_reserved, tokens};
 use super::{MAX_DEPTH, Program, TextError};
 use crate::{
-    Affine, AliasClass, Array, ArrayId, Green, Kernel, Param, ParamId, RuntimeCondition, ScalarType,
+    Affine, AliasClass, Array, ArrayId, Green, Kept, Kernel, Param, ParamId, RuntimeCondition, ScalarType,
     Statement, StmtId, Storage, VarId, Variable, canonical,
 };
 use rustc_hash::FxHashMap;
@@ -456,7 +456,7 @@ impl Parser {
         loop {
             let (name, _) = self.new_name("a variable")?;
             self.tables.names.insert(name.clone(), Name::Var(VarId::new(self.tables.variables.len())));
-            self.tables.variables.push(Variable { name });
+            self.tables.variables.push(Variable { name, kept: None });
             if !self.eat(",") {
                 return Ok(());
             }
@@ -482,10 +482,22 @@ impl Parser {
             self.tables.fresh = self.tables.fresh.max(number + 1);
             VarId::new(self.tables.variables.len() + number as usize)
         } else {
-            self.tables.variables.push(Variable { name: name.clone() });
+            self.tables.variables.push(Variable { name: name.clone(), kept: None });
             VarId::new(self.tables.variables.len() - 1)
         };
         self.tables.names.insert(name, Name::Var(var));
+        Ok(var)
+    }
+
+    /// The same for a loop of which the source says something: so of the original one, wherever it is read first.
+    pub(super) fn binder_kept(&mut self, kept: Option<Kept>) -> Parsed<VarId> {
+        let span = self.span();
+        let var = self.binder()?;
+        match (kept, self.tables.variables.get_mut(var.index())) {
+            (None, _) => {}
+            (Some(_), Some(original)) => original.kept = kept,
+            (Some(_), None) => return self.error("only loops of the original are kept", span),
+        }
         Ok(var)
     }
 

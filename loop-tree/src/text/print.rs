@@ -5,8 +5,8 @@ use super::lexer::{quoted, quoted_array};
 use super::parser::{Parser, Tables};
 use super::print_statement::definition;
 use crate::{
-    Affine, ArrayId, Atom, Bounds, Buffer, Condition, Constraint, Green, GuardCondition, Kernel, LoopHeader,
-    LoopKind, Node, ParamId, Relation, RuntimeCondition, StmtId, Storage, VarId,
+    Affine, ArrayId, Atom, Bounds, Buffer, Condition, Constraint, Green, GuardCondition, Kept, Kernel,
+    LoopHeader, LoopKind, Node, ParamId, Relation, RuntimeCondition, StmtId, Storage, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
@@ -166,6 +166,11 @@ impl<'k> Names<'k> {
             LoopKind::Parallel => "parallel ",
             LoopKind::Vector => "vector ",
             LoopKind::Library => "library ",
+        };
+        let kind = match self.kernel.kept(h.var) {
+            None => kind.to_string(),
+            Some(Kept::Loop) => format!("kept {kind}"),
+            Some(Kept::Scalar) => format!("kept scalar {kind}"),
         };
         let var = self.var(h.var);
         match &h.bounds {

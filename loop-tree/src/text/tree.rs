@@ -3,8 +3,8 @@
 use super::lexer::Tok;
 use super::parser::{Name, Parsed, Parser};
 use crate::{
-    AccessId, AccessKind, Affine, Alternative, Bounds, Green, LoopHeader, LoopKind, Reduction, ReductionOp,
-    SourceLocation, Statement, StmtFlags, StmtId, VarId,
+    AccessId, AccessKind, Affine, Alternative, Bounds, Green, Kept, LoopHeader, LoopKind, Reduction,
+    ReductionOp, SourceLocation, Statement, StmtFlags, StmtId, VarId,
 };
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Parser {
             _ => return self.unexpected("`for`, `if`, `let`, a statement or `}`"),
         };
         match word.as_str() {
-            "for" | "loop" | "parallel" | "vector" => self.any_loop(),
+            "for" | "loop" | "parallel" | "vector" | "library" | "kept" => self.any_loop(),
             "let" => {
                 self.next();
                 // The value is read before the name is in scope: `let i = i + 1` speaks of the outer `i`.
@@ -107,6 +107,11 @@ impl Parser {
     }
 
     fn any_loop(&mut self) -> Parsed<Green> {
+        let kept = match self.eat_word("kept") {
+            true if self.eat_word("scalar") => Some(Kept::Scalar),
+            true => Some(Kept::Loop),
+            false => None,
+        };
         let kind = if self.eat_word("parallel") {
             LoopKind::Parallel
         } else if self.eat_word("vector") {
@@ -117,14 +122,14 @@ impl Parser {
             LoopKind::Sequential
         };
         if self.eat_word("loop") {
-            let var = self.binder()?;
+            let var = self.binder_kept(kept)?;
             let exit = if self.eat_word("until") { Some(self.array_name()?) } else { None };
             let body = self.bound_block(var, true)?;
             let header = LoopHeader { var, bounds: Bounds::Unbounded { exit }, step: 1, kind };
             return Ok(Green::for_loop(header, body));
         }
         self.expect_word("for")?;
-        let var = self.binder()?;
+        let var = self.binder_kept(kept)?;
         self.expect_word("in")?;
         let lower = self.bounds("max")?;
         self.expect("..")?;
