@@ -33,7 +33,9 @@ mod why;
 
 use args::{Arguments, Command};
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use error::CliError;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use timings::Timings;
 use tracing_subscriber::filter::{EnvFilter, LevelFilter};
@@ -48,7 +50,7 @@ pub fn main() -> ExitCode {
         return failed(cc::run(command, rest));
     }
     // clap itself ends with 2 on wrong usage.
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| wrong_usage(error, &words).exit());
     let timings = arguments.timings.then(Timings::default);
     let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     tracing_subscriber::registry()
@@ -80,6 +82,24 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(error),
     }
+}
+
+/// Flags that belong behind `--` look like several short options of ours.
+fn wrong_usage(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    let flags = |word: &&OsString| {
+        let word = word.as_encoded_bytes();
+        word.len() > 2 && word[0] == b'-' && word[1] != b'-'
+    };
+    if error.kind() == ErrorKind::UnknownArgument
+        && !words.iter().any(|word| word == "--")
+        && let Some(flag) = words.iter().find(flags)
+    {
+        let flag = flag.to_string_lossy();
+        let tip = format!("flags for clang follow `--`: `-- {flag}`");
+        error.insert(ContextKind::InvalidArg, ContextValue::String(flag.into_owned()));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 fn failed(error: CliError) -> ExitCode {

@@ -22,6 +22,19 @@ pub fn table(document: &Document, arguments: &ExploreArguments) -> String {
     for skipped in &document.skipped {
         let _ = writeln!(out, "{}: not explored: {}", skipped.region, skipped.why);
     }
+    if !document.regions.is_empty() && !arguments.why_not {
+        let described = |f: &str| {
+            let mut all =
+                document.regions.iter().map(|r| &r.region).chain(document.skipped.iter().map(|s| &s.region));
+            all.any(|region| region.rsplit_once('#').is_some_and(|(function, _)| function == f))
+        };
+        let mut others: Vec<&str> =
+            document.remarks.iter().map(|r| &*r.function).filter(|f| !described(f)).collect();
+        others.dedup();
+        if !others.is_empty() {
+            let _ = writeln!(out, "not described: {}; --why-not tells why", others.join(", "));
+        }
+    }
     if document.regions.is_empty() || arguments.why_not {
         for r in &document.remarks {
             let place = r.location.as_ref().unwrap_or(&r.function);
@@ -37,11 +50,15 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
     let params: Vec<String> = summary.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let at = if params.is_empty() { String::new() } else { format!(" at {}", params.join(", ")) };
     let RegionSummary { legal, judged, tried, .. } = summary;
-    let _ = writeln!(
-        out,
-        "{}{place}: {legal} legal of {judged} judged, of {tried} variants{at}",
-        style(&summary.region).bold()
-    );
+    let count = match tried {
+        0 => "no transformation applies".to_string(),
+        _ => format!("{legal} legal of {judged} judged, of {tried} variants"),
+    };
+    let _ = writeln!(out, "{}{place}: {count}{at}", style(&summary.region).bold());
+    if summary.original_cycles <= 0.0 {
+        let _ = writeln!(out, "nothing of it runs for these parameters: there is nothing to rank");
+        return;
+    }
     let took = summary.original_seconds.map_or_else(String::new, |s| format!(", {} measured", time(s)));
     let original = cycles(summary.original_cycles);
     let _ = writeln!(out, "the original: {original} cycles predicted for {machine}{took}");
