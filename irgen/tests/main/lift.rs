@@ -138,7 +138,7 @@ fn accumulators_become_array_elements() {
 /// What a pragma asks for is not overruled: neither the loop nor what is inside of it is lifted, but where all that is asked for is a
 /// transformation. What a flag says of all loops is no such wish.
 #[test]
-fn nests_with_pragmas_are_left_alone() {
+fn nests_with_pragmas_are_described_where_these_are_done_or_handed_on() {
     let place = tempfile::tempdir().expect("a directory");
     let lifted = |pragma: &str, inner: &str, flags: &[&str]| {
         let source = place.path().join("x.c");
@@ -156,27 +156,45 @@ fn nests_with_pragmas_are_left_alone() {
     };
     assert_eq!(lifted("", "", &RAW), 1);
     for pragma in [
-        "unroll(disable)",
-        "unroll(enable)",
-        "vectorize(disable)",
-        "vectorize(enable)",
-        "interleave_count(2)",
-        "vectorize_width(1)",
+        "vectorize_predicate(enable)",
+        "unroll_count(4) vectorize(disable)",
         "unroll_count(4) vectorize(enable)",
-        "pipeline(disable)",
     ] {
         let pragma = format!("_Pragma(\"clang loop {pragma}\")");
         assert_eq!(lifted(&pragma, "", &RAW), 0, "{pragma}");
         assert_eq!(lifted("", &pragma, &RAW), 0, "{pragma}");
     }
-    for pragma in ["unroll_count(4)", "unroll(full)", "vectorize_width(8)", "distribute(enable)"] {
+    // That iterations are independent is what a user says to LLVM, and nothing that we know.
+    assert_eq!(lifted("", "_Pragma(\"clang loop vectorize(assume_safety)\")", &RAW), 0);
+    // What is said of one loop is handed on with it.
+    for pragma in [
+        "unroll(disable)",
+        "unroll(enable)",
+        "vectorize(disable)",
+        "vectorize_width(1)",
+        "interleave_count(2)",
+        "pipeline(disable)",
+        "distribute(disable)",
+    ] {
+        let pragma = format!("_Pragma(\"clang loop {pragma}\")");
+        assert_eq!(lifted(&pragma, "", &RAW), 1, "{pragma}");
+        assert_eq!(lifted("", &pragma, &RAW), 1, "{pragma}");
+    }
+    for pragma in [
+        "unroll_count(4)",
+        "unroll(full)",
+        "vectorize_width(8)",
+        "vectorize(enable)",
+        "vectorize(enable) interleave_count(2)",
+        "distribute(enable)",
+    ] {
         assert_eq!(lifted("", &format!("_Pragma(\"clang loop {pragma}\")"), &RAW), 1, "{pragma}");
     }
     for pragma in ["unroll 3", "unroll_and_jam(2)"] {
         assert_eq!(lifted(&format!("_Pragma(\"{pragma}\")"), "", &RAW), 1, "{pragma}");
     }
-    for pragma in ["unroll", "nounroll"] {
-        assert_eq!(lifted(&format!("_Pragma(\"{pragma}\")"), "", &RAW), 0, "{pragma}");
+    for pragma in ["unroll", "nounroll", "unroll_and_jam", "nounroll_and_jam"] {
+        assert_eq!(lifted(&format!("_Pragma(\"{pragma}\")"), "", &RAW), 1, "{pragma}");
     }
     for flags in [
         &["-O1", "-Xclang", "-disable-llvm-passes"][..],
