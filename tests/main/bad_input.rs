@@ -145,6 +145,7 @@ fn a_parameter_that_is_unknown() {
         fails(&[command, &c, "--param", "m=3"], 2, &["no region has a parameter `m`", "n"]);
     }
     fails(&["explore", &c, "--param", "n"], 2, &["--param n"]);
+    fails(&["explore", &c, "-march=native"], 2, &["flags for clang follow `--`: `-- -march=native`"]);
     fails(&["explore", &c, "--target", "abacus"], 2, &["abacus", "generic", "llvm"]);
     fails(&["explore", &c, "--target", "llvm:abacus"], 2, &["abacus", "processor"]);
     fails(&["explore", &c, "--closed-forms", "guesses"], 2, &["guesses", "recurrences", "scalar-evolution"]);
@@ -160,11 +161,11 @@ fn sizes_for_which_no_loop_runs() {
         "void f(int n, int m, double *a) {\n for (int j = 0; j < m; j++)\n  for (int i = 0; i < n; i++)\n   \
          a[i * m + j] += 1;\n}\n",
     );
-    for (name, size) in [("n", -5), ("n", 0), ("m", 0)] {
+    let nothing = "nothing of it runs for these parameters: there is nothing to rank";
+    for (name, size, said) in [("n", -5, "interchange"), ("n", 0, "interchange"), ("m", 0, nothing)] {
         let output = looptree(&["explore", &c, "--param", &format!("{name}={size}")]);
         assert!(output.status.success());
         let text = String::from_utf8_lossy(&output.stdout);
-        let said = "nothing of it runs for these parameters: there is nothing to rank";
         assert!(text.contains(said) && !text.contains("inf") && !text.contains("NaN"), "{text}");
     }
 }

@@ -165,3 +165,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn loops_keep_what_is_said_of_them() {
+    let text = "nest @f[N] {\n  array A: f64[N]\n  kept scalar for i in 0..N {\n    S: A[i] = 0.0\n  }\n  kept for j in 0..N {\n    T: A[j] = 1.0\n  }\n  \
+                variant {\n    kept scalar for i in 0..N {\n      S\n    }\n    library for t0 in 0..N {\n      let j = t0 {\n        T\n      }\n    }\n  }\n}\n";
+    let program = loop_tree::text::parse(text).expect("it is well formed");
+    let said: Vec<_> = program.kernel.variables.iter().map(|v| v.kept).collect();
+    assert_eq!(said, [Some(loop_tree::Kept::Scalar), Some(loop_tree::Kept::Loop)]);
+    let printed = loop_tree::text::print(&program);
+    assert_eq!(loop_tree::text::parse(&printed).expect("it is well formed"), program, "{printed}");
+    assert!(printed.contains("library for") && printed.contains("kept scalar for i"), "{printed}");
+}
