@@ -7,7 +7,7 @@ use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::operations::{Reordering, class_of, differences_of_bytes, reordering};
 use crate::overlap::{References, gcd, never_meet, overlap};
 use crate::{OpClass, Target};
-use loop_tree::{Affine, Constant, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
+use loop_tree::{Affine, Constant, LoopHeader, Mask, Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -55,6 +55,8 @@ pub(crate) struct Body {
     pub widest: Option<ScalarType>,
     /// Accesses under a mask in vector code.
     pub masked: f64,
+    /// Those of them of 8 or 16 bits.
+    pub masked_narrow: f64,
     /// Longest run of adjacent elements stored by copies of a statement.
     pub adjacent: usize,
     /// Loads that have as many neighbours.
@@ -204,6 +206,22 @@ pub(crate) fn is_straight(program: &Lowered<'_>, leaf: &Leaf<'_>, lanes: Option<
         && leaf.touches.iter().all(|t| t.address.is_some())
         && !leaf.statement.flags.contains(StmtFlags::ATOMIC_RELAXED)
         && leaf.statement.ops.iter().all(|op| op.mask.is_none())
+}
+
+/// Whether a statement stores to one element in any case, here where a condition holds, elsewhere where not: compilers select the value
+/// and store once.
+fn is_stored_both_ways(statement: &Statement, op: &Op) -> bool {
+    let element = |op: &Op| match op.kind {
+        OpKind::Store(access, _) => {
+            let access = statement.access(access);
+            Some((access.array, access.subscripts.clone()?))
+        }
+        _ => None,
+    };
+    let Some(mask) = op.mask.filter(|mask| statement.ops[mask.op.index()].mask.is_none()) else { return false };
+    let opposite = Mask { value: !mask.value, ..mask };
+    let found = element(op);
+    found.is_some() && statement.ops.iter().any(|o| o.mask == Some(opposite) && element(o) == found)
 }
 
 /// Numbers of operands.
@@ -526,7 +544,7 @@ impl Scan<'_> {
                 values.push(values[load.index()].clone());
                 continue;
             }
-            let masked = op.mask.is_some() || leaf.guarded;
+            let masked = op.mask.is_some() && !is_stored_both_ways(statement, op) || leaf.guarded;
             self.now = op.origin.unwrap_or(self.now + 1);
             let mut weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
             let mut width = op.ty;
@@ -654,6 +672,11 @@ impl Scan<'_> {
         *self.result.ops.entry((class, ty)).or_insert(0.0) += weight;
     }
 
+    fn mask(&mut self, masked: bool, ty: ScalarType) {
+        self.result.masked += f64::from(u8::from(masked));
+        self.result.masked_narrow += f64::from(u8::from(masked && ty.size() < 4));
+    }
+
     fn load(&mut self, touch: &crate::lower::Touch, ty: ScalarType, masked: bool) -> Value {
         self.widen(ty);
         let (Some(family), Some(address)) = (self.family(touch), &touch.address) else {
@@ -725,7 +748,7 @@ impl Scan<'_> {
             self.result.invariant += usize::from(first);
         } else if !promoted {
             self.result.loads.push(stride);
-            self.result.masked += f64::from(u8::from(masked));
+            self.mask(masked, ty);
         }
         let number = Some(self.number());
         let location = &mut self.locations[at];
@@ -779,7 +802,7 @@ impl Scan<'_> {
                     self.result.max_lanes = 1.0;
                 }
                 self.result.stores.push(s);
-                self.result.masked += f64::from(u8::from(masked));
+                self.mask(masked, ty);
             }
         }
         let forward = self.target.store_forward();

@@ -158,6 +158,10 @@ pub trait Target: Send + Sync {
     fn stores_per_cycle(&self) -> f64;
     /// Whether lanes can be loaded and stored under a mask.
     fn masked_memory(&self) -> bool;
+    /// Whether lanes of 8 and 16 bits can: AVX2 has masks for longer ones only, AVX-512 for all.
+    fn masks_narrow_lanes(&self) -> bool {
+        self.masked_memory() && self.vector_registers() >= 32
+    }
     /// Cycles per lane of a gather or scatter, or of the scalar accesses in its place.
     fn lane_access(&self) -> f64;
     /// Cycles per lane of a gather where code is left as it is; new code may be told not to gather.

@@ -122,9 +122,11 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     }
     shuffles += single;
     if lanes > 1 {
-        let penalty = if target.masked_memory() { 1.0 } else { f64::from(lanes) };
-        integer += body.masked * penalty;
-        instructions += body.masked * penalty;
+        let each = |can: bool| if can { 1.0 } else { f64::from(lanes) };
+        let masks = (body.masked - body.masked_narrow) * each(target.masked_memory())
+            + body.masked_narrow * each(target.masks_narrow_lanes());
+        integer += masks;
+        instructions += masks;
     } else {
         instructions += body.branches + body.compared / pack;
         integer += body.compared / pack * target.op(OpClass::Integer, widest, 1).reciprocal;

@@ -9,6 +9,7 @@
 //! - *Nest* sketches decide how one nest runs: its order, what is jammed, its blocks.
 
 mod blocked_product;
+mod border_split;
 mod column_sweep;
 mod desk;
 mod distribution;
@@ -72,6 +73,7 @@ impl Sketches {
         sketches.register(passes::Passes);
         sketches.register(time_tile::TimeTile);
         sketches.register(pivot_split::PivotSplit);
+        sketches.register(border_split::BorderSplit);
         sketches.register(panel::Panel);
         sketches.register(column_sweep::ColumnSweep);
         sketches.register(packed_product::PackedProduct);

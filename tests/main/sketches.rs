@@ -116,6 +116,22 @@ fn distribution() {
 }
 
 #[test]
+fn border_split() {
+    draws(
+        "border split",
+        "nest @border[N] {
+          array A: f64[N, N]
+          array B: f64[N, N] alias 1
+          for i in 0..N { for j in 0..N {
+            if i == 0 || i == N - 1 && i >= 1 { S: A[i, j] = 0.0 }
+            if i >= 1 && i <= N - 2 && j == 0 { T: A[i, j] = 1.0 }
+            if i >= 1 && i <= N - 2 && j >= 1 { U: A[i, j] = B[i, j - 1] + B[i, j] }
+          } }
+        }",
+    );
+}
+
+#[test]
 fn register_tile() {
     draws("register tile", PRODUCT);
 }

@@ -245,6 +245,17 @@ pub struct Fact {
     pub equal: bool,
 }
 
+impl Fact {
+    /// The facts of which one holds where this one does not; `None` beyond 128 bits.
+    pub fn opposites(&self) -> Option<Vec<Fact>> {
+        let below = Fact { poly: self.poly.scale(-1)?.offset(-1)?, equal: false };
+        Some(match self.equal {
+            false => vec![below],
+            true => vec![below, Fact { poly: self.poly.offset(-1)?, equal: false }],
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,11 +20,11 @@ use super::ops::error_number;
 use super::owned::OwnedGlobals;
 use super::shape::{Branch, Cycle, Item, Piece, has_effect};
 use super::statements::Maker;
-use super::values::Values;
+use super::values::{MAX_DISJUNCTS, Values};
 use super::{Apart, ArrayBinding, FrontRead, ParamBinding};
 use crate::llvm::{Effects, Inst, Opcode, Value};
 use crate::mutation::{self, Rule};
-use analyses::closed_forms::{Fact, Poly, TripCount};
+use analyses::closed_forms::{Fact, Meaning, Poly, Sym, TripCount};
 
 /// A region before its blocks are cut out.
 pub(super) struct Draft<'m> {
@@ -370,6 +370,9 @@ impl<'m> Builder<'_, '_, 'm> {
             || refuse(test, "ends", "the program may end here, which is not known when the loop begins");
         let condition = test.and_then(|t| t.condition()).ok_or_else(ends)?;
         let formula = self.data.cx.values.formula(condition, !ends_if).ok_or_else(ends)?;
+        if formula.disjuncts.len() > MAX_DISJUNCTS {
+            return Err(ends());
+        }
         let saved = self.data.cx.assumed();
         if !formula.needs.iter().all(|need| self.data.cx.need(place, need)) {
             return Err(ends());
@@ -541,6 +544,10 @@ impl<'m> Builder<'_, '_, 'm> {
             return None;
         }
         let disjuncts = self.possible(place, formula.disjuncts);
+        if disjuncts.len() > MAX_DISJUNCTS {
+            return None;
+        }
+        let disjuncts = self.apart(place, &disjuncts).unwrap_or(disjuncts);
         disjuncts.iter().flatten().all(|f| self.data.cx.constraint(f).is_some()).then_some(disjuncts)
     }
 
@@ -551,6 +558,50 @@ impl<'m> Builder<'_, '_, 'm> {
         }
         let unknown = || refuse(condition.as_inst(), "condition", UNKNOWN_CONDITION);
         Ok(self.data.set_at_end(front.ok_or_else(unknown)?, condition, ScalarType::I1))
+    }
+
+    /// The same where no two disjuncts hold at once, if that takes no more of them than are kept: what is asked about unions that overlap
+    /// takes much longer. Those that say something of outer loops only come first, and are told apart from no others.
+    fn apart(&self, place: &Place, disjuncts: &[Vec<Fact>]) -> Option<Vec<Vec<Fact>>> {
+        let innermost = |facts: &&Vec<Fact>| {
+            let symbols = facts.iter().flat_map(|f| f.poly.symbols());
+            let depth = |s: Sym| match self.data.cx.values.symbols().meaning(s) {
+                Meaning::Iteration(l) => place.loops.iter().position(|around| *around == l),
+                _ => None,
+            };
+            symbols.filter_map(depth).max()
+        };
+        let mut ordered: Vec<&Vec<Fact>> = disjuncts.iter().collect();
+        ordered.sort_by_key(innermost);
+        let mut result: Vec<Vec<Fact>> = Vec::new();
+        for (n, one) in ordered.iter().enumerate() {
+            let mut parts = vec![one.to_vec()];
+            for other in &ordered[..n] {
+                let mut left = Vec::new();
+                for mut known in parts {
+                    for fact in other.iter() {
+                        for opposite in fact.opposites()? {
+                            left.push(self.with(place, &known, opposite));
+                        }
+                        known = self.with(place, &known, fact.clone());
+                    }
+                }
+                parts = self.possible(place, left);
+            }
+            result.append(&mut parts);
+            if result.len() > MAX_DISJUNCTS {
+                return None;
+            }
+        }
+        Some(result)
+    }
+
+    /// Facts and one more, where that does not follow from them.
+    fn with(&self, place: &Place, facts: &[Fact], one: Fact) -> Vec<Fact> {
+        let mut here = place.clone();
+        here.facts.extend(facts.iter().cloned());
+        let follows = !one.equal && self.data.cx.holds(&here, &one.poly);
+        facts.iter().cloned().chain((!follows).then_some(one)).collect()
     }
 
     /// The disjuncts that may hold at a place: not both halves of `i != 0` where `i` is never negative.

@@ -1,7 +1,7 @@
 //! Control flow as a tree: straight and branching code without loops ([`Piece`]), conditions around loops, loops.
 
 use super::cfg::Cfg;
-use super::values::Values;
+use super::values::{MAX_DISJUNCTS, Values};
 use crate::llvm::{Inst, Opcode, Value};
 use analyses::closed_forms::{LoopExit, Meaning, TripCount};
 
@@ -261,7 +261,7 @@ impl<'m> Walker<'_, '_, 'm> {
                 v.as_inst().is_none_or(|i| cfg.home(i).is_none_or(|h| cfg.loop_of[h].is_none()))
             }
         };
-        formula.disjuncts.len() <= 2
+        formula.disjuncts.len() <= MAX_DISJUNCTS
             && formula
                 .disjuncts
                 .iter()

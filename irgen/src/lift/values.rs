@@ -42,6 +42,12 @@ pub(super) struct Values<'a, 'm> {
 /// Recursion that is deeper than any condition; protects the stack.
 const MAX_DEPTH: u32 = 200;
 
+/// Disjuncts of a condition at most: the border of a grid of three dimensions.
+pub(super) const MAX_DISJUNCTS: usize = 6;
+
+/// The same before those go that the loops around exclude: the inside of the grid, `i != 0 && i != n - 1 && j != 0 && ..`.
+const MAX_POSSIBLE: usize = 1 << MAX_DISJUNCTS;
+
 /// The inclusive range of a signed integer.
 pub(super) fn signed_range(bits: u32) -> (i128, i128) {
     let half = 1i128 << (bits.clamp(1, 64) - 1);
@@ -168,12 +174,12 @@ impl<'a, 'm> Values<'a, 'm> {
         self.forms.trip_count(l)
     }
 
-    /// An `i1` as a formula over polynomials, with at most a few disjuncts.
+    /// An `i1` as a formula over polynomials, with at most [`MAX_POSSIBLE`] disjuncts.
     pub(super) fn formula(&mut self, v: Value<'m>, positive: bool) -> Option<Formula> {
         self.depth += 1;
         let f = if self.depth < MAX_DEPTH { self.look_formula(v, positive) } else { None };
         self.depth -= 1;
-        f.filter(|f| f.disjuncts.len() <= 4)
+        f.filter(|f| f.disjuncts.len() <= MAX_POSSIBLE)
     }
 
     fn look_formula(&mut self, v: Value<'m>, positive: bool) -> Option<Formula> {

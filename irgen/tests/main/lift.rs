@@ -135,6 +135,22 @@ fn accumulators_become_array_elements() {
     assert!(!text.contains("scalar"), "{text}");
 }
 
+/// `y == 0 || x == 0 || y == H - 1 || x == W - 1` and the rest: what is asked about parts that overlap takes long.
+#[test]
+fn borders_are_conditions_that_exclude_one_another() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/kernels/sobel_clamp.c");
+    let found = regions(&source, &RAW, Some("kernel_sobel_clamp"));
+    let [text] = &found[..] else { panic!("{found:?}") };
+    let conditions: Vec<&str> = text.lines().map(str::trim).filter(|l| l.starts_with("if ")).collect();
+    assert_eq!(
+        conditions,
+        [
+            "if i <= 15 && i >= 1 && j == 22 || i <= 15 && i >= 1 && j == 0 || i == 16 || i == 0 {",
+            "if i <= 15 && i >= 1 && j <= 21 && j >= 1 {",
+        ]
+    );
+}
+
 /// What a pragma asks for is not overruled: neither the loop nor what is inside of it is lifted, but where all that is asked for is a
 /// transformation. What a flag says of all loops is no such wish.
 #[test]

@@ -15,9 +15,9 @@
 //! Applies to loops of step 1. The point is affine in parameters and variables around the loop.
 
 use crate::{
-    Arguments, Context, Expression, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform, nest,
+    Arguments, Context, Expression, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest,
 };
-use loop_tree::{Affine, Bound, Green, GuardCondition, Node, Red, VarId};
+use loop_tree::{Affine, Bound, Green, GuardCondition, LoopHeader, Node, Red, Relation, VarId};
 use std::fmt;
 
 /// Splits a loop before the iteration `point`.
@@ -64,15 +64,41 @@ impl IndexSetSplit {
         Ok(IndexSetSplit { target, point: expression })
     }
 
+    /// Where affine guards inside of a loop of step 1 change: first iterations after which one of them holds, or no longer does, in
+    /// ascending order of their text. What stands at the ends of the range is no change.
+    ///
+    /// ```
+    /// use loop_tree::text;
+    /// let program = text::parse("nest @border[N] {
+    ///   array A: f64[N]
+    ///   for i in 0..N { if i >= 1 && i <= N - 2 { S: A[i] = 0.0 } }
+    /// }")?;
+    /// let (header, body) = program.kernel.original.as_loop().expect("a loop");
+    /// let points = transforms::IndexSetSplit::borders(header, body);
+    /// assert_eq!(points.len(), 2);
+    /// # Ok::<(), loop_tree::text::ParseError>(())
+    /// ```
+    pub fn borders(header: &LoopHeader, body: &Green) -> Vec<Affine> {
+        if header.step != 1 {
+            return vec![];
+        }
+        let mut points = Vec::new();
+        collect(body, header.var, false, &mut vec![], &mut points);
+        points.sort();
+        points.dedup();
+        points.retain(|p| inside(p, header));
+        points
+    }
+
     /// Points where an affine guard or a bound inside the loop changes.
     pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites().into_iter().filter(|s| s.header.step == 1) {
             let mut points = Vec::new();
-            collect(site.body, site.header.var, &mut vec![], &mut points);
+            collect(site.body, site.header.var, true, &mut vec![], &mut points);
             points.sort();
             points.dedup();
-            points.retain(|p| inside(p, &site));
+            points.retain(|p| inside(p, site.header));
             points.truncate(4);
             let step = |p: &Affine| IndexSetSplit {
                 target: LoopRef::Path(site.path.clone()),
@@ -85,14 +111,14 @@ impl IndexSetSplit {
 }
 
 /// Not at or beyond an end of the range.
-fn inside(point: &Affine, site: &Site<'_>) -> bool {
+fn inside(point: &Affine, header: &LoopHeader) -> bool {
     let beyond = |d: Affine| d.as_constant().is_some_and(|d| d <= 0);
-    let header = site.header;
     !header.lower().iter().any(|l| beyond(point - l)) && !header.upper().iter().any(|u| beyond(u - point))
 }
 
-/// First values of `var` at which `e >= 0` changes, for every such comparison that hides no variable.
-fn collect(node: &Green, var: VarId, bound: &mut Vec<VarId>, points: &mut Vec<Affine>) {
+/// First values of `var` at which `e >= 0` changes, or `e == 0`, for every such comparison of guards, and of bounds if wanted, that hides
+/// no variable.
+fn collect(node: &Green, var: VarId, bounds: bool, bound: &mut Vec<VarId>, points: &mut Vec<Affine>) {
     let mut compare = |e: &Affine, bound: &[VarId]| {
         let point = match e.bound_on(var) {
             Some(Bound::Lower(first)) => first,
@@ -106,10 +132,16 @@ fn collect(node: &Green, var: VarId, bound: &mut Vec<VarId>, points: &mut Vec<Af
     let binds = match node.node() {
         Node::Guard(c, _) => {
             if let GuardCondition::Affine(c) = &**c {
-                c.constraints().for_each(|c| compare(&c.expression, bound));
+                for c in c.constraints() {
+                    compare(&c.expression, bound);
+                    if c.relation == Relation::Zero {
+                        compare(&c.expression.scale(-1), bound);
+                    }
+                }
             }
             None
         }
+        Node::Loop(h, _) if !bounds => Some(h.var),
         Node::Loop(h, _) => {
             for (n, a) in h.lower().iter().enumerate() {
                 h.lower()[..n].iter().for_each(|b| compare(&(a - b), bound));
@@ -126,7 +158,7 @@ fn collect(node: &Green, var: VarId, bound: &mut Vec<VarId>, points: &mut Vec<Af
         return;
     }
     bound.extend(binds);
-    node.children().for_each(|child| collect(child, var, bound, points));
+    node.children().for_each(|child| collect(child, var, bounds, bound, points));
     if binds.is_some() {
         bound.pop();
     }
