@@ -26,6 +26,7 @@ pub use settings::{ModelError, Models, Settings};
 
 use crate::explore::{Exploration, Problem, WORTHWHILE};
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
+use crate::names::{self, Unfound};
 use analyses::DependenceSet;
 use cost_model::targets::Vectors;
 use emission::conditions::checked;
@@ -79,14 +80,10 @@ pub struct ExploredRegion {
 }
 
 impl ExploredRegion {
-    /// `function#number`
+    /// `function#number`, for people.
     pub fn label(&self) -> String {
-        label(&self.function, self.number)
+        names::label(&self.function, self.number)
     }
-}
-
-fn label(function: &str, number: usize) -> String {
-    format!("{function}#{number}")
 }
 
 /// One module, and what works on its kernels.
@@ -155,9 +152,9 @@ pub struct SkippedRegion {
 }
 
 impl SkippedRegion {
-    /// `function#number`
+    /// `function#number`, for people.
     pub fn label(&self) -> String {
-        label(&self.function, self.number)
+        names::label(&self.function, self.number)
     }
 }
 
@@ -194,10 +191,10 @@ impl Session<'_> {
             module.verify()?;
         }
         require_target(&module)?;
-        self.require_function(&module)?;
+        let only = self.function_asked(&module)?;
         let mut asked = asked::asked(&module);
         let wanted = |function: Function<'_>| {
-            settings.wants_function(&function.name())
+            only.as_ref().is_none_or(|f| *f == function.name())
                 && match (functions, self.purpose) {
                     (Functions::All, _) => true,
                     _ if asked.contains_key(&function.name()) => true,
@@ -246,15 +243,23 @@ impl Session<'_> {
         Ok(results)
     }
 
-    fn require_function(&self, module: &Module<'_>) -> Result<(), DriverError> {
-        let Some(name) = &self.optimizer.settings.function else { return Ok(()) };
+    /// The function that the settings name, by its symbol.
+    fn function_asked(&self, module: &Module<'_>) -> Result<Option<String>, DriverError> {
+        let Some(name) = &self.optimizer.settings.function else { return Ok(None) };
         let defined: Vec<String> =
             module.functions().into_iter().filter(|f| !f.is_declaration()).map(|f| f.name()).collect();
-        if defined.contains(name) {
-            return Ok(());
+        let name = name.clone();
+        match names::find(&name, defined.iter().map(|f| &f[..])) {
+            Ok(symbol) => Ok(Some(symbol.to_string())),
+            Err(Unfound::None) => {
+                let all: Vec<_> = defined.iter().map(|f| names::readable(f)).collect();
+                let available = if all.is_empty() { "none".to_string() } else { all.join(", ") };
+                Err(DriverError::NoFunction { name, module: self.name.to_string(), available })
+            }
+            Err(Unfound::Several(candidates)) => {
+                Err(DriverError::SeveralFunctions { name, candidates: candidates.join("`, `") })
+            }
         }
-        let available = if defined.is_empty() { "none".to_string() } else { defined.join(", ") };
-        Err(DriverError::NoFunction { name: name.clone(), module: self.name.to_string(), available })
     }
 
     /// The functions asked for with all their regions.
@@ -268,13 +273,13 @@ impl Session<'_> {
         let context = Context::new();
         let mut module = context.parse(self.input, self.name)?;
         module.verify()?;
-        self.require_function(&module)?;
+        let only = self.function_asked(&module)?;
         if early {
             lift::canonicalise(&mut module)?;
         }
         let functions = module.functions().into_iter();
         let wanted =
-            functions.filter(|f| !f.is_declaration() && self.optimizer.settings.wants_function(&f.name()));
+            functions.filter(|f| !f.is_declaration() && only.as_ref().is_none_or(|name| *name == f.name()));
         Ok(wanted.map(loops_of).collect::<Result<_, _>>()?)
     }
 
@@ -285,7 +290,11 @@ impl Session<'_> {
         {
             let count = functions.iter().map(|f| f.regions.len()).max().unwrap_or(0);
             if number >= count {
-                return Err(DriverError::NoRegion { function: name.clone(), count, number });
+                return Err(DriverError::NoRegion {
+                    function: names::readable(name).into_owned(),
+                    count,
+                    number,
+                });
             }
         }
         let regions = functions.iter().flat_map(|f| f.regions.iter().enumerate());
@@ -364,7 +373,7 @@ impl Session<'_> {
             match self.optimizer.search(
                 &models[at].1,
                 limits,
-                &label(&function, number),
+                &names::label(&function, number),
                 &kernel,
                 &likely,
                 self.progress,
@@ -453,7 +462,7 @@ impl Session<'_> {
         region: LiftedKernel,
         asked: &Asked,
     ) {
-        let (label, function) = (label(function, number), function.clone());
+        let (label, function) = (names::label(function, number), function.clone());
         let LiftedKernel { kernel, location, likely } = region;
         let models = self.optimizer.models.for_code(vectors);
         let done = self.optimizer.problem(&label, &kernel, &likely).and_then(|problem| {
@@ -531,7 +540,7 @@ impl Session<'_> {
         match <[_; 1]>::try_from(found) {
             Ok([only]) => Ok(only),
             Err(found) => Err(DriverError::NotOneRegion {
-                regions: found.iter().map(|(f, n, _)| label(f, *n)).collect::<Vec<_>>().join(", "),
+                regions: found.iter().map(|(f, n, _)| names::label(f, *n)).collect::<Vec<_>>().join(", "),
             }),
         }
     }

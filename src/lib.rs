@@ -9,6 +9,7 @@
 //! - [`calibrate`]: measures a target's numbers on the machine that this runs on.
 //! - [`driver`]: whole modules, from IR to IR.
 //! - [`fusion`]: fusion as a pass by itself; [`memory`]: fusion that saves memory.
+//! - [`names`]: how functions are called.
 //! - `tune`: work items, their results, and databases of them (feature `tune`).
 //!
 //! A kernel that is written as text:
@@ -41,5 +42,6 @@ pub mod explore;
 pub mod fusion;
 pub mod measure;
 pub mod memory;
+pub mod names;
 #[cfg(feature = "tune")]
 pub mod tune;

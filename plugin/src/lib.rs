@@ -47,6 +47,11 @@ fn run(module: &mut Module<'_>, parameters: &str) -> bool {
             diagnose(module, Severity::Error, &format!("looptree: {error}"));
             return false;
         }
+        // A build compiles many files, and few have a function of this name.
+        Ok(Err(Failure::Driver(error @ DriverError::SeveralFunctions { .. }))) => {
+            diagnose(module, Severity::Warning, &format!("looptree: {error}; nothing is changed"));
+            return false;
+        }
         Ok(Err(Failure::Driver(error))) => error.to_string(),
         Err(_) => {
             let said = LAST_PANIC.lock().ok().and_then(|mut last| last.take());
@@ -69,7 +74,7 @@ fn optimise(module: &mut Module<'_>, parameters: &str, touched: &Cell<bool>) -> 
     let told = options.remarks || remarks_wanted(module);
     let purpose = if told { Purpose::Explain } else { Purpose::Replace };
     let look_at = |f: Function<'_>| {
-        options.settings.wants_function(&f.name()) && if told { has_cycle(f) } else { f.may_lift() }
+        options.settings.may_want(&f.name()) && if told { has_cycle(f) } else { f.may_lift() }
     };
     if !options.on || !module.functions().into_iter().any(look_at) {
         return Ok(());

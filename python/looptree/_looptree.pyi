@@ -139,7 +139,11 @@ class Region:
     @property
     def label(self) -> str: ...
     @property
-    def function(self) -> str: ...
+    def name(self) -> str:
+        """The function's name, as its source has it."""
+    @property
+    def function(self) -> str:
+        """The function's symbol."""
     @property
     def number(self) -> int: ...
     @property

@@ -51,7 +51,9 @@ impl From<DriverError> for Failure {
         match error {
             DriverError::Recipe(_) | DriverError::Replay { .. } => Failure::Recipe(message),
             DriverError::Illegal { .. } => Failure::Illegal(message),
-            DriverError::Model(_) | DriverError::NoFunction { .. } => Failure::Value(message),
+            DriverError::Model(_) | DriverError::NoFunction { .. } | DriverError::SeveralFunctions { .. } => {
+                Failure::Value(message)
+            }
             _ => Failure::Input(message),
         }
     }

@@ -10,12 +10,13 @@ use looptree::driver::{self, Choices, Likely, Models, Optimizer, Session, Settin
 use looptree::explore::{Explorer, MoveSource, Problem};
 use looptree::irgen::llvm;
 use looptree::measure::{CallSetup, MeasureOptions, measure_ir, measure_kernel};
+use looptree::names::{self, Unfound};
 use looptree::transforms::{Context, Recipe, Step};
 use looptree::tree::{Green, Kernel, Path, SourceLocation, text};
 use looptree::tune::kernel_hash;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -173,10 +174,23 @@ impl Module {
         work(py, || emit(&self.data, &trees))
     }
 
-    /// A region by its label, such as `f#0`, or by the function where it has only one.
+    /// A region by its label, such as `f#0`, or by any name of the function where it has only one.
     fn __getitem__(&self, label: &str) -> PyResult<Region> {
+        let by_label =
+            self.regions.iter().find(|r| r.label == label || names::label(&r.function, r.number) == label);
+        if let Some(one) = by_label {
+            return Ok(Region(one.clone()));
+        }
+        let functions: BTreeSet<&str> = self.regions.iter().map(|r| &*r.function).collect();
+        let function = match names::find(label, functions) {
+            Ok(function) => Some(function),
+            Err(Unfound::None) => None,
+            Err(Unfound::Several(candidates)) => {
+                return Err(PyKeyError::new_err(format!("{label} may be any of {}", candidates.join(", "))));
+            }
+        };
         let named: Vec<&Arc<RegionData>> =
-            self.regions.iter().filter(|r| r.label == label || *r.function == *label).collect();
+            self.regions.iter().filter(|r| Some(&*r.function) == function).collect();
         match named[..] {
             [one] => Ok(Region(one.clone())),
             [] => {
@@ -208,7 +222,13 @@ impl Region {
         &self.0.label
     }
 
-    /// The function.
+    /// The function's name, as its source has it.
+    #[getter]
+    fn name(&self) -> String {
+        names::readable(&self.0.function).into_owned()
+    }
+
+    /// The function's symbol.
     #[getter]
     fn function(&self) -> &str {
         &self.0.function

@@ -84,7 +84,7 @@ pub struct InputArguments {
     /// A file of C or C++ (`.c`, `.h`, `.cpp`, `.cc`, ...), of LLVM IR (`.ll`, `.bc`, and what has no known name) or a loop tree
     /// (`.lt`); `-` reads LLVM IR from standard input.
     pub file: PathBuf,
-    /// Only this function.
+    /// Only this function: `sum`, `grid::sum(double*, int)`, or its symbol.
     #[arg(long, short = 'f', value_name = "NAME")]
     pub function: Option<String>,
     /// Only this region of the function, counted from 0 in textual order.
@@ -290,7 +290,7 @@ pub struct ApplyArguments {
 pub struct RunArguments {
     /// A `.lt` file, or C, C++ or LLVM IR, of which each nest runs by itself; `-` reads a `.lt` program from standard input.
     pub file: PathBuf,
-    /// Only this function.
+    /// Only this function: `sum`, `grid::sum(double*, int)`, or its symbol.
     #[arg(long, short = 'f', value_name = "NAME")]
     pub function: Option<String>,
     /// Only this region of the function, counted from 0 in textual order.
@@ -356,7 +356,7 @@ pub struct ManArguments {
 pub struct WhyArguments {
     /// A file as for the other commands, or `FILE:LINE` for the nests around that line.
     pub file: PathBuf,
-    /// Only this function.
+    /// Only this function: `sum`, `grid::sum(double*, int)`, or its symbol.
     #[arg(long, short = 'f', value_name = "NAME")]
     pub function: Option<String>,
     /// Model.
@@ -441,7 +441,7 @@ pub struct TuneArguments {
     /// The database; it is made where it is not there.
     #[arg(long, value_name = "DB", default_value = "looptree.db")]
     pub db: PathBuf,
-    /// Only this function.
+    /// Only this function: `sum`, `grid::sum(double*, int)`, or its symbol.
     #[arg(long, short = 'f', value_name = "NAME")]
     pub function: Option<String>,
     /// Values of parameters to measure at: `--size n=500,m=20`; may be repeated, and each is measured.

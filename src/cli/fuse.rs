@@ -9,8 +9,10 @@ use console::style;
 use looptree::driver::{Choices, DriverError, Session};
 use looptree::fusion::{Fusion, FusionOptions, Outcome, Pair};
 use looptree::irgen::lift;
+use looptree::names;
 use looptree::tree::text::{self, Program};
 use looptree::tree::{Kernel, SourceLocation};
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -87,7 +89,7 @@ fn choices(session: &Session<'_>, options: &FusionOptions, told: &mut Told) -> R
             if optimizer.settings.region.is_some_and(|r| r != number) {
                 continue;
             }
-            let label = format!("{}#{number}", function.name);
+            let label = names::label(&function.name, number);
             let fusion = match optimizer.fuse(&label, &region.kernel, &region.likely, &models, options) {
                 Ok(fusion) => fusion,
                 Err(DriverError::Analysis { source, .. }) => {
@@ -182,7 +184,7 @@ impl Told {
             ("Second", second.to_string()),
             ("String", ": ".into()),
         ];
-        let pieces: Vec<(&str, String)> = loops.into_iter().chain(pieces).collect();
+        let pieces: Vec<(&str, String)> = loops.into_iter().chain(pieces).chain(named(function)).collect();
         let location = first.location.as_ref();
         let name = outcome.code();
         record::add(
@@ -200,14 +202,24 @@ impl Told {
         help: &str,
         location: Option<&SourceLocation>,
     ) {
-        let place = location.map_or_else(|| function.to_string(), SourceLocation::to_string);
+        let place =
+            location.map_or_else(|| names::readable(function).into_owned(), SourceLocation::to_string);
         let help = if help.is_empty() { String::new() } else { format!("; {help}") };
         let _ = writeln!(self.text, "{place}: no candidate: {message}{help} [{code}]");
         let pieces =
             [("String", "no candidate: ".to_string()), ("Reason", message.to_string()), ("String", help)];
+        let pieces: Vec<_> = pieces.into_iter().chain(named(function)).collect();
         record::add(
             &mut self.record,
             &Remark { kind: Kind::Analysis, pass: PASS, name: code, function, location, pieces: &pieces },
         );
+    }
+}
+
+/// What a function is called, where its symbol does not say so.
+fn named(symbol: &str) -> Vec<(&'static str, String)> {
+    match names::readable(symbol) {
+        Cow::Owned(name) => vec![("String", ", in ".into()), ("Name", name)],
+        Cow::Borrowed(_) => Vec::new(),
     }
 }

@@ -290,6 +290,10 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
         DriverError::NoFunction { .. } | DriverError::NoRegion { .. } => {
             CliError::NotThere { message, help: "`looptree show FILE --what regions` lists them".to_string() }
         }
+        DriverError::SeveralFunctions { .. } => CliError::NotThere {
+            message,
+            help: "write one of them in whole, in quotes, or its symbol".to_string(),
+        },
         DriverError::NotOneRegion { .. } => CliError::NotThere {
             message,
             help: "select one with --function NAME --region NUMBER".to_string(),

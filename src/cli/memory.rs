@@ -9,6 +9,7 @@ use console::style;
 use looptree::analyses::fusion_graph::{Nest, Temporary};
 use looptree::driver::{DriverError, Session};
 use looptree::memory::{Memory, Prevention};
+use looptree::names;
 use std::fmt::Write;
 
 /// Runs the command.
@@ -31,7 +32,7 @@ pub fn run(arguments: &MemoryArguments) -> Result<(), CliError> {
             for function in functions {
                 for (number, region) in function.regions.into_iter().enumerate() {
                     if optimizer.settings.region.is_none_or(|r| r == number) {
-                        kernels.push((format!("{}#{number}", function.name), region.kernel, region.likely));
+                        kernels.push((names::label(&function.name, number), region.kernel, region.likely));
                     }
                 }
             }

@@ -7,17 +7,17 @@ use super::measured;
 use super::output;
 use super::progress::Progress;
 use super::regions::{self, Picked};
-use super::tuned::{self, Tuned, TunedRegion};
+use super::tuned::{self, Tuned};
 use irgen::llvm::is_bitcode;
-use looptree::driver::{
-    Choices, Explored, ExploredRegion, Note, Piece, Purpose, Session, SkippedRegion, Subject, emit_c, notes,
-};
+use looptree::driver::{Choices, Explored, Note, Purpose, Session, Subject, emit_c, notes};
 use looptree::explore::Statistics;
 use looptree::measure::Part;
+use looptree::names;
 use looptree::tree::SourceLocation;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::IsTerminal;
+use std::sync::Arc;
 
 /// Predicted gain from which on variants are worth being measured: less is within what the clock tells apart at best.
 const LEAST_MEASURED: f64 = 1.05;
@@ -63,9 +63,11 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         } else {
             (session.best(&explored, arguments.min_gain).map_err(failed)?, BTreeSet::new())
         };
-        let regions = explored.regions.iter().map(ExploredRegion::label);
-        let regions = regions.chain(explored.skipped.iter().map(SkippedRegion::label));
-        let regions: BTreeSet<String> = regions.chain(tuned.regions.iter().map(TunedRegion::label)).collect();
+        let regions = explored.regions.iter().map(|r| (&r.function, r.number));
+        let regions = regions.chain(explored.skipped.iter().map(|s| (&s.function, s.number)));
+        let regions: BTreeSet<_> =
+            regions.chain(tuned.regions.iter().map(|r| (&r.function, r.number))).collect();
+        let regions = regions.len();
         for region in tuned.regions {
             let label = region.label();
             if arguments.remarks {
@@ -73,10 +75,10 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
             }
             let key = (region.function, region.number);
             match region.chosen {
-                Some(chosen) => choices.insert(key, chosen),
+                Some(chosen) => choices.insert(key.clone(), chosen),
                 None => choices.remove(&key),
             };
-            measured.insert(label);
+            measured.insert(key);
         }
         for note in notes(&explored, arguments.min_gain) {
             match note.subject {
@@ -88,7 +90,7 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
             }
         }
         if !arguments.remarks && std::io::stderr().is_terminal() {
-            told = Some(summary(regions.len(), choices.len()));
+            told = Some(summary(regions, choices.len()));
         }
         choices
     } else {
@@ -96,8 +98,8 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         if arguments.remarks {
             let (original, variant) = picked.costs(&optimizer);
             let gain = original.cycles / variant.cycles;
-            let Picked { function, number, .. } = &picked;
-            say("remark", None, format_args!("{function}#{number}: as asked (predicted {gain:.2}x)"));
+            let label = names::label(&picked.function, picked.number);
+            say("remark", None, format_args!("{label}: as asked (predicted {gain:.2}x)"));
         }
         let Picked { function, number, chosen, .. } = picked;
         Choices::from([((function, number), chosen)])
@@ -141,7 +143,7 @@ fn fastest(
     arguments: &OptArguments,
     others: &[Part],
     progress: &Progress,
-) -> Result<(Choices, BTreeSet<String>), CliError> {
+) -> Result<(Choices, Regions), CliError> {
     let file = &arguments.input.file;
     // What the source asks for is done, whatever it takes.
     let mut choices = session.best(explored, f64::INFINITY).map_err(|e| input::from_driver(e, file))?;
@@ -172,7 +174,7 @@ fn fastest(
             say("remark", region.location.as_ref(), format_args!("{label}: {told}"));
         }
         if times.why_not().is_none() {
-            measured.insert(label);
+            measured.insert((region.function.clone(), region.number));
         }
         if let Some(variant) = picked {
             let chosen =
@@ -197,7 +199,10 @@ pub fn say(kind: &str, location: Option<&SourceLocation>, told: impl Display) {
     eprintln!("{place}{kind}: {told}");
 }
 
+/// Functions, each with the number of a region.
+type Regions = BTreeSet<(Arc<str>, usize)>;
+
 /// Whether it is about one of these regions.
-fn is_about(note: &Note, regions: &BTreeSet<String>) -> bool {
-    matches!(note.text.first(), Some(Piece::Value("Region", label)) if regions.contains(label))
+fn is_about(note: &Note, regions: &Regions) -> bool {
+    note.region.is_some_and(|number| regions.contains(&(note.function.clone(), number)))
 }

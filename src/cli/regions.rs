@@ -4,6 +4,7 @@ use super::error::CliError;
 use super::input::{self, Input};
 use looptree::cost_model::Cost;
 use looptree::driver::{Chosen, DriverError, Explored, ExploredRegion, Optimizer, Purpose, Session};
+use looptree::names;
 use looptree::tree::Kernel;
 use std::path::Path;
 use std::sync::Arc;
@@ -75,7 +76,7 @@ pub fn pick(session: &Session<'_>, read: &Input, recipe: &str, file: &Path) -> R
     };
     let optimizer = session.optimizer;
     let params = optimizer.settings.parameter_values(&kernel, &likely);
-    let chosen = optimizer.apply(&format!("{function}#{number}"), &kernel, &recipe).map_err(failed)?;
+    let chosen = optimizer.apply(&names::label(&function, number), &kernel, &recipe).map_err(failed)?;
     Ok(Picked { function, number, kernel, params, chosen })
 }
 

@@ -5,6 +5,7 @@ use super::error::CliError;
 use super::input;
 use super::output;
 use looptree::driver::{DriverError, Likely, Session, Settings};
+use looptree::names;
 use looptree::tree::interp::{self, InterpError, InterpErrorKind, Layout, Memory, RunOptions};
 use looptree::tree::{ArrayId, Green, Kernel, RuntimeCondition, Storage, text};
 use std::fmt::Write;
@@ -114,7 +115,7 @@ fn nests(arguments: &RunArguments, settings: Settings) -> Result<Vec<Work>, CliE
             };
             let likely: Vec<Likely> = region.likely.iter().map(certain).collect();
             works.push(Work {
-                label: format!("{}#{number}", function.name),
+                label: names::label(&function.name, number),
                 params: optimizer.settings.parameter_values(&region.kernel, &likely),
                 tree: region.kernel.original.clone(),
                 kernel: region.kernel,

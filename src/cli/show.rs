@@ -9,8 +9,10 @@ use looptree::analyses::idioms::Idioms;
 use looptree::driver::{self, DriverError, LiftedKernel, LiftedKernels, Session};
 use looptree::explore::Problem;
 use looptree::irgen::terms::FunctionLoops;
+use looptree::names::{self, readable};
 use looptree::transforms::{self, Context};
 use looptree::tree::{Access, AccessKind, Kernel, canonical, text};
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -58,6 +60,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
     }
     for function in &functions {
         if parts.contains(&Part::Tree) {
+            named(&mut out, &function.name);
             idioms(&mut out, "; ", &optimizer.idioms, &function.whole);
             out.push_str(&text::print(&text::Program { kernel: function.whole.clone(), variant: None }));
         }
@@ -65,7 +68,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
             if settings.region.is_some_and(|r| r != number) {
                 continue;
             }
-            let label = format!("{}#{number}", function.name);
+            let label = names::label(&function.name, number);
             if parts.contains(&Part::Regions) {
                 let place = location.as_ref().map_or_else(String::new, |l| format!(" at {l}"));
                 let _ = writeln!(out, "; region {label}{place}");
@@ -105,12 +108,22 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
         }
         if parts.contains(&Part::Remarks) {
             for r in &function.remarks {
-                let place = r.location.as_ref().map_or_else(|| function.name.to_string(), |l| l.to_string());
+                let place = r
+                    .location
+                    .as_ref()
+                    .map_or_else(|| readable(&function.name).into_owned(), |l| l.to_string());
                 let _ = writeln!(out, "{place}: [{}] {} {}", r.code, r.message, r.help);
             }
         }
     }
     output::print(&out)
+}
+
+/// What a function is called, where its symbol does not say so.
+fn named(out: &mut String, symbol: &str) {
+    if let Cow::Owned(name) = readable(symbol) {
+        let _ = writeln!(out, "; {name}");
+    }
 }
 
 /// A line for each store of a known idiom.
@@ -156,7 +169,12 @@ fn terms(out: &mut String, function: &FunctionLoops) {
     }
     let irreducible =
         if function.reducible { "" } else { ", and a cycle that is none: it has several entries" };
-    let _ = writeln!(out, "natural loops of {}: {}{irreducible}", function.function, function.loops.len());
+    let _ = writeln!(
+        out,
+        "natural loops of {}: {}{irreducible}",
+        readable(&function.function),
+        function.loops.len()
+    );
     for (number, l) in function.loops.iter().enumerate() {
         let place = l.location.as_ref().map_or_else(String::new, |l| format!(" at {}:{}", l.file, l.line));
         let inside = l.parent.map_or_else(String::new, |p| format!(" in loop {p}"));

@@ -5,6 +5,7 @@ use super::input;
 use super::tune::store_error;
 use looptree::cost_model::targets;
 use looptree::driver::{Chosen, DriverError, LiftedKernel, Session};
+use looptree::names;
 use looptree::transforms::Recipe;
 use looptree::tree::SourceLocation;
 use looptree::tune::{Best, Store, code_name, kernel_hash};
@@ -35,9 +36,9 @@ pub struct TunedRegion {
 }
 
 impl TunedRegion {
-    /// `function#number`
+    /// `function#number`, for people.
     pub fn label(&self) -> String {
-        format!("{}#{}", self.function, self.number)
+        names::label(&self.function, self.number)
     }
 }
 
@@ -64,7 +65,7 @@ pub fn look_up(session: &Session<'_>, database: &Path, file: &Path) -> Result<Tu
                 tuned.all = false;
                 continue;
             };
-            let label = format!("{}#{number}", function.name);
+            let label = names::label(&function.name, number);
             match decide(session, &label, &region, &best) {
                 Ok((chosen, told)) => {
                     let (function, location) = (function.name.clone(), region.location);

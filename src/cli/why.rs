@@ -13,6 +13,7 @@ use looptree::cost_model::Term;
 use looptree::driver::{self, Explored, ExploredRegion, MIN_GAIN, Models, Optimizer, Session};
 use looptree::explore::{Reason, Statistics};
 use looptree::irgen::lift::Remark;
+use looptree::names::readable;
 use looptree::tree::{SourceLocation, canonical};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -127,7 +128,7 @@ impl Report<'_> {
         let remarks: Vec<&(Arc<str>, Remark)> =
             self.explored.remarks.iter().filter(|(_, r)| here(r.location.as_ref())).collect();
         for (function, remark) in remarks {
-            head(&mut out, function, remark.location.as_ref(), ", not described");
+            head(&mut out, &readable(function), remark.location.as_ref(), ", not described");
             let _ = writeln!(out, "  {} [{}]", remark.message, remark.code);
             if !remark.help.is_empty() {
                 let _ = writeln!(out, "  {} {}", style("help:").bold(), remark.help);

@@ -1,6 +1,7 @@
 //! Chosen variants as C.
 
-use super::{Choices, Chosen, DriverError, label};
+use super::{Choices, Chosen, DriverError};
+use crate::names;
 use cgen::{File, Variant};
 use loop_tree::text::print_runtime_condition;
 
@@ -11,7 +12,7 @@ use loop_tree::text::print_runtime_condition;
 pub fn emit_c(choices: &Choices, from_module: bool) -> Result<String, DriverError> {
     let mut file = File::new();
     for ((function, number), chosen) in choices {
-        let region = label(function, *number);
+        let region = names::label(function, *number);
         let name = if from_module { format!("{function}_{number}") } else { function.to_string() };
         let comment = comment(&region, chosen);
         let Chosen { kernel, root, conditions, calls, .. } = chosen;

@@ -47,6 +47,14 @@ pub enum DriverError {
         /// What there is.
         available: String,
     },
+    /// A name that several functions have.
+    #[error("`{name}` may be any of `{candidates}`")]
+    SeveralFunctions {
+        /// The name asked for.
+        name: String,
+        /// What these are called.
+        candidates: String,
+    },
     /// No such region.
     #[error("{function} has no region {number}; regions are counted from 0, and it has {count}")]
     NoRegion {

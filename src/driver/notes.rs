@@ -2,6 +2,7 @@
 
 use super::Explored;
 use crate::explore::Statistics;
+use crate::names::readable;
 use loop_tree::SourceLocation;
 use std::fmt;
 use std::sync::Arc;
@@ -35,8 +36,10 @@ pub struct Note {
     pub subject: Subject,
     /// A stable short name.
     pub code: &'static str,
-    /// The function.
+    /// The function's symbol.
     pub function: Arc<str>,
+    /// The region's number in it, where it is about one.
+    pub region: Option<usize>,
     /// Where, if the IR says so.
     pub location: Option<SourceLocation>,
     /// The text.
@@ -65,6 +68,7 @@ pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
             subject: if changed.is_some() { Subject::Changed } else { Subject::LeftAlone },
             code: if changed.is_some() { "Transformed" } else { "NotWorthwhile" },
             function: region.function.clone(),
+            region: Some(region.number),
             location: region.location.clone(),
             text: Vec::new(),
         };
@@ -101,6 +105,7 @@ pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
             subject: if skipped.asked { Subject::Denied } else { Subject::LeftAlone },
             code: if skipped.asked { "Denied" } else { "NotAnalysed" },
             function: skipped.function.clone(),
+            region: Some(skipped.number),
             location: skipped.location.clone(),
             text: vec![
                 Piece::Value("Region", skipped.label()),
@@ -109,12 +114,14 @@ pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
         });
     }
     for (function, remark) in &explored.remarks {
-        let place = if remark.location.is_none() { format!("{function}: ") } else { String::new() };
+        let place =
+            if remark.location.is_none() { format!("{}: ", readable(function)) } else { String::new() };
         let help = if remark.help.is_empty() { String::new() } else { format!("; {}", remark.help) };
         notes.push(Note {
             subject: Subject::NotUnderstood,
             code: remark.code,
             function: function.clone(),
+            region: None,
             location: remark.location.clone(),
             text: vec![
                 text(place),

@@ -1,6 +1,7 @@
 //! Chosen variants in the place of regions.
 
-use super::{Chosen, DriverError, Explored, ExploredRegion, Session, SkippedRegion, Stage, label};
+use super::{Chosen, DriverError, Explored, ExploredRegion, Session, SkippedRegion, Stage};
+use crate::names;
 use irgen::emit::{emit_region, tell_owners_apart};
 use irgen::lift;
 use irgen::llvm::{Context, Module};
@@ -104,7 +105,7 @@ impl Session<'_> {
         for (name, lifted) in &lifted {
             for ((_, number), chosen) in chosen.range((Arc::clone(name), 0)..=(Arc::clone(name), usize::MAX))
             {
-                let label = label(name, *number);
+                let label = names::label(name, *number);
                 match lifted.regions.get(*number).filter(|r| is_same(&chosen.kernel, &r.kernel)) {
                     Some(region) => {
                         emit_region(module, region, chosen.variant())
@@ -165,12 +166,12 @@ fn first_difference(explored: &Kernel, found: Option<&Kernel>) -> String {
 }
 
 impl Explored {
-    /// Takes a region out of those that were explored.
+    /// Takes a region out of those that were explored; all of that name, which a class's constructors share.
     fn give_up(&mut self, region: &str, why: String) {
-        if let Some(at) = self.regions.iter().position(|r| r.label() == region) {
+        while let Some(at) = self.regions.iter().position(|r| r.label() == region) {
             let ExploredRegion { function, number, location, exploration, .. } = self.regions.remove(at);
             let asked = exploration.asked;
-            self.skipped.push(SkippedRegion { function, number, location, why, asked });
+            self.skipped.push(SkippedRegion { function, number, location, why: why.clone(), asked });
         }
     }
 }

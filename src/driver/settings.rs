@@ -3,6 +3,7 @@
 use super::Likely;
 use super::llvm_target::{LlvmTarget, TargetError};
 use crate::explore::{Limits, Sketches, Strategy};
+use crate::names;
 use analyses::OracleOptions;
 use analyses::accesses::{ACCESSES, accesses_by_name};
 use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
@@ -54,7 +55,7 @@ pub struct Settings {
     pub libraries: Vec<String>,
     /// Whether libraries may round in another order also where the flags of operations do not allow it.
     pub reorders: bool,
-    /// Only this function.
+    /// Only this function: by any of its names ([`names::find`]).
     pub function: Option<String>,
     /// Only this region of the function.
     pub region: Option<usize>,
@@ -205,9 +206,9 @@ impl Settings {
         })
     }
 
-    /// Whether the function is asked for.
-    pub fn wants_function(&self, name: &str) -> bool {
-        self.function.as_ref().is_none_or(|f| f == name)
+    /// Whether the function may be the one that is asked for; which is meant is known from all of a module.
+    pub fn may_want(&self, symbol: &str) -> bool {
+        self.function.as_ref().is_none_or(|f| names::may_mean(f, symbol))
     }
 
     /// Every parameter given must be known somewhere.

@@ -1,6 +1,7 @@
 //! Work items and reports, as lines of JSON.
 
 use super::identity::hash;
+use crate::names::label;
 use cost_model::targets::Vectors;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -134,9 +135,9 @@ impl Item {
         hash(&format!("{}\n{}\n{}", self.kernel, values.join(","), self.recipe))
     }
 
-    /// `function#region`
+    /// `function#region`, for people.
     pub fn label(&self) -> String {
-        format!("{}#{}", self.function, self.region)
+        label(&self.function, self.region)
     }
 
     /// The line, without its end.

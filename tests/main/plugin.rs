@@ -365,6 +365,35 @@ fn remarks_are_in_the_optimisation_record() {
     assert!(of("!Analysis", "length").contains("Name:            trip-count"));
 }
 
+/// Remarks call functions of C++ as the source does; so does the option, and linkers' names stay in the record.
+#[test]
+fn functions_have_their_names_of_the_source() {
+    let nest = "for (int i = 0; i < 512; i++) for (int j = 0; j < 512; j++)";
+    let scale = |ty: &str| format!("void scale({ty} (&a)[512][512]) {{ {nest} a[j][i] *= 2; }}\n");
+    let text = format!("namespace grid {{ {} }}\n{}{}", scale("double"), scale("float"), "void none() {}");
+    let place = Place::new(&[("x.cpp", &text)]);
+    let said = |options: &str| {
+        let mut command =
+            place.plugged(&["-O2", "-Rpass=looptree", "-fsave-optimization-record", "-c", "x.cpp"]);
+        succeeds(command.env("LOOPTREE", options).output().expect("clang starts"))
+    };
+    let all = said("");
+    assert!(all.contains("remark: grid::scale(double (&) [512][512])#0: "), "{all}");
+    assert!(all.contains("remark: scale(float (&) [512][512])#0: "), "{all}");
+    let record = String::from_utf8(place.read("x.opt.yaml")).expect("text");
+    for part in ["Function:        _ZN4grid5scaleERA512_A512_d\n", "'grid::scale(double (&) [512][512])#0'"] {
+        assert!(record.contains(part), "{part}: {record}");
+    }
+    let one = said("function=grid::scale");
+    assert!(one.contains("grid::scale(double") && !one.contains("remark: scale(float"), "{one}");
+    let either = said("function=none");
+    assert!(!either.contains("remark: "), "{either}");
+    // A name that several have is no name.
+    place.run("sed", &["-i", "s/namespace grid/extern \"C++\"/", "x.cpp"]);
+    let several = said("function=scale");
+    assert!(several.contains("warning: looptree: `scale` may be any of `"), "{several}");
+}
+
 /// What the source asks for is done where it is valid; where not, a warning says why.
 #[test]
 fn recipes_in_the_source_are_done_or_warned_of() {

@@ -5,9 +5,10 @@ use crate::cli::args::{ExploreArguments, Format, InputArguments};
 use crate::cli::measured::Times;
 use looptree::analyses::idioms::{Idioms, Known};
 use looptree::cost_model::Cost;
-use looptree::driver::{Explored, ExploredRegion, Models};
+use looptree::driver::{Explored, ExploredRegion, Models, SkippedRegion};
 use looptree::explore::{Reason, Refused, StopReason, Variant};
 use looptree::irgen::terms::FunctionLoops;
+use looptree::names::readable;
 use looptree::tree::{Kernel, canonical, text};
 use serde::Serialize;
 
@@ -35,8 +36,10 @@ pub struct Document {
 /// One region.
 #[derive(Serialize, Debug)]
 pub struct RegionSummary {
-    /// `function#number`
+    /// `symbol#number`
     pub region: String,
+    /// The same with the function's name.
+    pub name: String,
     /// `file:line` where it begins.
     pub location: Option<String>,
     /// Values of the parameters.
@@ -134,8 +137,10 @@ pub struct RefusedSummary {
 /// A region that was not searched.
 #[derive(Serialize, Debug)]
 pub struct SkippedSummary {
-    /// `function#number`
+    /// `symbol#number`
     pub region: String,
+    /// The same with the function's name.
+    pub name: String,
     /// Why.
     pub why: String,
 }
@@ -143,8 +148,10 @@ pub struct SkippedSummary {
 /// Something that was not understood.
 #[derive(Serialize, Debug)]
 pub struct RemarkSummary {
-    /// The function.
+    /// The function's symbol.
     pub function: String,
+    /// What it is called.
+    pub name: String,
     /// `file:line`
     pub location: Option<String>,
     /// Stable short name.
@@ -191,6 +198,7 @@ pub fn document(
     let skipped = explored.skipped.iter();
     let remarks = explored.remarks.iter().map(|(function, r)| RemarkSummary {
         function: function.to_string(),
+        name: readable(function).into_owned(),
         location: r.location.as_ref().map(|l| l.to_string()),
         code: r.code,
         message: r.message.clone(),
@@ -203,8 +211,16 @@ pub fn document(
         flags: input.clang_flags.clone(),
         machine: machine.to_string(),
         regions,
-        skipped: skipped.map(|s| SkippedSummary { region: s.label(), why: s.why.clone() }).collect(),
+        skipped: skipped.map(skipped_summary).collect(),
         remarks: remarks.collect(),
+    }
+}
+
+fn skipped_summary(skipped: &SkippedRegion) -> SkippedSummary {
+    SkippedSummary {
+        region: format!("{}#{}", skipped.function, skipped.number),
+        name: skipped.label(),
+        why: skipped.why.clone(),
     }
 }
 
@@ -253,7 +269,8 @@ pub fn summary(
         }
     };
     RegionSummary {
-        region: region.label(),
+        region: format!("{}#{}", region.function, region.number),
+        name: region.label(),
         location: region.location.as_ref().map(|l| l.to_string()),
         params: kernel.params.iter().map(|p| p.name.to_string()).zip(region.params.iter().copied()).collect(),
         idioms: idioms.of_kernel(kernel).iter().map(|known| idiom(kernel, known)).collect(),

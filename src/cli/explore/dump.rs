@@ -19,7 +19,8 @@ pub fn write(
     directory: &Path,
     file: &Path,
 ) -> Result<(), CliError> {
-    let directory = directory.join(region.label().replace(['/', '\\', '#'], "-"));
+    let directory =
+        directory.join(format!("{}#{}", region.function, region.number).replace(['/', '\\', '#'], "-"));
     std::fs::create_dir_all(&directory)
         .map_err(|source| CliError::Write { file: directory.clone(), source })?;
     for shown in summary.variants.iter().take(most) {

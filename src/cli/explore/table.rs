@@ -20,7 +20,7 @@ pub fn table(document: &Document, arguments: &ExploreArguments) -> String {
         let _ = writeln!(out, "no loop nest that could be transformed was found");
     }
     for skipped in &document.skipped {
-        let _ = writeln!(out, "{}: not explored: {}", skipped.region, skipped.why);
+        let _ = writeln!(out, "{}: not explored: {}", skipped.name, skipped.why);
     }
     if !document.regions.is_empty() && !arguments.why_not {
         let described = |f: &str| {
@@ -29,7 +29,7 @@ pub fn table(document: &Document, arguments: &ExploreArguments) -> String {
             all.any(|region| region.rsplit_once('#').is_some_and(|(function, _)| function == f))
         };
         let mut others: Vec<&str> =
-            document.remarks.iter().map(|r| &*r.function).filter(|f| !described(f)).collect();
+            document.remarks.iter().filter(|r| !described(&r.function)).map(|r| &*r.name).collect();
         others.dedup();
         if !others.is_empty() {
             let _ = writeln!(out, "not described: {}; --why-not tells why", others.join(", "));
@@ -37,7 +37,7 @@ pub fn table(document: &Document, arguments: &ExploreArguments) -> String {
     }
     if document.regions.is_empty() || arguments.why_not {
         for r in &document.remarks {
-            let place = r.location.as_ref().unwrap_or(&r.function);
+            let place = r.location.as_ref().unwrap_or(&r.name);
             let help = if r.help.is_empty() { String::new() } else { format!("; {}", r.help) };
             let _ = writeln!(out, "{place}: not lifted [{}]: {}{help}", r.code, r.message);
         }
@@ -54,7 +54,7 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
         0 => "no transformation applies".to_string(),
         _ => format!("{legal} legal of {judged} judged, of {tried} variants"),
     };
-    let _ = writeln!(out, "{}{place}: {count}{at}", style(&summary.region).bold());
+    let _ = writeln!(out, "{}{place}: {count}{at}", style(&summary.name).bold());
     if summary.original_cycles <= 0.0 {
         let _ = writeln!(out, "nothing of it runs for these parameters: there is nothing to rank");
         return;

@@ -11,7 +11,7 @@ const overview = () => {
       el("summary", {}, `Not described: ${plural(data.remarks.length, "place")}`),
       el("ul", {}, data.remarks.map((r) => el("li", {}, el("b", {}, r.location || r.function), ` [${r.code}] ${r.message}`, r.help && el("span", { class: "note" }, ` ${r.help}`)))),
     );
-  const skipped = data.skipped.length > 0 && el("details", { class: "card" }, el("summary", {}, `Not searched: ${plural(data.skipped.length, "nest")}`), el("ul", {}, data.skipped.map((s) => el("li", {}, el("b", {}, s.region), ` ${s.why}`))));
+  const skipped = data.skipped.length > 0 && el("details", { class: "card" }, el("summary", {}, `Not searched: ${plural(data.skipped.length, "nest")}`), el("ul", {}, data.skipped.map((s) => el("li", {}, el("b", {}, s.name), ` ${s.why}`))));
   if (!data.regions.length) {
     place.append(el("section", { class: "card" }, el("h1", {}, "No loop nest that could be transformed was found")), remarks || "", skipped || "");
     return;
@@ -19,7 +19,7 @@ const overview = () => {
   const whole = data.regions.reduce((sum, r) => sum + r.original_cycles, 0) || 1;
   const rows = data.regions.map((r, rank) => ({ ...r, rank })).sort((a, b) => gained(b) - gained(a));
   const columns = [
-    { name: "Nest", value: (r) => r.region, cell: (r) => el("a", { href: `#n${r.rank}` }, r.region) },
+    { name: "Nest", value: (r) => r.name, cell: (r) => el("a", { href: `#n${r.rank}` }, r.name) },
     { name: "At", value: (r) => r.location || "" },
     { name: "Cycles", number: true, value: (r) => r.original_cycles, cell: (r) => [count(r.original_cycles), el("span", { class: "note" }, ` ${share(r.original_cycles / whole)}`)] },
     { name: "To gain", number: true, value: gained, cell: (r) => count(gained(r)) },

@@ -231,7 +231,7 @@ const nest = (region, number) => {
   const costs = stacksFigure(region, number, choose, () => rank);
   const missing = region.not_measured ? `Not measured: ${region.not_measured}` : "Nothing was measured: looptree explore --measure does it.";
   box.append(
-    el("h1", {}, region.region, region.location && el("small", {}, ` ${region.location}`)),
+    el("h1", {}, region.name, region.location && el("small", {}, ` ${region.location}`)),
     facts(region),
     section("Source", idioms(region), sourceText(region)),
     section(

@@ -2,8 +2,10 @@
 
 use crate::cli::args::Format;
 use crate::cli::terminal;
+use looptree::names::readable;
 use looptree::tune::{Item, Measured, Spread, Store, StoreError};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -25,6 +27,7 @@ struct Nest {
 #[derive(Serialize)]
 struct JsonNest<'a> {
     function: &'a str,
+    name: Cow<'a, str>,
     region: usize,
     file: String,
     kernel: &'a str,
@@ -164,6 +167,7 @@ impl<'a> JsonNest<'a> {
         let Nest { item, known, processor, target, to_do } = nest;
         JsonNest {
             function: &item.function,
+            name: readable(&item.function),
             region: item.region,
             file: item.file.display().to_string(),
             kernel: &item.kernel,
