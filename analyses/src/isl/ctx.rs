@@ -7,11 +7,18 @@ use std::rc::Rc;
 
 use super::ffi;
 
+/// The isl that isl-rs brings. Its build takes the version from git, which a crate has none of.
+const RELEASE: &str = "0.27";
+
 /// isl's version, with the integers it was built with.
 pub fn version() -> String {
     // SAFETY: a constant, terminated string.
     let text = unsafe { CStr::from_ptr(ffi::isl_version()) }.to_string_lossy();
-    text.trim().trim_start_matches("isl-").to_string()
+    let text = text.trim();
+    match text.strip_prefix("UNKNOWN") {
+        Some(integers) => format!("{RELEASE}{integers}"),
+        None => text.trim_start_matches("isl-").to_string(),
+    }
 }
 
 /// Operations (isl's allocations and pivots, some 50 ns each) granted to every call outside of

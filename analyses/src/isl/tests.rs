@@ -20,6 +20,24 @@ fn set(ctx: &Ctx, text: &str) -> Set {
     Set::from_text(ctx, text).expect(text)
 }
 
+/// What `version` says is what the sources of isl say that are linked.
+#[test]
+fn the_version_is_that_of_the_sources() {
+    let mut cargo = std::process::Command::new(env!("CARGO"));
+    let cargo =
+        cargo.args(["metadata", "--format-version=1", "--offline"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let packages = String::from_utf8(cargo.output().expect("cargo starts").stdout).expect("text");
+    let between = |text: &str, before: &str, after: &str| {
+        let found = text.split_once(before).and_then(|(_, text)| text.split_once(after));
+        found.map(|(found, _)| found.to_string()).unwrap_or_else(|| panic!("no {before} in {text:.200}"))
+    };
+    let (_, isl) = packages.split_once("{\"name\":\"isl-rs\",\"version\":").expect("isl-rs is a package");
+    let manifest = between(isl, "\"manifest_path\":\"", "\"");
+    let configure = std::path::Path::new(&manifest).with_file_name("isl").join("configure.ac");
+    let configure = std::fs::read_to_string(configure).expect("isl's sources are there");
+    assert_eq!(version(), between(&configure, "AC_INIT([isl], [", "]") + "-IMath-32");
+}
+
 fn equal(a: &Set, b: &Set) -> Result<bool, IslError> {
     Ok(a.is_subset(b)? && b.is_subset(a)?)
 }
