@@ -171,10 +171,16 @@ impl Report<'_> {
         }
         let Statistics { tried, judged, legal, undecided, .. } = exploration.statistics;
         let unknown = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
-        let _ = writeln!(out, "  tried: {tried} variants, {judged} of them judged, {legal} legal{unknown}");
+        // As `explore` says it.
+        let _ = match tried {
+            0 => writeln!(out, "  no transformation applies"),
+            _ => writeln!(out, "  tried: {tried} variants, {judged} of them judged, {legal} legal{unknown}"),
+        };
         let best = exploration.best();
         let ratio = exploration.ratio(best);
-        if best.recipe.0.is_empty() {
+        if tried == 0 {
+            // That none is faster goes without saying.
+        } else if best.recipe.0.is_empty() {
             let _ = writeln!(out, "  none that is legal is predicted to be faster");
         } else {
             let done = match (exploration.worthwhile(MIN_GAIN), region.if_short) {
