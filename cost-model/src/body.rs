@@ -7,7 +7,9 @@ use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::operations::{Reordering, class_of, differences_of_bytes, reordering};
 use crate::overlap::{References, gcd, never_meet, overlap};
 use crate::{OpClass, Target};
-use loop_tree::{Affine, Constant, LoopHeader, Mask, Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
+use loop_tree::{
+    Affine, Constant, LoopHeader, Mask, Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId,
+};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -218,7 +220,9 @@ fn is_stored_both_ways(statement: &Statement, op: &Op) -> bool {
         }
         _ => None,
     };
-    let Some(mask) = op.mask.filter(|mask| statement.ops[mask.op.index()].mask.is_none()) else { return false };
+    let Some(mask) = op.mask.filter(|mask| statement.ops[mask.op.index()].mask.is_none()) else {
+        return false;
+    };
     let opposite = Mask { value: !mask.value, ..mask };
     let found = element(op);
     found.is_some() && statement.ops.iter().any(|o| o.mask == Some(opposite) && element(o) == found)

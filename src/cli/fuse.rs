@@ -39,16 +39,24 @@ pub fn run(arguments: &FuseArguments) -> Result<(), CliError> {
             text::print(&Program { kernel: kernel.clone(), variant }).into_bytes()
         }
         Input::Ir(bytes) => {
-            let choices = choices(&session, &options, &mut told).map_err(failed)?;
-            if choices.is_empty() {
-                bytes.clone()
-            } else {
-                let bitcode =
-                    arguments.output.as_ref().is_some_and(|o| o.extension().is_some_and(|e| e == "bc"));
-                let write = |m: &irgen::llvm::Module<'_>| {
-                    if bitcode { m.to_bitcode() } else { m.to_string().into_bytes() }
-                };
-                session.emit(&choices, write).map_err(failed)?
+            let mut choices = choices(&session, &options, &mut told).map_err(failed)?;
+            let bitcode = arguments.output.as_ref().is_some_and(|o| o.extension().is_some_and(|e| e == "bc"));
+            let write = |m: &irgen::llvm::Module<'_>| {
+                if bitcode { m.to_bitcode() } else { m.to_string().into_bytes() }
+            };
+            loop {
+                if choices.is_empty() {
+                    break bytes.clone();
+                }
+                match session.emit(&choices, write) {
+                    Ok(written) => break written,
+                    // Of which there is no code after all is left alone, and the others are not.
+                    Err(DriverError::Emit { region, source }) => {
+                        choices.retain(|(function, number), _| names::label(function, *number) != region);
+                        told.left(&region, &source.to_string());
+                    }
+                    Err(other) => return Err(failed(other)),
+                }
             }
         }
     };
@@ -191,6 +199,11 @@ impl Told {
             &mut self.record,
             &Remark { kind, pass: PASS, name, function, location, pieces: &pieces },
         );
+    }
+
+    /// A region of which there is no code, whatever was told of it.
+    fn left(&mut self, region: &str, why: &str) {
+        let _ = writeln!(self.text, "{region}: left as it is after all: {why}");
     }
 
     /// What is no candidate.

@@ -302,6 +302,23 @@ fn pragmas_are_obeyed() {
         assert!(said.contains("walk#0: interchange("), "{said}");
         assert!(!multiplies_vectors(&ir, "walk"), "{pragma}: {ir}");
     }
+    // Nor are tiles unrolled, of which LLVM would make vectors.
+    let columns = "double A[100][100], B[100][100], C[100];
+        void walk(void) {
+            #pragma clang loop vectorize(disable)
+            for (int i = 0; i < 96; i++)
+                #pragma clang loop vectorize(disable)
+                for (int j = 0; j < 96; j++) {
+                    A[j][i] *= 0.5;
+                    B[j][i] += C[i];
+                }
+        }";
+    let recipe = "__attribute__((annotate(\"looptree: interchange(i); tile(@, @0; 128, 16; full)\"))) void walk";
+    let place = Place::new(&[("x.c", &columns.replace("void walk", recipe))]);
+    let flags = ["-O3", "-march=x86-64-v3", "-Rpass=looptree", "-S", "-emit-llvm", "x.c", "-o", "x.ll"];
+    let said = plugged(&place, &flags);
+    let ir = String::from_utf8(place.read("x.ll")).expect("text");
+    assert!(said.contains("tile(") && !multiplies_vectors(&ir, "walk"), "{said}{ir}");
     // What has no recipe, and cannot be handed on, leaves the nest to LLVM.
     let (said, _) = compiled("vectorize_predicate(enable)");
     let stays = "a pragma asks for `vectorize.predicate.enable = true` here: the nest stays as it is [hint]";

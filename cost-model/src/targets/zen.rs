@@ -1,7 +1,7 @@
 //! AMD's processors. LLVM uses vectors of 512 bits in full where there are some, and neither gathers nor scatters.
 
-use super::{StaticTarget, Vectors};
 use super::x86_64::{cache, op, x86_64_avx512};
+use super::{StaticTarget, Vectors};
 use crate::{Prefetch, TlbLevel, Window};
 
 /// Zen 3, and later ones whose vectors of 512 bits are masked, as in virtual machines: the core of Zen 4 with AVX2.

@@ -120,8 +120,12 @@ const VECTOR: i64 = 32;
 fn fewest_iterations(body: &Green) -> Option<i64> {
     match body.node() {
         Node::Let(_, _, inner) => fewest_iterations(inner),
-        Node::Seq(children) => children.iter().map(fewest_iterations).try_fold(i64::MAX, |a, b| Some(a.min(b?))),
-        Node::Loop(header, _) => header.constant_trip_count().filter(|trip| *trip <= UNROLLED && header.step == 1),
+        Node::Seq(children) => {
+            children.iter().map(fewest_iterations).try_fold(i64::MAX, |a, b| Some(a.min(b?)))
+        }
+        Node::Loop(header, _) => {
+            header.constant_trip_count().filter(|trip| *trip <= UNROLLED && header.step == 1)
+        }
         Node::Stmt(..) => Some(i64::MAX),
         Node::Guard(..) | Node::Version(_) | Node::Alloc(..) => None,
     }

@@ -165,8 +165,15 @@ impl<'m> Emitter<'m, '_> {
         result?;
         let mut properties = Vec::new();
         properties.extend(group.map(|group| self.module.parallel_accesses(&[group])));
-        for hint in self.hints.get(&header.var).into_iter().flatten() {
-            properties.push(self.module.loop_property(hint)?);
+        if let Some(hints) = self.hints.get(&header.var) {
+            for hint in hints {
+                properties.push(self.module.loop_property(hint)?);
+            }
+            // A tile has constantly many iterations, which LLVM would unroll and then make vectors of.
+            let unrolls = |hint: &LoopHint| hint.name.starts_with("llvm.loop.unroll.");
+            if header.constant_trip_count().is_some() && !hints.iter().any(unrolls) {
+                properties.push(self.module.loop_property(&flag("llvm.loop.unroll.disable"))?);
+            }
         }
         if self.sets_a_scalar_again(body)? || self.writes_short_rows(place, body)? {
             let name = "llvm.loop.vectorize.enable".into();

@@ -5,6 +5,7 @@ use super::Region;
 use super::cfg::Cfg;
 use crate::llvm::{Function, HintValue, Inst, LoopHint, Module};
 use loop_tree::{Kept, VarId};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// Properties of loops that no user has asked for, or that a flag of the compiler puts on all of them.
@@ -202,12 +203,16 @@ fn text(hint: &LoopHint) -> String {
 
 /// Whether all loops that say anything say something of unrolling.
 fn is_never_unrolled(function: Function<'_>) -> bool {
-    function.blocks().into_iter().filter_map(|b| b.terminator()).all(|end| {
+    let mut seen = FxHashSet::default();
+    function.blocks().into_iter().all(|block| {
+        seen.insert(block);
+        let Some(end) = block.terminator() else { return true };
         let hints = end.loop_hints();
-        hints.is_empty()
-            || hints
-                .iter()
-                .filter_map(suffix)
-                .any(|name| name.starts_with("unroll.") || name.contains("followup"))
+        if hints.is_empty() {
+            // Front ends may say nothing of a loop; then no flag says so of all.
+            return !end.successors().iter().any(|to| seen.contains(to));
+        }
+        let mut names = hints.iter().filter_map(suffix);
+        names.any(|name| name.starts_with("unroll.") || name.contains("followup"))
     })
 }

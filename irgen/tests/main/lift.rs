@@ -139,16 +139,37 @@ fn accumulators_become_array_elements() {
 #[test]
 fn borders_are_conditions_that_exclude_one_another() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/kernels/sobel_clamp.c");
-    let found = regions(&source, &RAW, Some("kernel_sobel_clamp"));
+    let flags = [&RAW[..], &["-DH=30", "-DW=41"]].concat();
+    let found = regions(&source, &flags, Some("kernel_sobel_clamp"));
     let [text] = &found[..] else { panic!("{found:?}") };
     let conditions: Vec<&str> = text.lines().map(str::trim).filter(|l| l.starts_with("if ")).collect();
     assert_eq!(
         conditions,
         [
-            "if i <= 15 && i >= 1 && j == 22 || i <= 15 && i >= 1 && j == 0 || i == 16 || i == 0 {",
-            "if i <= 15 && i >= 1 && j <= 21 && j >= 1 {",
+            "if i <= 28 && i >= 1 && j == 40 || i <= 28 && i >= 1 && j == 0 || i == 29 || i == 0 {",
+            "if i <= 28 && i >= 1 && j <= 39 && j >= 1 {",
         ]
     );
+}
+
+/// Under C99 loops without a pragma say nothing: that all others are not to be unrolled is then no flag's doing.
+#[test]
+fn pragmas_on_all_loops_that_say_anything_are_no_flag() {
+    let place = tempfile::tempdir().expect("a directory");
+    let source = place.path().join("x.c");
+    let text = "double A[50][50], B[50];
+        void other(void) { for (int i = 0; i < 50; i++) B[i] += 1; }
+        void walk(void) {
+            _Pragma(\"nounroll\")
+            for (int i = 0; i < 50; i++)
+                _Pragma(\"nounroll\")
+                for (int j = 0; j < 50; j++) A[j][i] = A[j][i] * 0.5;
+        }";
+    std::fs::write(&source, text).expect("written");
+    let found = regions(&source, &[&RAW[..], &["-std=c99"]].concat(), Some("walk"));
+    assert!(found.iter().all(|kernel| kernel.matches("kept for").count() == 2), "{found:?}");
+    let other = regions(&source, &[&RAW[..], &["-std=c99", "-fno-unroll-loops"]].concat(), Some("other"));
+    assert!(other.len() == 1 && !other[0].contains("kept"), "{other:?}");
 }
 
 /// What a pragma asks for is not overruled: neither the loop nor what is inside of it is lifted, but where all that is asked for is a

@@ -112,6 +112,20 @@ pub(super) enum Action {
     Opaque,
 }
 
+impl Action {
+    /// Whether it does nothing but compute a value of others.
+    pub fn is_pure(&self) -> bool {
+        matches!(
+            self,
+            Action::Binary(..)
+                | Action::Cast(..)
+                | Action::Compare(..)
+                | Action::Select(..)
+                | Action::Call(..)
+        )
+    }
+}
+
 pub(super) struct Step {
     pub action: Action,
     pub ty: ScalarType,

@@ -318,6 +318,21 @@ impl<O: Observer> Execution<'_, O> {
                 return Ok(Value::Unexecuted);
             }
         }
+        match self.act(id, code, step, slots) {
+            // Nor does what is computed of it, which only a select may leave out.
+            Err(InterpErrorKind::Unexecuted(_)) if step.action.is_pure() => Ok(Value::Unexecuted),
+            result => result,
+        }
+    }
+
+    fn act(
+        &mut self,
+        id: StmtId,
+        code: &StatementCode,
+        step: &super::compile::Step,
+        slots: &[i64],
+    ) -> Result<Value, InterpErrorKind> {
+        let at = step.id;
         let fuse = self.options.fuse_multiply_add;
         let bits = match &step.action {
             Action::Const(bits) => Some(*bits),

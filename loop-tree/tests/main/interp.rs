@@ -158,3 +158,25 @@ fn loops_run_from_max_to_min_by_step() {
     assert_eq!(list.iter().map(|x| x.dims.clone()).collect::<Vec<_>>(), expected);
     assert!(list.iter().all(|x| x.statement == StmtId(0)));
 }
+
+#[test]
+fn what_did_not_execute_may_be_left_out_by_a_select() {
+    let taken = |wanted: &str| {
+        let p = program(&format!(
+            "nest @f {{ scalar r: i32 S: {{
+               %0 = const i32 7
+               %1 = const i1 false
+               %2 = cmp eq %0, %0 if %1
+               %3 = const i1 true
+               %4 = xor %2, %3
+               %5 = select i1 %1, %4, %3
+               store r, %0 if {wanted}
+             }} }}"
+        ));
+        let mut memory = Memory::new(Layout::disjoint(&p.kernel, &[], &|_| 0).unwrap());
+        let run = run(&p.kernel, p.tree(), &mut memory, &RunOptions::default());
+        run.map(|_| memory.get(ArrayId(0), &[]).unwrap()).map_err(|e| e.kind)
+    };
+    assert_eq!(taken("%5"), Ok(7));
+    assert!(matches!(taken("%4"), Err(InterpErrorKind::Unexecuted(_))));
+}

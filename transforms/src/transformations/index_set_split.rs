@@ -14,9 +14,7 @@
 //! Keeps the statement instances and their order.
 //! Applies to loops of step 1. The point is affine in parameters and variables around the loop.
 
-use crate::{
-    Arguments, Context, Expression, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest,
-};
+use crate::{Arguments, Context, Expression, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
 use loop_tree::{Affine, Bound, Green, GuardCondition, LoopHeader, Node, Red, Relation, VarId};
 use std::fmt;
 
