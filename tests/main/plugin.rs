@@ -313,7 +313,8 @@ fn pragmas_are_obeyed() {
                     B[j][i] += C[i];
                 }
         }";
-    let recipe = "__attribute__((annotate(\"looptree: interchange(i); tile(@, @0; 128, 16; full)\"))) void walk";
+    let recipe =
+        "__attribute__((annotate(\"looptree: interchange(i); tile(@, @0; 128, 16; full)\"))) void walk";
     let place = Place::new(&[("x.c", &columns.replace("void walk", recipe))]);
     let flags = ["-O3", "-march=x86-64-v3", "-Rpass=looptree", "-S", "-emit-llvm", "x.c", "-o", "x.ll"];
     let said = plugged(&place, &flags);
