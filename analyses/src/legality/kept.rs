@@ -5,7 +5,8 @@ use crate::mutation::{self, Rule};
 use loop_tree::{Green, Kernel, LoopKind, Node, Occurrence, Path, StmtId, VarId, occurrences};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Refuses a tree in which such a loop is made vectors, unrolled, divided, or joined with another one.
+/// Refuses a tree in which such a loop is made vectors, unrolled, joined with another one, or without some of its statements. Parts of its
+/// range, and tiles, are loops of the same statements.
 pub(super) fn check(kernel: &Kernel, root: &Green) -> Result<(), Witness> {
     let kept: BTreeSet<VarId> =
         (0..kernel.variables.len()).map(VarId::new).filter(|v| kernel.kept(*v).is_some()).collect();
