@@ -168,7 +168,7 @@ fn what_did_not_execute_may_be_left_out_by_a_select() {
                %1 = const i1 false
                %2 = cmp eq %0, %0 if %1
                %3 = const i1 true
-               %4 = xor %2, %3
+               %4 = xor i1 %2, %3
                %5 = select i1 %1, %4, %3
                store r, %0 if {wanted}
              }} }}"

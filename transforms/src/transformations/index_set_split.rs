@@ -70,11 +70,11 @@ impl IndexSetSplit {
     /// let program = text::parse("nest @border[N] {
     ///   array A: f64[N]
     ///   for i in 0..N { if i >= 1 && i <= N - 2 { S: A[i] = 0.0 } }
-    /// }")?;
+    /// }")
+    /// .expect("it parses");
     /// let (header, body) = program.kernel.original.as_loop().expect("a loop");
     /// let points = transforms::IndexSetSplit::borders(header, body);
     /// assert_eq!(points.len(), 2);
-    /// # Ok::<(), loop_tree::text::ParseError>(())
     /// ```
     pub fn borders(header: &LoopHeader, body: &Green) -> Vec<Affine> {
         if header.step != 1 {
