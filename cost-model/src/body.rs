@@ -4,12 +4,11 @@
 use crate::chains::{Chains, Value, Waits};
 use crate::lanes::Lanes;
 use crate::lower::{Leaf, Lowered, is_opaque};
-use crate::operations::{Reordering, class_of, differences_of_bytes, reordering};
+use crate::numbering::{Numbers, Operands, Site};
+use crate::operations::{Reordering, class_of, differences_of_bytes, is_stored_both_ways, reordering};
 use crate::overlap::{References, gcd, never_meet, overlap};
 use crate::{OpClass, Target};
-use loop_tree::{
-    Affine, Constant, LoopHeader, Mask, Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId,
-};
+use loop_tree::{Affine, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -74,6 +73,15 @@ pub(crate) struct Body {
     pub opaque: bool,
     /// Arrays of which a store needs an element that the iteration before has loaded, but in front of the load of the next one.
     pub handed_on: Vec<usize>,
+}
+
+impl Body {
+    /// Accesses under masks that the machine does not have, so that lanes are asked one by one.
+    pub fn missing_masks(&self, target: &dyn Target) -> f64 {
+        let missing = |has: bool, count: f64| if has { 0.0 } else { count };
+        missing(target.masked_memory(), self.masked - self.masked_narrow)
+            + missing(target.masks_narrow_lanes(), self.masked_narrow)
+    }
 }
 
 struct Location {
@@ -159,10 +167,7 @@ pub(crate) fn body(
         index: FxHashMap::default(),
         result: Body { vectorisable: depth.is_some(), max_lanes: f64::MAX, ..Body::default() },
         chains: Chains::default(),
-        computed: FxHashMap::default(),
-        alike: FxHashMap::default(),
-        constants: FxHashMap::default(),
-        values: 0,
+        numbers: Numbers::default(),
         taken_over: SmallVec::new(),
         operands: SmallVec::new(),
         handed_on: Vec::new(),
@@ -210,44 +215,6 @@ pub(crate) fn is_straight(program: &Lowered<'_>, leaf: &Leaf<'_>, lanes: Option<
         && leaf.statement.ops.iter().all(|op| op.mask.is_none())
 }
 
-/// Whether a statement stores to one element in any case, here where a condition holds, elsewhere where not: compilers select the value
-/// and store once.
-fn is_stored_both_ways(statement: &Statement, op: &Op) -> bool {
-    let element = |op: &Op| match op.kind {
-        OpKind::Store(access, _) => {
-            let access = statement.access(access);
-            Some((access.array, access.subscripts.clone()?))
-        }
-        _ => None,
-    };
-    let Some(mask) = op.mask.filter(|mask| statement.ops[mask.op.index()].mask.is_none()) else {
-        return false;
-    };
-    let opposite = Mask { value: !mask.value, ..mask };
-    let found = element(op);
-    found.is_some() && statement.ops.iter().any(|o| o.mask == Some(opposite) && element(o) == found)
-}
-
-/// Numbers of operands.
-type Operands = SmallVec<[u32; 3]>;
-/// Statement, operation, and operands.
-type Computed = (StmtId, usize, Operands);
-/// What any statement computes of operands.
-type Alike = (OpKind, ScalarType, Operands);
-
-/// An operation without its operands, where others may be like it.
-fn without_operands(kind: &OpKind) -> Option<OpKind> {
-    let any = OpId::new(0);
-    Some(match kind {
-        OpKind::Binary(kind, ..) => OpKind::Binary(*kind, any, any),
-        OpKind::Cast(kind, _) => OpKind::Cast(*kind, any),
-        OpKind::Compare(predicate, ..) => OpKind::Compare(*predicate, any, any),
-        OpKind::Select(..) => OpKind::Select(any, any, any),
-        OpKind::Call(function, _) => OpKind::Call(*function, Vec::new()),
-        _ => return None,
-    })
-}
-
 struct Scan<'a> {
     depth: Option<usize>,
     lanes: Option<Lanes>,
@@ -256,15 +223,7 @@ struct Scan<'a> {
     index: FxHashMap<(usize, u64), usize>,
     result: Body,
     chains: Chains,
-    /// What copies of a statement have computed, by operation and operands: what is equal is computed once.
-    computed: FxHashMap<Computed, Value>,
-    /// The same of other statements, wherever in them. Not of copies, which are far from each other: what they compute at different places
-    /// of a statement, of rows of neighbours, is more than stays in registers (16 rows of `life` side by side lose).
-    alike: FxHashMap<Alike, (StmtId, Value)>,
-    /// Numbers of constants.
-    constants: FxHashMap<Constant, u32>,
-    /// Numbers of values given out.
-    values: u32,
+    numbers: Numbers<Value>,
     /// Where values come from that the statement at hand takes over from those before it in the same iteration.
     taken_over: SmallVec<[usize; 4]>,
     /// What the statement at hand has loaded, in every iteration.
@@ -556,7 +515,7 @@ impl Scan<'_> {
                 (weight, width) = differences.counted(OpId::new(index), weight, width);
             }
             let value = match &op.kind {
-                OpKind::Const(c) => Value { number: Some(self.constant(*c)), ..Value::default() },
+                OpKind::Const(c) => Value { number: Some(self.numbers.of_constant(*c)), ..Value::default() },
                 OpKind::Affine(e) => Value { varies: !e.is_invariant(), ..Value::default() },
                 OpKind::Test(_) => {
                     self.count(OpClass::Integer, ScalarType::I64, weight);
@@ -576,19 +535,13 @@ impl Scan<'_> {
                 kind => {
                     let number = |o: OpId| values.get(o.index()).and_then(|v| v.number);
                     let operands: Option<Operands> = kind.operands().into_iter().map(number).collect();
-                    let known = operands.as_ref().and_then(|operands| {
-                        let key = (leaf.id, index, operands.clone());
-                        self.computed.get(&key).cloned().or_else(|| self.alike(leaf.id, op, masked, operands))
-                    });
+                    let site = Site { statement: leaf.id, index, op, always: !masked };
+                    let known = operands.as_ref().and_then(|operands| self.numbers.known(&site, operands));
                     known.unwrap_or_else(|| {
                         let mut value = self.compute(kind, op, statement, &values, (weight, width));
                         if let Some(operands) = operands {
-                            value.number = Some(self.number());
-                            if let Some(kind) = without_operands(kind).filter(|_| !masked) {
-                                let made = || (leaf.id, value.clone());
-                                self.alike.entry((kind, op.ty, operands.clone())).or_insert_with(made);
-                            }
-                            self.computed.insert((leaf.id, index, operands), value.clone());
+                            value.number = Some(self.numbers.next());
+                            self.numbers.remember(&site, operands, value.clone());
                         }
                         value
                     })
@@ -596,25 +549,6 @@ impl Scan<'_> {
             };
             values.push(value);
         }
-    }
-
-    /// What another statement has computed by the same operation of the same operands, in every iteration.
-    fn alike(&self, id: StmtId, op: &Op, masked: bool, operands: &Operands) -> Option<Value> {
-        let kind = without_operands(&op.kind).filter(|_| !masked)?;
-        let (by, value) = self.alike.get(&(kind, op.ty, operands.clone()))?;
-        (*by != id).then(|| value.clone())
-    }
-
-    fn constant(&mut self, constant: Constant) -> u32 {
-        let next = self.values + 1;
-        let number = *self.constants.entry(constant).or_insert(next);
-        self.values = self.values.max(number);
-        number
-    }
-
-    fn number(&mut self) -> u32 {
-        self.values += 1;
-        self.values
     }
 
     fn compute(
@@ -754,7 +688,7 @@ impl Scan<'_> {
             self.result.loads.push(stride);
             self.mask(masked, ty);
         }
-        let number = Some(self.number());
+        let number = Some(self.numbers.next());
         let location = &mut self.locations[at];
         location.loaded = true;
         location.epoch = epoch;

@@ -71,10 +71,9 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
         lanes /= 2;
     }
     let mut cycles = per(&best);
-    // A store under a mask that the machine does not have is a branch for each lane, which the vectoriser leaves alone.
-    let masked = (body.masked_narrow == 0.0 || target.masks_narrow_lanes())
-        && (body.masked == body.masked_narrow || target.masked_memory());
-    if body.vectorisable && masked && lanes > 1 && !body.opaque {
+    // A mask that the machine does not have is a branch for each lane, which the vectoriser leaves alone.
+    let masks = body.missing_masks(target) == 0.0;
+    if body.vectorisable && masks && lanes > 1 && !body.opaque {
         let vector = Plan { packing: Packing::Lanes(lanes), ..Plan::SCALAR };
         let needed = per(&vector);
         if needed < cycles {

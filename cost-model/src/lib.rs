@@ -41,6 +41,7 @@ mod library;
 mod linear;
 mod lower;
 mod model;
+mod numbering;
 mod operations;
 mod overlap;
 mod storage;

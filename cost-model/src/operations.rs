@@ -1,7 +1,7 @@
 //! What targets make of operations.
 
 use crate::OpClass;
-use loop_tree::{BinaryOp, CastOp, Intrinsic, Op, OpFlags, OpId, OpKind, ScalarType};
+use loop_tree::{BinaryOp, CastOp, Intrinsic, Mask, Op, OpFlags, OpId, OpKind, ScalarType, Statement};
 
 /// In which other orders a chain of operations may be computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -147,4 +147,22 @@ pub(crate) fn class_of(kind: &OpKind, ty: ScalarType) -> Option<OpClass> {
         OpKind::Pure(..) | OpKind::Opaque(..) => OpClass::Library,
         _ => return None,
     })
+}
+
+/// Whether a statement stores to one element in any case, here where a condition holds, elsewhere where not: compilers select the value
+/// and store once.
+pub(crate) fn is_stored_both_ways(statement: &Statement, op: &Op) -> bool {
+    let element = |op: &Op| match op.kind {
+        OpKind::Store(access, _) => {
+            let access = statement.access(access);
+            Some((access.array, access.subscripts.clone()?))
+        }
+        _ => None,
+    };
+    let Some(mask) = op.mask.filter(|mask| statement.ops[mask.op.index()].mask.is_none()) else {
+        return false;
+    };
+    let opposite = Mask { value: !mask.value, ..mask };
+    let found = element(op);
+    found.is_some() && statement.ops.iter().any(|o| o.mask == Some(opposite) && element(o) == found)
 }

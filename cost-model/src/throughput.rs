@@ -122,9 +122,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     }
     shuffles += single;
     if lanes > 1 {
-        let each = |can: bool| if can { 1.0 } else { f64::from(lanes) };
-        let masks = (body.masked - body.masked_narrow) * each(target.masked_memory())
-            + body.masked_narrow * each(target.masks_narrow_lanes());
+        let masks = body.masked + body.missing_masks(target) * f64::from(lanes - 1);
         integer += masks;
         instructions += masks;
     } else {

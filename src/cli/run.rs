@@ -39,10 +39,13 @@ pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
         return output::print(&execute(&program(arguments, &settings)?, arguments)?);
     }
     let works = nests(arguments, settings)?;
-    let (mut out, mut last) = (String::new(), None);
+    let (mut out, mut executed, mut last) = (String::new(), 0, None);
     for work in &works {
         match execute(work, arguments) {
-            Ok(text) => out.push_str(&text),
+            Ok(text) => {
+                executed += 1;
+                out.push_str(&text);
+            }
             Err(CliError::Failed { message, help }) => {
                 let _ = writeln!(out, "{}: not executed: {message}", work.label);
                 last = Some(CliError::Failed { message: format!("{}: {message}", work.label), help });
@@ -51,10 +54,11 @@ pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
         }
     }
     // One nest that cannot be executed does not keep the others from it.
-    match last.filter(|_| works.len() == 1) {
-        Some(error) => Err(error),
-        None => output::print(&out),
+    let failed = last.filter(|_| executed == 0);
+    if failed.is_none() || works.len() > 1 {
+        output::print(&out)?;
     }
+    failed.map_or(Ok(()), Err)
 }
 
 fn program(arguments: &RunArguments, settings: &Settings) -> Result<Work, CliError> {

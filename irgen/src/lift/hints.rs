@@ -201,7 +201,7 @@ fn text(hint: &LoopHint) -> String {
     }
 }
 
-/// Whether all loops that say anything say something of unrolling.
+/// Whether all loops say something of unrolling.
 fn is_never_unrolled(function: Function<'_>) -> bool {
     let mut seen = FxHashSet::default();
     function.blocks().into_iter().all(|block| {

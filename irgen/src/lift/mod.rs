@@ -12,6 +12,7 @@ mod call_sites;
 mod canonicalise;
 mod cfg;
 mod closed_forms;
+mod conditions;
 mod context;
 mod fronts;
 mod held;

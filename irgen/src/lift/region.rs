@@ -24,7 +24,7 @@ use super::values::{MAX_DISJUNCTS, Values};
 use super::{Apart, ArrayBinding, FrontRead, ParamBinding};
 use crate::llvm::{Effects, Inst, Opcode, Value};
 use crate::mutation::{self, Rule};
-use analyses::closed_forms::{Fact, Meaning, Poly, Sym, TripCount};
+use analyses::closed_forms::{Fact, Poly, TripCount};
 
 /// A region before its blocks are cut out.
 pub(super) struct Draft<'m> {
@@ -487,7 +487,7 @@ impl<'m> Builder<'_, '_, 'm> {
             .collect();
         let saved = self.data.cx.assumed();
         let affine: Option<Vec<_>> =
-            ways.iter().map(|(positive, _)| self.affine_way(b.condition, *positive, place)).collect();
+            ways.iter().map(|(positive, _)| self.data.cx.affine_way(b.condition, *positive, place)).collect();
         let predicate = match affine {
             Some(_) => None,
             None => {
@@ -537,20 +537,6 @@ impl<'m> Builder<'_, '_, 'm> {
         Ok(())
     }
 
-    /// What holds exactly where a way of a condition is taken, if that is affine.
-    fn affine_way(&mut self, condition: Value<'m>, positive: bool, place: &Place) -> Option<Vec<Vec<Fact>>> {
-        let formula = self.data.cx.values.formula(condition, positive)?;
-        if !formula.needs.iter().all(|need| self.data.cx.need(place, need)) {
-            return None;
-        }
-        let disjuncts = self.possible(place, formula.disjuncts);
-        if disjuncts.len() > MAX_DISJUNCTS {
-            return None;
-        }
-        let disjuncts = self.apart(place, &disjuncts).unwrap_or(disjuncts);
-        disjuncts.iter().flatten().all(|f| self.data.cx.constraint(f).is_some()).then_some(disjuncts)
-    }
-
     /// The scalar that holds a condition, from the end of the section in front of its branch on.
     fn predicate(&mut self, condition: Value<'m>, front: Option<usize>) -> Result<usize, Refusal<'m>> {
         if self.data.cx.is_outside(condition) {
@@ -558,59 +544,6 @@ impl<'m> Builder<'_, '_, 'm> {
         }
         let unknown = || refuse(condition.as_inst(), "condition", UNKNOWN_CONDITION);
         Ok(self.data.set_at_end(front.ok_or_else(unknown)?, condition, ScalarType::I1))
-    }
-
-    /// The same where no two disjuncts hold at once, if that takes no more of them than are kept: what is asked about unions that overlap
-    /// takes much longer. Those that say something of outer loops only come first, and are told apart from no others.
-    fn apart(&self, place: &Place, disjuncts: &[Vec<Fact>]) -> Option<Vec<Vec<Fact>>> {
-        let innermost = |facts: &&Vec<Fact>| {
-            let symbols = facts.iter().flat_map(|f| f.poly.symbols());
-            let depth = |s: Sym| match self.data.cx.values.symbols().meaning(s) {
-                Meaning::Iteration(l) => place.loops.iter().position(|around| *around == l),
-                _ => None,
-            };
-            symbols.filter_map(depth).max()
-        };
-        let mut ordered: Vec<&Vec<Fact>> = disjuncts.iter().collect();
-        ordered.sort_by_key(innermost);
-        let mut result: Vec<Vec<Fact>> = Vec::new();
-        for (n, one) in ordered.iter().enumerate() {
-            let mut parts = vec![one.to_vec()];
-            for other in &ordered[..n] {
-                let mut left = Vec::new();
-                for mut known in parts {
-                    for fact in other.iter() {
-                        for opposite in fact.opposites()? {
-                            left.push(self.with(place, &known, opposite));
-                        }
-                        known = self.with(place, &known, fact.clone());
-                    }
-                }
-                parts = self.possible(place, left);
-            }
-            result.append(&mut parts);
-            if result.len() > MAX_DISJUNCTS {
-                return None;
-            }
-        }
-        Some(result)
-    }
-
-    /// Facts and one more, where that does not follow from them.
-    fn with(&self, place: &Place, facts: &[Fact], one: Fact) -> Vec<Fact> {
-        let mut here = place.clone();
-        here.facts.extend(facts.iter().cloned());
-        let follows = !one.equal && self.data.cx.holds(&here, &one.poly);
-        facts.iter().cloned().chain((!follows).then_some(one)).collect()
-    }
-
-    /// The disjuncts that may hold at a place: not both halves of `i != 0` where `i` is never negative.
-    fn possible(&self, place: &Place, mut disjuncts: Vec<Vec<Fact>>) -> Vec<Vec<Fact>> {
-        let never = |f: &Fact| {
-            f.poly.scale(-1).and_then(|p| p.offset(-1)).is_some_and(|p| self.data.cx.holds(place, &p))
-        };
-        disjuncts.retain(|d| !d.iter().any(never));
-        disjuncts
     }
 
     /// Whether facts hold wherever one of the loops directly inside runs: the condition then says nothing of them.
@@ -827,7 +760,7 @@ impl<'m> Builder<'_, '_, 'm> {
                         Node::Guard { .. } | Node::Predicate { .. } => false,
                     });
                     // What is checked at run time may have decided more.
-                    let disjuncts = self.possible(place, disjuncts.clone());
+                    let disjuncts = self.data.cx.possible(place, disjuncts.clone());
                     let needless = matches!(&disjuncts[..], [f] if self.is_implied(body, place, f));
                     let inner = self.tree(body, leaves, dims)?;
                     if only_loops && needless {
