@@ -8,7 +8,7 @@ use std::time::Duration;
 use transforms::{Context, MoveOptions, Recipe, Registry, moves};
 
 /// One use of each transformation.
-const STEPS: [&str; 31] = [
+const STEPS: [&str; 32] = [
     "fuse(@2, @3)",
     "fuse(@2, @3; guard)",
     "distribute(j)",
@@ -20,6 +20,7 @@ const STEPS: [&str; 31] = [
     "tile(u, v; 32, 32; full)",
     "tile(u, v; 64, 64; 8, 8)",
     "morton(u, v; 8, 32)",
+    "hilbert(u, v; 8, 32)",
     "unroll(k; 4)",
     "unroll_and_jam(u; 4)",
     "reverse(k)",

@@ -55,7 +55,7 @@ pub use refusal::Refusal;
 pub use registry::{MoveOptions, Registration, Registry, moves};
 pub use transform::{Rewrite, Step, Transform};
 pub use transformations::{
-    Concatenate, Contract, Distribute, End, Expand, Factor, Forward, Fuse, IndexSetSplit, Interchange, Mark,
-    Merge, Morton, Move, Pack, Peel, Permute, Remainder, Reorder, Replace, Reverse, Sink, Skew, StripMine,
-    Tile, Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
+    Concatenate, Contract, Distribute, End, Expand, Factor, Forward, Fuse, Hilbert, IndexSetSplit,
+    Interchange, Mark, Merge, Morton, Move, Pack, Peel, Permute, Remainder, Reorder, Replace, Reverse, Sink,
+    Skew, StripMine, Tile, Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
 };

@@ -2,9 +2,9 @@
 
 use crate::manual::top;
 use crate::{
-    Arguments, Concatenate, Context, Contract, Distribute, Expand, Forward, Fuse, IndexSetSplit, Interchange,
-    Mark, Merge, Morton, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse, Sink, Skew, Step,
-    StripMine, Tile, Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
+    Arguments, Concatenate, Context, Contract, Distribute, Expand, Forward, Fuse, Hilbert, IndexSetSplit,
+    Interchange, Mark, Merge, Morton, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse,
+    Sink, Skew, Step, StripMine, Tile, Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
 };
 use std::sync::Arc;
 
@@ -141,6 +141,7 @@ impl Registry {
             "permute": Permute in "permute",
             "tile": Tile in "tile",
             "morton": Morton in "morton",
+            "hilbert": Hilbert in "hilbert",
             "unroll_and_jam": UnrollAndJam in "unroll_and_jam",
             "skew": Skew in "skew",
             "strip_mine": StripMine in "strip_mine",

@@ -35,13 +35,14 @@ pub struct Morton {
     pub block: i64,
 }
 
-impl Morton {
-    /// Blocks from the largest on, down to the tile; `None` where doubling the tile does not lead to the block.
-    fn levels(&self) -> Option<Vec<i64>> {
-        let factor = (self.tile > 0 && self.block % self.tile == 0).then(|| self.block / self.tile)?;
-        let doubled = u64::try_from(factor).ok().filter(|f| f.is_power_of_two() && *f > 1)?;
-        Some((0..=doubled.trailing_zeros()).rev().map(|level| self.tile << level).collect())
-    }
+/// How often a tile is doubled to make the block.
+pub(super) fn doublings(cx: &Context<'_>, band: &[LoopRef], tile: i64, block: i64) -> Result<u32, Refusal> {
+    let factor = (tile > 0 && block % tile == 0).then(|| block / tile);
+    factor.filter(|f| *f > 1 && f.count_ones() == 1).map(i64::trailing_zeros).ok_or_else(|| {
+        let loops = band.iter().filter_map(|l| Some(cx.site(l).ok()?.path)).collect();
+        let message = format!("{block} is not {tile} doubled once or more");
+        Refusal { code: "sizes", loops, message, help: None }
+    })
 }
 
 impl Transform for Morton {
@@ -50,12 +51,8 @@ impl Transform for Morton {
     }
 
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
-        let Some(levels) = self.levels() else {
-            let loops = self.band.iter().filter_map(|l| Some(cx.site(l).ok()?.path)).collect();
-            let message = format!("{} is not {} doubled once or more", self.block, self.tile);
-            return Err(Refusal { code: "sizes", loops, message, help: None });
-        };
-        let sizes = levels.into_iter().map(|size| vec![size; self.band.len()]).collect();
+        let levels = doublings(cx, &self.band, self.tile, self.block)?;
+        let sizes = (0..=levels).rev().map(|level| vec![self.tile << level; self.band.len()]).collect();
         Tile { band: self.band.clone(), sizes, full: false }.rewrite(cx)
     }
 }

@@ -55,6 +55,13 @@ impl Transform for Tile {
     }
 
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
+        self.written_out(cx, &[])
+    }
+}
+
+impl Tile {
+    /// The band tiled. With cells, the loops over the smallest tiles are written out: one copy for each cell, which has a value for each of these loops.
+    pub(super) fn written_out(&self, cx: &Context<'_>, cells: &[Vec<i64>]) -> Result<Green, Refusal> {
         let band = nest::band(cx, &self.band)?;
         let (Some(top), Some(last)) = (band.loops.first(), band.loops.last()) else {
             return Err(Refusal {
@@ -77,19 +84,9 @@ impl Transform for Tile {
             body: last.body.clone(),
         };
         let full = self.full.then_some(LoopKind::Sequential);
-        let tiled = tiled(cx, nest, &self.sizes, full);
+        let tiled = Tiling { cx, next: 0, full, cells }.levels(nest, &self.sizes);
         cx.replace(&top.path, tiled.map_err(|message| Refusal::new("bounds", &top.path, message))?)
     }
-}
-
-/// The loops tiled; `full`: what the point loops of full tiles are marked as, where these stand apart.
-fn tiled(
-    cx: &Context<'_>,
-    nest: Nest,
-    sizes: &[Vec<i64>],
-    full: Option<LoopKind>,
-) -> Result<Green, &'static str> {
-    Tiling { cx, next: 0, full }.levels(nest, sizes)
 }
 
 /// One loop in blocks: full ones of loops of a kind, then what remains.
@@ -100,7 +97,7 @@ pub(super) fn blocks(
     kind: LoopKind,
 ) -> Result<Green, &'static str> {
     let nest = Nest { headers: vec![site.header.clone()], between: vec![], body: site.body.clone() };
-    tiled(cx, nest, &[vec![size]], Some(kind))
+    Tiling { cx, next: 0, full: Some(kind), cells: &[] }.levels(nest, &[vec![size]])
 }
 
 /// Tile loops stand outside the band, where a variable of the band must mean nothing else.
@@ -151,6 +148,8 @@ struct Tiling<'a> {
     next: u32,
     /// What full tiles are marked as, where they stand apart.
     full: Option<LoopKind>,
+    /// In which order the smallest tiles are written out; empty: they are loops.
+    cells: &'a [Vec<i64>],
 }
 
 /// One tiled loop.
@@ -180,6 +179,9 @@ impl Tiling<'_> {
             body: nest.body.clone(),
         };
         let partial = self.levels(points(false), rest)?;
+        if rest.is_empty() && !self.cells.is_empty() {
+            return Ok(Green::seq(self.cells.iter().map(|cell| at(&tiles, cell, &partial))));
+        }
         if self.full.is_none() {
             return Ok(around(&tiles, partial));
         }
@@ -279,6 +281,12 @@ fn extreme(e: &Affine, boxes: &[(VarId, Affine, Affine)], greatest: bool) -> Opt
 
 fn around(tiles: &[Tiled], body: Green) -> Green {
     tiles.iter().rev().fold(body, |body, t| Green::for_loop(t.header.clone(), body))
+}
+
+/// The points of one tile; none where it lies outside of the range, as their loops end there.
+fn at(tiles: &[Tiled], cell: &[i64], points: &Green) -> Green {
+    let bind = |body, (t, c): (&Tiled, &i64)| Green::bind(t.header.var, Affine::constant(*c), body);
+    tiles.iter().zip(cell).rev().fold(points.clone(), bind)
 }
 
 /// Full tiles first, the remainder of each loop after its full tiles, so that the order of the tiles stays.
