@@ -504,7 +504,7 @@ impl Scan<'_> {
         let mut values: SmallVec<[Value; 8]> = SmallVec::with_capacity(statement.ops.len());
         for (index, op) in statement.ops.iter().enumerate() {
             if let Some((_, load)) = leaf.kept.iter().find(|(kept, _)| kept.index() == index) {
-                values.push(values[load.index()].clone());
+                values.push(values.get(load.index()).cloned().unwrap_or_default());
                 continue;
             }
             let masked = op.mask.is_some() && !is_stored_both_ways(statement, op) || leaf.guarded;

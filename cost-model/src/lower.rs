@@ -5,7 +5,7 @@ use crate::linear::{Binding, Linear, Scope};
 use crate::storage::{Copy, Frame};
 use crate::trip_counts::Samples;
 use loop_tree::{
-    Access, Affine, Buffer, Derived, Green, GuardCondition, Kernel, LoopHeader, Node, OpId, OpKind,
+    Access, Affine, Buffer, Derived, Green, GuardCondition, Kernel, LoopHeader, Node, Op, OpId, OpKind,
     Statement, StmtFlags, StmtId, VarId,
 };
 use smallvec::SmallVec;
@@ -65,7 +65,7 @@ pub(crate) struct Leaf<'k> {
     pub guarded: bool,
     /// Whether one of these varies in that loop.
     pub varying_guard: bool,
-    /// Operations whose values buffers keep, each with the load of it.
+    /// Operations whose values buffers keep, and their operands, each with the load of it.
     pub kept: SmallVec<[(OpId, OpId); 1]>,
     /// By access.
     pub touches: SmallVec<[Touch; 4]>,
@@ -255,7 +255,7 @@ impl Walk<'_> {
         header.upper().iter().map(from).collect()
     }
 
-    /// Operations of a statement whose values buffers keep, each with the load of it.
+    /// Operations of a statement whose values buffers keep, and operands of these alone, each with the load of it.
     fn kept(&self, id: StmtId, statement: &Statement) -> SmallVec<[(OpId, OpId); 1]> {
         let mut result = SmallVec::new();
         if self.copying.is_some() || self.frames.iter().all(|f| f.buffer.by.is_none()) {
@@ -266,6 +266,16 @@ impl Walk<'_> {
             let by = frame.and_then(|f| f.buffer.by).filter(|by| *by == id);
             if let Some(derived) = by.and_then(|by| Derived::of(self.facts.kernel, by, access.array)) {
                 result.extend(derived.chain.iter().map(|op| (*op, derived.load)));
+                // So is what only these need.
+                let uses = |o: &Op, op| o.kind.operands().contains(&op) || o.mask.is_some_and(|m| m.op == op);
+                let used = |op, by_chain: bool| {
+                    let mut users = statement.ops.iter().enumerate().filter(|(_, o)| uses(o, op));
+                    users.any(|(n, _)| derived.chain.contains(&OpId::new(n)) == by_chain)
+                };
+                let others = (0..statement.ops.len()).map(OpId::new).filter(|op| *op != derived.load);
+                let others =
+                    others.filter(|op| !derived.chain.contains(op) && used(*op, true) && !used(*op, false));
+                result.extend(others.map(|op| (op, derived.load)));
             }
         }
         result

@@ -137,13 +137,16 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         Packing::Marked(n) => (accumulators as f64 * parts(target, widest, n)) as usize,
         _ => accumulators,
     };
+    let marked = matches!(packing, Packing::Marked(_));
     // What all vectors of a row take is loaded once, and held while they are computed.
     let broadcast = body.loads.iter().filter(|stride| **stride == Stride::Invariant).count();
-    let shared = if matches!(packing, Packing::Marked(_)) { broadcast + 1 } else { 0 };
+    // So is what scales each of them: LLVM takes registers from what is used least.
+    let scales = if broadcast > 1 { body.invariant } else { 0 };
+    let (shared, scales) = if marked { (broadcast + scales + 1, scales) } else { (0, 0) };
     let free = registers.saturating_sub(TEMPORARIES.max(shared));
     let spilled = accumulators.saturating_sub(free);
-    let reloaded =
-        (accumulators + body.invariant).saturating_sub(free).saturating_sub(spilled).min(body.invariant);
+    let invariant = body.invariant - scales;
+    let reloaded = (accumulators + invariant).saturating_sub(free).saturating_sub(spilled).min(invariant);
     loads += (spilled + reloaded) as f64 + body.spilled;
     stores += spilled as f64 + body.spilled;
     instructions += loads + stores + shuffles + CONTROL_INSTRUCTIONS;
