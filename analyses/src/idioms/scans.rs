@@ -3,7 +3,7 @@
 use super::{Element, Factor, Found, Idiom, View};
 use loop_tree::{ArrayId, OpKind, VarId};
 
-/// `y[i] = y[i-1] + x[i]`, or `s += x[i]; y[i] = s`.
+/// `y[i] = y[i-1] + x[i]`, also with `y[i]` itself for `x[i]`, or `s += x[i]; y[i] = s`.
 pub(super) struct Scans;
 
 impl Idiom for Scans {
@@ -18,6 +18,9 @@ impl Idiom for Scans {
             return None;
         }
         let found = match own[..] {
+            [a, b] if (*a == view.written) != (*b == view.written) => {
+                is_before(view, if *a == view.written { b } else { a }, along.var)
+            }
             [before] => is_before(view, before, along.var) && terms.len() > 1,
             [] => elements().any(|e| is_running_sum(view, e, along.var)),
             _ => false,

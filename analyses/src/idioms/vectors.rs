@@ -3,7 +3,7 @@
 use super::calls::cblas;
 use super::products::vector;
 use super::{Element, Factor, Found, Idiom, Offer, Term, View};
-use loop_tree::{Argument, ReductionOp};
+use loop_tree::{Affine, Argument, ReductionOp};
 
 /// `y += a * x`, `y *= a`, `s += x`, `s = max(s, x)`.
 pub(super) struct Vectors;
@@ -15,7 +15,8 @@ impl Idiom for Vectors {
         }
         if let Some(terms) = view.added() {
             let [term] = terms[..] else { return None };
-            let x = only_moving(view, term)?;
+            // What is added must not be what an earlier iteration has written.
+            let x = only_moving(view, term).filter(|x| !is_shifted(view, x))?;
             let every = |e: &Element| view.loops.iter().all(|l| e.position(view, l.var).is_some());
             if every(&view.written) && every(x) {
                 return Some(Found::new("axpy").noting(view.range()));
@@ -41,7 +42,7 @@ impl Idiom for Vectors {
             (None, _) => {
                 let [term] = view.added()?[..] else { return None };
                 // BLAS wants its operands apart.
-                let x = only_moving(view, term).filter(|x| **x != view.written)?;
+                let x = only_moving(view, term).filter(|x| !is_shifted(view, x))?;
                 let x = vector(view, x, along.var)?;
                 Some(cblas(view, "axpy")?.with([length, view.scale(term, ty)?]).with(x).with(y))
             }
@@ -66,6 +67,13 @@ fn updated(view: &View<'_>, by: ReductionOp) -> Option<Found> {
         _ => return None,
     };
     (summed && moving()).then(|| Found::new(name).noting(view.range()))
+}
+
+/// Whether an element lies in the row that is written, if anywhere in the array.
+fn is_shifted(view: &View<'_>, x: &Element) -> bool {
+    let moves = |e: &Affine| view.loops.iter().any(|l| e.uses(l.var));
+    let mut both = x.subscripts.iter().zip(&view.written.subscripts);
+    x.array == view.written.array && both.all(|(x, w)| moves(x) || moves(w) || x == w)
 }
 
 /// The only factor that moves, if it is an element.

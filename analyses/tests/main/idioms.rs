@@ -57,6 +57,11 @@ fn products_of_vectors() {
 }
 
 #[test]
+fn a_row_is_added_to_another() {
+    check("for j in 0..N { S: A[1, j] = A[1, j] + a * A[0, j] }", &["axpy over j: A[1, j] += a * A[0, j]"]);
+}
+
+#[test]
 fn what_lies_further_out_does_not_hide_an_idiom() {
     // A convolution is a dot product for each of its results.
     check(
@@ -85,6 +90,7 @@ fn data_that_is_moved() {
 #[test]
 fn scans() {
     check("for i in 1..N { S: x[i] = x[i - 1] + y[i] }", &["scan over i: x[i] = x[i - 1] + y[i]"]);
+    check("for i in 1..N { S: x[i] = x[i] + x[i - 1] }", &["scan over i: x[i] += x[i - 1]"]);
     check(
         "T: s = 0.0 for i in 0..N { U: s = s + y[i] S: x[i] = s }",
         &["sum over i: s += y[i]", "scan over i: x[i] = s"],
@@ -96,6 +102,8 @@ fn what_only_looks_like_one_is_none() {
     // A stencil, elements picked by data, another element than the one written, and one under a condition.
     for body in [
         "for i in 1..N - 1 { S: y[i] = x[i - 1] + x[i + 1] }",
+        "for i in 3..N { S: y[i] = y[i] + y[i - 3] }",
+        "for i in 0..N - 1 { S: y[i] = y[i] + y[i + 1] }",
         "for i in 0..N { for j in 0..N { for k in 0..N { S: C[i, j] = C[j, i] + A[i, k] * B[k, j] } } }",
         "for i in 0..N { if i >= 3 { S: y[i] = x[i] } }",
         "for i in 0..N { S: t = x[i] U: y[i] = y[i] * t }",
