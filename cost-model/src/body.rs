@@ -159,6 +159,9 @@ pub(crate) fn body(
     told: bool,
     target: &dyn Target,
 ) -> Body {
+    let own = leaves.first().and_then(|l| program.leaves[*l].parent);
+    // Emission speaks of the loops of the tree.
+    let of_tree = own.is_none_or(|l| !program.loops[l].unrolled_inside);
     let mut scan = Scan {
         depth,
         lanes,
@@ -176,7 +179,7 @@ pub(crate) fn body(
         summands: 0,
         branching: false,
         differences: true,
-        kept: told && leaves.iter().all(|l| is_straight(program, &program.leaves[*l], lanes)),
+        kept: told && of_tree && leaves.iter().all(|l| is_straight(program, &program.leaves[*l], lanes)),
         row_bytes: &program.facts.row_bytes,
         target,
     };
@@ -186,7 +189,6 @@ pub(crate) fn body(
         }
     }
     scan.accumulators_in_rows();
-    let own = leaves.first().and_then(|l| program.leaves[*l].parent);
     if scan.kept {
         scan.tell_apart(program, own);
         if program.home(own).is_some_and(|l| depth == Some(program.loops[l].depth)) {

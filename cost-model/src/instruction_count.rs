@@ -4,6 +4,7 @@
 use crate::explain::{Cost, Term};
 use crate::facts::Facts;
 use crate::lower::{Lowered, lower};
+use crate::unroll::Unrolled;
 use crate::unseen::{Seen, Whole};
 use crate::{CostModel, Prepared};
 use loop_tree::{Green, Kernel, OpKind};
@@ -32,7 +33,7 @@ struct Counts<'k> {
 
 impl Prepared for Counts<'_> {
     fn cost(&self, root: &Green) -> Cost {
-        let program = lower(&self.facts, root);
+        let program = lower(&self.facts, &Unrolled::not(root));
         let seen = self.whole.seen(root, &program);
         let mut terms = terms(&program, Some(&seen));
         terms.extend(self.whole.unseen(&seen));

@@ -4,6 +4,7 @@ use crate::facts::Facts;
 use crate::linear::{Binding, Linear, Scope};
 use crate::storage::{Copy, Frame};
 use crate::trip_counts::Samples;
+use crate::unroll::Unrolled;
 use loop_tree::{
     Access, Affine, Buffer, Derived, Green, GuardCondition, Kernel, LoopHeader, Node, Op, OpId, OpKind,
     Statement, StmtFlags, StmtId, VarId,
@@ -36,6 +37,8 @@ pub(crate) struct Loop {
     pub guards: usize,
     /// Of these, affine ones that hold in some iterations only.
     pub varying_guards: usize,
+    /// Whether loops inside are unrolled by the compiler, and not by the tree.
+    pub unrolled_inside: bool,
 }
 
 pub(crate) struct Touch {
@@ -83,16 +86,22 @@ pub(crate) struct Lowered<'k> {
 }
 
 /// Flattens a tree of the kernel.
-pub(crate) fn lower<'k>(facts: &'k Facts<'k>, root: &Green) -> Lowered<'k> {
+pub(crate) fn lower<'k>(facts: &'k Facts<'k>, root: &Unrolled) -> Lowered<'k> {
     let mut walk = Walk {
         facts,
         scope: Scope { params: facts.params, vars: vec![] },
         trips: vec![],
         frames: vec![],
         copying: None,
+        around: root.around.clone(),
         out: Lowered { facts, buffers: vec![], loops: vec![], leaves: vec![], top_leaves: vec![] },
     };
-    walk.node(root, None, &Samples::once(), Around { probability: 1.0, guarded: false, varying: false });
+    walk.node(
+        &root.tree,
+        None,
+        &Samples::once(),
+        Around { probability: 1.0, guarded: false, varying: false },
+    );
     walk.out
 }
 
@@ -114,6 +123,8 @@ pub(crate) struct Walk<'k> {
     pub frames: Vec<Frame>,
     /// What the leaf at hand copies.
     pub copying: Option<Copy>,
+    /// Loops that the compiler has made innermost ones.
+    around: Vec<Green>,
     pub out: Lowered<'k>,
 }
 
@@ -190,6 +201,7 @@ impl Walk<'_> {
                     inner: vec![],
                     guards: 0,
                     varying_guards: 0,
+                    unrolled_inside: self.around.iter().any(|l| l.ptr_eq(node)),
                 });
                 if let Some(parent) = parent {
                     self.out.loops[parent].inner.push(index);

@@ -12,7 +12,7 @@ use crate::threads::Threads;
 use crate::throughput::price;
 use crate::traffic::{Traffic, traffic};
 use crate::trip_counts::LARGEST;
-use crate::unroll::unroll_short;
+use crate::unroll::{Unrolled, unroll_short};
 use crate::unseen::{Seen, Whole};
 use crate::{CostModel, Prepared, Target};
 use loop_tree::{Green, Kept, Kernel};
@@ -346,7 +346,7 @@ impl Prepared for PreparedModel<'_> {
     }
 
     fn least(&self) -> f64 {
-        let program = lower(&self.facts, &self.facts.kernel.original);
+        let program = lower(&self.facts, &Unrolled::not(&self.facts.kernel.original));
         least(&program, &*self.model.target) / f64::from(self.model.threads)
     }
 }

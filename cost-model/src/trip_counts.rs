@@ -2,7 +2,7 @@
 //! low-discrepancy sequence, each standing for its share of all iterations.
 
 use crate::linear::Scope;
-use loop_tree::{Condition, LoopHeader, Relation};
+use loop_tree::{Condition, Constraint, LoopHeader, Relation};
 use smallvec::SmallVec;
 
 /// Sample points kept. More cost time in proportion; bounds are evaluated once per point and loop.
@@ -109,8 +109,24 @@ impl Samples {
         (0..votes.len()).max_by_key(|at| (votes[*at], std::cmp::Reverse(*at))).unwrap_or(0)
     }
 
+    /// How far a loop runs, at most, beyond the samples of its variable: not at all where all agree.
+    fn beyond(&self, depth: usize) -> f64 {
+        let values = || self.0.iter().filter_map(|p| p.values.get(depth).copied());
+        let spread = values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min);
+        if spread > 0.0 { (2.0 * spread / self.0.len() as f64).max(1.0) } else { 0.0 }
+    }
+
+    /// Whether a constraint may hold for an iteration that is no sample.
+    fn may_hold(&self, constraint: &Constraint, scope: &Scope<'_>) -> bool {
+        let terms = scope.of_values(&constraint.expression).terms;
+        let beyond: f64 = terms.iter().map(|&(d, c)| c.abs() * self.beyond(d as usize)).sum();
+        let values = || self.0.iter().map(|p| scope.eval(&constraint.expression, &p.values));
+        let above = values().fold(f64::MIN, f64::max) >= -beyond;
+        above && (constraint.relation == Relation::NonNegative || values().fold(f64::MAX, f64::min) <= beyond)
+    }
+
     /// Samples where an affine condition holds, and its probability. A condition that no sample meets is taken to be
-    /// rare, not impossible.
+    /// rare, and impossible only where it is far from all of them.
     pub fn filter(&self, condition: &Condition, scope: &Scope<'_>, trips: &[f64]) -> (Samples, f64) {
         let total = self.total();
         if total <= 0.0 || condition.is_never() {
@@ -149,6 +165,8 @@ impl Samples {
         };
         let kept: SmallVec<[Point; POINTS]> = self.0.iter().filter(|p| holds(p)).cloned().collect();
         if kept.is_empty() {
+            let possible = |c: &Vec<Constraint>| c.iter().all(|c| self.may_hold(c, scope));
+            let rare = if condition.disjuncts.iter().any(possible) { rare } else { 0.0 };
             let p = rare.min(0.5 / self.0.len().max(1) as f64);
             let scaled =
                 self.0.iter().map(|q| Point { weight: q.weight * p, values: q.values.clone() }).collect();
@@ -170,7 +188,7 @@ impl Samples {
 mod tests {
     use super::*;
     use crate::linear::{Binding, Linear};
-    use loop_tree::{Affine, Constraint, VarId};
+    use loop_tree::{Affine, VarId};
 
     #[test]
     fn triangles_and_guards() {
@@ -204,5 +222,8 @@ mod tests {
         let once = Condition::all(vec![Constraint::eq(Affine::var(i), Affine::constant(0))]);
         let p = outer.filter(&once, &scope, &[1000.0]).1;
         assert!(p > 0.0 && p < 0.05, "{p}");
+        // The second of tiles of tiles, where there is one.
+        let far = Condition::all(vec![Constraint::ge(Affine::var(i), Affine::constant(16_256))]);
+        assert_eq!(outer.filter(&far, &scope, &[1000.0]).1, 0.0);
     }
 }

@@ -8,25 +8,44 @@ const INSTRUCTIONS: i64 = 300;
 /// Instructions of a loop, besides what its statements compute.
 const OF_THE_LOOP: i64 = 1;
 
-/// The tree with innermost loops of few constant iterations replaced by copies of their bodies, where a loop remains
-/// around them.
-pub(crate) fn unroll_short(kernel: &Kernel, root: &Green) -> Green {
-    rebuild(kernel, root, false)
+/// A tree as the compiler leaves it.
+pub(crate) struct Unrolled {
+    pub tree: Green,
+    /// Loops of the tree that have become innermost ones.
+    pub around: Vec<Green>,
 }
 
-fn rebuild(kernel: &Kernel, node: &Green, inside: bool) -> Green {
+impl Unrolled {
+    /// As it is.
+    pub fn not(root: &Green) -> Unrolled {
+        Unrolled { tree: root.clone(), around: Vec::new() }
+    }
+}
+
+/// The tree with innermost loops of few constant iterations replaced by copies of their bodies, where a loop remains
+/// around them.
+pub(crate) fn unroll_short(kernel: &Kernel, root: &Green) -> Unrolled {
+    let mut around = Vec::new();
+    let tree = rebuild(kernel, root, false, &mut around);
+    Unrolled { tree, around }
+}
+
+fn rebuild(kernel: &Kernel, node: &Green, inside: bool, around: &mut Vec<Green>) -> Green {
     if node.summary().loop_depth == 0 {
         return node.clone();
     }
     let here = inside || node.as_loop().is_some();
     let mut result = node.clone();
     for (index, child) in node.children().enumerate() {
-        let new = rebuild(kernel, child, here);
+        let new = rebuild(kernel, child, here, around);
         if !new.ptr_eq(child) {
             result = result.with_child(index, new);
         }
     }
     let Some((header, body)) = result.as_loop() else { return result };
+    if body.summary().loop_depth == 0 && !result.ptr_eq(node) {
+        around.push(result.clone());
+    }
     if !inside || body.summary().loop_depth > 0 || header.kind == LoopKind::Vector {
         return result;
     }
@@ -56,13 +75,14 @@ mod tests {
     fn only_short_innermost_loops_inside_of_others() {
         let source = "nest @k[N] { array A: f32[?, 3] for i in 0..N { for c in 0..3 { S: A[i, c] = 0.0 } } }";
         let kernel = text::parse(source).expect("it parses").kernel;
-        let short = unroll_short(&kernel, &kernel.original);
+        let Unrolled { tree: short, around } = unroll_short(&kernel, &kernel.original);
+        assert!(around.len() == 1 && around[0].ptr_eq(&short));
         assert_eq!((short.summary().loop_depth, short.summary().leaves), (1, 3));
         let inner = kernel.original.child(0).expect("the loop over c");
-        assert_eq!(&unroll_short(&kernel, inner), inner);
+        assert_eq!(&unroll_short(&kernel, inner).tree, inner);
         // Lanes are no loop.
         let source = source.replace("for c", "vector for c");
         let kernel = text::parse(&source).expect("it parses").kernel;
-        assert_eq!(unroll_short(&kernel, &kernel.original), kernel.original);
+        assert_eq!(unroll_short(&kernel, &kernel.original).tree, kernel.original);
     }
 }

@@ -1,4 +1,4 @@
-//! AMD's processors. LLVM uses vectors of 512 bits in full where there are some, and neither gathers nor scatters.
+//! AMD's processors. LLVM uses vectors of 512 bits in full where there are some.
 
 use super::x86_64::{cache, op, x86_64_avx512};
 use super::{StaticTarget, Vectors};
@@ -8,6 +8,8 @@ use crate::{Prefetch, TlbLevel, Window};
 pub fn znver3() -> StaticTarget {
     let mut target = znver4().with_vectors(Vectors { bits: 256, registers: 16, masked: true });
     target.name = "znver3".into();
+    // LLVM takes its gathers for slow, and loads lanes one by one.
+    target.gathered_lane = target.lane_access;
     target.caches[1] = cache("L2", 512 << 10, 8, true, 2.9, 50.0);
     target.tlbs = vec![
         TlbLevel { name: "dTLB", entries: 64, miss: 1.0 },

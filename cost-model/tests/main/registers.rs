@@ -236,3 +236,16 @@ fn what_the_program_carries_in_a_register_is_no_store_of_its_own() {
     };
     assert!(cycles(false) > 3.0 * cycles(true), "{} {}", cycles(false), cycles(true));
 }
+
+#[test]
+fn emission_keeps_nothing_in_a_loop_that_the_compiler_has_made_innermost() {
+    // LLVM unrolls the loop over `j`, and does not know row `i` from the rows that are read: 2.3 cycles an update on Zen 4 with AVX2.
+    let nest = "nest @row[N] {
+        array A: f64[1000, 1000]
+        for i in 500..1000 { for k in 0..400 { for j in 400..432 {
+          S: A[i, j] = A[i, j] - A[i, k] * A[j, k]
+        } } }
+      }";
+    let updates = f64::from(500 * 400 * 32);
+    assert!(cycles(nest, false) > updates, "{}", cycles(nest, false) / updates);
+}
