@@ -10,5 +10,6 @@
 #include "memory.cpp"
 #include "passes.cpp"
 #include "plugin.cpp"
+#include "ranges.cpp"
 #include "rows.cpp"
 #include "scev.cpp"

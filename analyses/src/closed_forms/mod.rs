@@ -88,6 +88,12 @@ pub trait ClosedForms<V: Copy + Eq + Hash> {
         let _ = (base, v);
         None
     }
+    /// How far one pointer is behind another in bytes, in a block by its number; `None` where that is not known. Pointers are equal
+    /// exactly where the distance is zero.
+    fn distance(&mut self, from: V, to: V, at: usize) -> Option<ClosedForm> {
+        let _ = (from, to, at);
+        None
+    }
     /// How often a loop runs, or why that is not known.
     fn trip_count(&mut self, l: LoopExit) -> Result<TripCount, &'static str>;
 }

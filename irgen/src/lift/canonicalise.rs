@@ -68,14 +68,15 @@ fn callees(function: Function<'_>) -> Vec<String> {
     names
 }
 
-/// Moves bounds, row pointers and strides that do not change in loops in front of them, and reads there, too, those that a store
-/// of the loops might overwrite.
+/// Moves bounds, row pointers and strides that do not change in loops in front of them, reads there, too, those that a store
+/// of the loops might overwrite, and counts what lies between pointers.
 fn hoist(module: &mut Module<'_>, name: &str) -> Result<()> {
     let rules = [Rule::HoistAliases, Rule::HoistGuards, Rule::MovedMemory];
     let left_out = rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum();
     if module.hoist(name, left_out)? {
         module.run_function_passes(&[name.to_owned()], "early-cse")?;
     }
+    module.count_ranges(name, mutation::off(Rule::RangeMultiples))?;
     module.claim_rows(name, mutation::off(Rule::RowDistances))?;
     module.read_in_front(name, mutation::off(Rule::HoistGuards))?;
     Ok(())

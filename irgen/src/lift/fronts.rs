@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
+use super::closed_forms::BETWEEN;
 use super::shape::has_effect;
 use super::values::{Values, int_bits};
 use crate::llvm::{Effects, Inst, Opcode, Type, TypeKind, Value};
@@ -209,9 +210,9 @@ fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> (Vec<Front<'m>>, V
 const DISTANCE: &str = "looptree.rows.distance";
 const FIRST_ROW: &str = "looptree.rows.first";
 
-/// Whether a function is one that looks through tables of rows.
+/// Whether a function is one that looks through tables of rows, or counts elements.
 pub(super) fn is_helper(name: &str) -> bool {
-    [DISTANCE, FIRST_ROW].contains(&name)
+    [DISTANCE, FIRST_ROW, BETWEEN].contains(&name)
 }
 
 /// What a call found of the rows of a table, as `rows.cpp` makes it.

@@ -225,7 +225,11 @@ impl<'a, 'm> Values<'a, 'm> {
     fn compare(&mut self, inst: Inst<'m>, positive: bool) -> Option<Formula> {
         let predicate = inst.int_predicate()?;
         let predicate = if positive { predicate } else { predicate.inverse() };
-        let (a, b) = (self.integer(inst.operand(0)?)?, self.integer(inst.operand(1)?)?);
+        let operands = (inst.operand(0)?, inst.operand(1)?);
+        if operands.0.ty().kind() == TypeKind::Pointer(0) {
+            return self.compare_pointers(inst, predicate, operands);
+        }
+        let (a, b) = (self.integer(operands.0)?, self.integer(operands.1)?);
         let max = signed_range(int_bits(inst.operand(0)?)?).1;
         let same_sign = inst.poison_flags().contains(PoisonFlags::SAME_SIGN);
         let mut joint = ClosedForm::exact(Poly::default()).with(&a).with(&b);
@@ -260,5 +264,23 @@ impl<'a, 'm> Values<'a, 'm> {
             }
         };
         Some(Formula { disjuncts, needs: joint.needs })
+    }
+
+    /// Whether pointers are equal, where it is known how far they are apart.
+    fn compare_pointers(
+        &mut self,
+        inst: Inst<'m>,
+        predicate: IntPredicate,
+        (a, b): (Value<'m>, Value<'m>),
+    ) -> Option<Formula> {
+        let apart = self.forms.distance(a, b, self.cfg.home(inst)?)?;
+        let apart = self.form_in_front(apart);
+        let beyond = |p: Poly| Some(vec![Fact { poly: p.offset(-1)?, equal: false }]);
+        let disjuncts = match predicate {
+            IntPredicate::Eq => vec![vec![Fact { poly: apart.poly, equal: true }]],
+            IntPredicate::Ne => vec![beyond(apart.poly.clone())?, beyond(apart.poly.scale(-1)?)?],
+            _ => return None,
+        };
+        Some(Formula { disjuncts, needs: apart.needs })
     }
 }

@@ -328,6 +328,16 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Finds how many elements lie between the pointers that loops walk from and to; whether there were any such loops. `unchecked`: a
+    /// test takes any distance for whole elements.
+    pub fn count_ranges(&mut self, function: &str, unchecked: bool) -> Result<bool> {
+        match self.function(function) {
+            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
+            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_count_ranges(f.raw(), unchecked) }),
+            _ => Err(LlvmError::NoFunction(function.to_owned())),
+        }
+    }
+
     /// Finds in front of loops how far rows of arrays that are reached through tables of pointers are apart; whether there were any.
     /// `unchecked`: a test has only two of them looked at. The function's loops must be in simplified form.
     pub fn claim_rows(&mut self, function: &str, unchecked: bool) -> Result<bool> {

@@ -1,6 +1,7 @@
 //! Closed forms of values in LLVM IR: where they come from, by name.
 
 mod growth;
+mod ranges;
 mod recurrences;
 mod scalar_evolution;
 mod trip;
@@ -11,6 +12,8 @@ use analyses::closed_forms::{ClosedForms, NoClosedForms};
 
 use super::cfg::Cfg;
 use crate::llvm::{Module, Result, Value};
+
+pub(super) use ranges::{BETWEEN, address_of};
 
 /// Makes the closed forms of a function: what lifting is handed.
 pub trait ClosedFormsSource: Send + Sync + fmt::Debug {

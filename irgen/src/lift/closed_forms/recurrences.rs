@@ -14,6 +14,7 @@ use analyses::closed_forms::{
 use super::super::cfg::Cfg;
 use super::super::values::{int_bits, signed_range};
 use super::growth::Growth;
+use super::ranges::{Range, address_of};
 use super::trip;
 use crate::llvm::{DataLayout, GepFlags, Inst, Opcode, PoisonFlags, Type, TypeKind, Value};
 
@@ -26,6 +27,8 @@ pub(super) struct Recurrences<'a, 'm> {
     depth: u32,
     /// Phis that are being looked at: what follows from them is not known meanwhile.
     pub(super) open: Vec<Value<'m>>,
+    /// Pointers between which elements were counted; looked for when the first two of different bases are compared.
+    pub(super) ranges: Option<Vec<Range<'m>>>,
 }
 
 /// Recursion that is deeper than any index computation; protects the stack.
@@ -70,6 +73,14 @@ impl<'m> ClosedForms<Value<'m>> for Recurrences<'_, 'm> {
         geps.into_iter().rev().try_fold(start, |from, gep| self.beyond(from, gep))
     }
 
+    fn distance(&mut self, from: Value<'m>, to: Value<'m>, at: usize) -> Option<ClosedForm> {
+        let (from, to) = self.places(from, to, at, false)?;
+        let poly = to.poly.sub(&from.poly)?;
+        let distance = ClosedForm::exact(poly.clone()).with(&from).with(&to);
+        // As addresses, they are so far apart modulo two to their bits.
+        Some(distance.need(&poly, i64::MIN.into(), i64::MAX.into()))
+    }
+
     fn trip_count(&mut self, l: LoopExit) -> Result<TripCount, &'static str> {
         trip::count(self, l, true)
     }
@@ -84,6 +95,7 @@ impl<'a, 'm> Recurrences<'a, 'm> {
             memo: FxHashMap::default(),
             depth: 0,
             open: Vec::new(),
+            ranges: None,
         }
     }
 
@@ -135,9 +147,19 @@ impl<'a, 'm> Recurrences<'a, 'm> {
             }
         };
         match inst.opcode() {
-            Opcode::Add => binary(self, Poly::add).map(|(e, ..)| wraps(e)),
+            Opcode::Add => {
+                binary(self, Poly::add).map(|(e, ..)| self.between(&e, inst).unwrap_or_else(|| wraps(e)))
+            }
             Opcode::Or if flags.contains(PoisonFlags::DISJOINT) => binary(self, Poly::add).map(|(e, ..)| e),
-            Opcode::Sub => binary(self, Poly::sub).map(|(e, ..)| wraps(e)),
+            Opcode::Sub => {
+                let (e, ..) = binary(self, Poly::sub)?;
+                match self.between(&e, inst) {
+                    Some(known) => Some(known),
+                    // Of two addresses that nothing is known of only the distance is a number that is not too large.
+                    None if inst.operands().into_iter().all(|v| address_of(v).is_some()) => None,
+                    None => Some(wraps(e)),
+                }
+            }
             Opcode::Mul => {
                 let (mut e, a, b) = binary(self, Poly::mul)?;
                 e.factors = [scaled(&a.factors, &b.poly), scaled(&b.factors, &a.poly)].concat();
@@ -266,7 +288,7 @@ impl<'a, 'm> Recurrences<'a, 'm> {
                 (Some(_), Some(ty)) => {
                     let operands = v.operands();
                     let base = self.address(*operands.first()?)?;
-                    let (distance, ..) = self.distance(ty, &operands, false)?;
+                    let (distance, ..) = self.stepped(ty, &operands, false)?;
                     let poly = base.offset.poly.add(&distance.poly)?;
                     poly.as_constant()?;
                     Some(Address { base: base.base, offset: ClosedForm::exact(poly), sizes: Vec::new() })
@@ -314,10 +336,10 @@ impl<'a, 'm> Recurrences<'a, 'm> {
     /// What a `getelementptr` adds, in bytes, whether that cannot wrap, and the sizes of the types it steps over.
     pub(super) fn gep(&mut self, gep: Inst<'m>) -> Option<(ClosedForm, bool, Vec<i128>)> {
         let exact = gep.gep_flags()?.intersects(GepFlags::INBOUNDS | GepFlags::NUSW);
-        self.distance(gep.gep_source_type()?, &gep.operands(), exact)
+        self.stepped(gep.gep_source_type()?, &gep.operands(), exact)
     }
 
-    fn distance(
+    fn stepped(
         &mut self,
         mut ty: Type<'m>,
         operands: &[Value<'m>],

@@ -6,7 +6,7 @@ use analyses::closed_forms::{ClosedForms, LoopExit, Need, Poly, TripCount, merge
 
 use super::super::values::{int_bits, signed_range};
 use super::recurrences::Recurrences;
-use crate::llvm::{IntPredicate, Value};
+use crate::llvm::{IntPredicate, TypeKind, Value};
 
 /// The count of a loop, from the comparison that it is left by. `read_again`: the bound may be read again and again, from one
 /// place, and is taken for what it was at first.
@@ -23,8 +23,30 @@ pub(super) fn count<'m>(
     let stays_if_true = cfg.succs[from].first().is_some_and(|&s| cfg.loops[l].contains(s));
     let mut predicate = if stays_if_true { predicate } else { predicate.inverse() };
     let (Some(a), Some(b)) = (condition.operand(0), condition.operand(1)) else { return Err(UNKNOWN) };
-    let bits = int_bits(a).ok_or(UNKNOWN)?;
-    let (Some(mut x), Some(mut y)) = (values.value(a), values.value(b)) else { return Err(UNKNOWN) };
+    use IntPredicate::*;
+    let walks = a.ty().kind() == TypeKind::Pointer(0);
+    let (bits, mut x, mut y) = if walks {
+        // Distances are signed, however addresses are compared.
+        let (signed, ordered) = match predicate {
+            Eq | Ne => (predicate, false),
+            Ult => (Slt, true),
+            Ule => (Sle, true),
+            Ugt => (Sgt, true),
+            Uge => (Sge, true),
+            _ => return Err(UNKNOWN),
+        };
+        predicate = signed;
+        // From where the pointer that moves begins.
+        let k = values.iteration(l);
+        let moves = values.address(a).is_some_and(|a| a.offset.poly.uses(k));
+        let (x, y) = if moves { (a, b) } else { (b, a) };
+        let (x, y) = values.places(x, y, from, ordered).ok_or(UNKNOWN)?;
+        if moves { (i64::BITS, x, y) } else { (i64::BITS, y, x) }
+    } else {
+        let bits = int_bits(a).ok_or(UNKNOWN)?;
+        let (Some(x), Some(y)) = (values.value(a), values.value(b)) else { return Err(UNKNOWN) };
+        (bits, x, y)
+    };
     let k = values.iteration(l);
     if !x.poly.uses(k) {
         std::mem::swap(&mut x, &mut y);
@@ -43,7 +65,6 @@ pub(super) fn count<'m>(
     {
         return Err(UNKNOWN);
     }
-    use IntPredicate::*;
     let unsigned = matches!(predicate, Ult | Ule | Ugt | Uge);
     let up = step > 0;
     // Stays while the value has not gone `room` beyond the start, in the direction of the step.
@@ -100,11 +121,16 @@ pub(super) fn count<'m>(
     for (shift, low, high) in tested {
         need(beyond.add(&shift).ok_or(UNKNOWN)?, low, high);
     }
+    // Pointers step over whole elements.
+    let (room, step) = match distance.divide_exact(step.abs()).filter(|_| walks) {
+        Some(elements) => (elements.offset(-i128::from(strict)).ok_or(UNKNOWN)?, 1),
+        None => (room, step.abs()),
+    };
     if test_first {
-        return Ok(TripCount { room, step: step.abs(), needs });
+        return Ok(TripCount { room, step, needs });
     }
     // Tested after the body: once more, and at least once.
-    let room = room.offset(step.abs()).ok_or(UNKNOWN)?;
+    let room = room.offset(step).ok_or(UNKNOWN)?;
     need(room.clone(), 0, i128::MAX);
-    Ok(TripCount { room, step: step.abs(), needs })
+    Ok(TripCount { room, step, needs })
 }
