@@ -12,6 +12,9 @@ namespace {
 // Rules that a test may leave out.
 enum Rule { Aliases = 1, Guards = 2, Moves = 4 };
 
+// Not a rule: pointers to rows stay where they are, so that they may be found to be rows of one array.
+constexpr unsigned KeepRows = 8;
+
 // Blocks up to the entry, at most.
 constexpr unsigned MaxClimb = 2000;
 
@@ -25,6 +28,36 @@ struct Hoister : Motion {
       return true;
     auto It = Writes.find(L);
     return It == Writes.end() || !writes(It->second, MemoryLocation::get(Load));
+  }
+
+  // The loop that walks along a table in which a pointer is read.
+  Loop *along(LoadInst *Load) {
+    Value *V = Load->getPointerOperand();
+    for (unsigned Depth = 0; Depth < MaxDepth; ++Depth) {
+      if (auto *Gep = dyn_cast<GetElementPtrInst>(V)) {
+        for (Value *Index : Gep->indices()) {
+          while (auto *I = dyn_cast<Instruction>(Index)) {
+            bool Plain = isa<CastInst>(I) || ((I->getOpcode() == Instruction::Add || I->getOpcode() == Instruction::Sub) &&
+                                              isa<Constant>(I->getOperand(1)));
+            if (!Plain)
+              break;
+            Index = I->getOperand(0);
+          }
+          if (Loop *L = counts(Index))
+            return L;
+        }
+        V = Gep->getPointerOperand();
+        continue;
+      }
+      return counts(V);
+    }
+    return nullptr;
+  }
+
+  Loop *counts(Value *V) {
+    auto *Phi = dyn_cast<PHINode>(V);
+    Loop *L = Phi ? LI.getLoopFor(Phi->getParent()) : nullptr;
+    return L && L->getHeader() == Phi->getParent() ? L : nullptr;
   }
 
   // The highest place on the way from the entry to `At`, in front of `L`, where a load of an address that is known
@@ -164,7 +197,13 @@ struct Hoister : Motion {
       for (Loop *Up = L; Up; Up = Up->getParentLoop())
         Around.push_back(Up);
       bool OnlyOut = !Strong.count(I);
+      auto *Load = I->getType()->isPointerTy() ? dyn_cast<LoadInst>(I) : nullptr;
+      if (Load && Load->hasMetadata(Claimed))
+        continue;
+      Loop *Along = Load && (LeftOut & KeepRows) ? along(Load) : nullptr;
       for (Loop *Outer : reverse(Around)) {
+        if (Along && Along != Outer && Along->contains(Outer))
+          break;
         if (Questions > MaxQuestions)
           return Changed;
         if (move(I, Outer) || OnlyOut)

@@ -1,17 +1,16 @@
 // Loops over the elements between two pointers, `for (p = begin; p != end; ++p)`: how many elements lie between pointers that two
 // loads, arguments or calls gave is found where both are known. Whoever takes the number for how often a loop runs has to check that
 // there is one: pointers may be no whole number of elements apart.
-#include "shim.h"
+#include "motion.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
+using namespace lt;
 
 namespace {
-
-constexpr const char *Between = "looptree.range.between";
 
 // Ranges of one function, at most.
 constexpr unsigned MaxRanges = 1000;

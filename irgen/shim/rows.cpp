@@ -13,24 +13,31 @@ using namespace lt;
 
 namespace {
 
+// Rules that a test may leave out.
+enum Checked { Distances = 1, Lengths = 2 };
+
 // Tables of one loop, at most.
 constexpr unsigned MaxTables = 6;
-constexpr const char *Distance = "looptree.rows.distance", *Row = "looptree.rows.first";
+constexpr const char *Distance = "looptree.rows.distance", *Row = "looptree.rows.first", *Length = "looptree.rows.length";
+// Bytes between pointers to rows, at most: a structure that holds one.
+constexpr int64_t MaxCell = 256;
 
-// `distance(table, count, size)`: how many elements of `size` bytes any row is behind the one before; zero where distances
-// differ, are not positive, are no multiple of the size, or there are fewer than two rows.
+// `distance(table, count, size, cell)`: how many elements of `size` bytes any row is behind the one before, pointers to rows being `cell`
+// bytes apart; zero where distances differ, are not positive, are no multiple of the size, or there are fewer than two rows.
 Function *distance(Module &M, bool Unchecked) {
   if (Function *F = M.getFunction(Distance))
     return F;
   LLVMContext &C = M.getContext();
   Type *I64 = Type::getInt64Ty(C), *Ptr = PointerType::get(C, 0);
-  Function *F = Function::Create(FunctionType::get(I64, {Ptr, I64, I64}, false), GlobalValue::PrivateLinkage, Distance, M);
+  Function *F = Function::Create(FunctionType::get(I64, {Ptr, I64, I64, I64}, false), GlobalValue::PrivateLinkage, Distance, M);
   auto Block = [&](const char *Name) { return BasicBlock::Create(C, Name, F); };
   BasicBlock *Start = Block("start"), *Two = Block("two"), *Loop = Block("loop"), *Next = Block("next"), *Equal = Block("equal"),
              *None = Block("none");
-  Value *Table = F->getArg(0), *Count = F->getArg(1), *Size = F->getArg(2);
+  Value *Table = F->getArg(0), *Count = F->getArg(1), *Size = F->getArg(2), *Cell = F->getArg(3);
   IRBuilder<> B(Start);
-  auto At = [&](Value *I) { return B.CreatePtrToInt(B.CreateAlignedLoad(Ptr, B.CreateGEP(Ptr, Table, I), Align(1)), I64); };
+  auto At = [&](Value *I) {
+    return B.CreatePtrToInt(B.CreateAlignedLoad(Ptr, B.CreatePtrAdd(Table, B.CreateMul(I, Cell)), Align(1)), I64);
+  };
   Value *Zero = B.getInt64(0);
   B.CreateCondBr(B.CreateICmpSGT(Count, B.getInt64(1)), Two, None);
   B.SetInsertPoint(Two);
@@ -49,6 +56,44 @@ Function *distance(Module &M, bool Unchecked) {
   B.CreateRet(B.CreateUDiv(Step, Size));
   B.SetInsertPoint(None);
   B.CreateRet(Zero);
+  return F;
+}
+
+// `length(firsts, lasts, count, cell, size)`: how many elements of `size` bytes any row has, from its first pointer to its last one, in two
+// tables of pointers that are `cell` bytes apart; -1 where rows differ, have no whole number of elements, or there are none.
+Function *length(Module &M, bool Unchecked) {
+  if (Function *F = M.getFunction(Length))
+    return F;
+  LLVMContext &C = M.getContext();
+  Type *I64 = Type::getInt64Ty(C), *Ptr = PointerType::get(C, 0);
+  Function *F = Function::Create(FunctionType::get(I64, {Ptr, Ptr, I64, I64, I64}, false), GlobalValue::PrivateLinkage, Length, M);
+  auto Block = [&](const char *Name) { return BasicBlock::Create(C, Name, F); };
+  BasicBlock *Start = Block("start"), *Some = Block("some"), *Loop = Block("loop"), *Next = Block("next"), *Equal = Block("equal"),
+             *None = Block("none");
+  Value *Firsts = F->getArg(0), *Lasts = F->getArg(1), *Count = F->getArg(2), *Cell = F->getArg(3), *Size = F->getArg(4);
+  IRBuilder<> B(Start);
+  auto Read = [&](Value *Table, Value *I) {
+    return B.CreatePtrToInt(B.CreateAlignedLoad(Ptr, B.CreatePtrAdd(Table, B.CreateMul(I, Cell)), Align(1)), I64);
+  };
+  Value *Zero = B.getInt64(0);
+  B.CreateCondBr(B.CreateICmpSGT(Count, Zero), Some, None);
+  B.SetInsertPoint(Some);
+  Value *Bytes = B.CreateSub(Read(Lasts, Zero), Read(Firsts, Zero));
+  Value *Whole = B.CreateICmpEQ(B.CreateURem(Bytes, Size), Zero);
+  B.CreateCondBr(B.CreateAnd(B.CreateICmpSGE(Bytes, Zero), Whole), Loop, None);
+  B.SetInsertPoint(Loop);
+  PHINode *I = B.CreatePHI(I64, 2);
+  Value *First = Read(Firsts, I), *Last = Read(Lasts, I);
+  Value *Same = B.CreateAnd(B.CreateICmpEQ(B.CreateSub(Last, First), Bytes), B.CreateICmpUGE(Last, First));
+  B.CreateCondBr(Same, Next, None);
+  B.SetInsertPoint(Next);
+  Value *More = B.CreateAdd(I, B.getInt64(1));
+  B.CreateCondBr(B.CreateICmpSLT(More, Unchecked ? B.getInt64(1) : Count), Loop, Equal);
+  I->addIncoming(Zero, Some), I->addIncoming(More, Next);
+  B.SetInsertPoint(Equal);
+  B.CreateRet(B.CreateUDiv(Bytes, Size));
+  B.SetInsertPoint(None);
+  B.CreateRet(B.getInt64(-1));
   return F;
 }
 
@@ -90,31 +135,65 @@ struct First : SCEVRewriteVisitor<First> {
 struct Rows : Motion {
   ScalarEvolution &SE;
   SCEVExpander Expander;
-  bool Unchecked;
+  unsigned LeftOut;
 
-  Rows(Function &F, FunctionAnalysisManager &FAM, bool Unchecked)
-      : Motion(F, FAM), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), Expander(SE, "rows"), Unchecked(Unchecked) {}
+  Rows(Function &F, FunctionAnalysisManager &FAM, unsigned LeftOut)
+      : Motion(F, FAM), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), Expander(SE, "rows"), LeftOut(LeftOut) {}
 
   // Pointers of a table that a loop reads: so many, from the first, where the tests hold.
   struct Part {
+    LoadInst *Load;
     const SCEV *First, *Count;
+    int64_t Cell;
     SmallVector<Test, 4> Tests;
   };
   struct Table {
     const SCEV *Base;
     unsigned Size;
+    int64_t Cell;
     SmallVector<Part, 4> Parts;
   };
+
+  static CallInst *isBetween(User *U) {
+    auto *Call = dyn_cast<CallInst>(U);
+    return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == Between ? Call : nullptr;
+  }
+
+  // How often a loop from one pointer to another goes back to its header, as it was counted.
+  const SCEV *counted(Loop *Along) {
+    BasicBlock *E = Along->getExitingBlock();
+    auto *Br = E ? dyn_cast<BranchInst>(E->getTerminator()) : nullptr;
+    auto *Test = Br && Br->isConditional() ? dyn_cast<ICmpInst>(Br->getCondition()) : nullptr;
+    if (!Test || !Test->isEquality() || E != Along->getHeader())
+      return SE.getCouldNotCompute();
+    for (unsigned At : {0, 1}) {
+      auto *Walk = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(Test->getOperand(At)));
+      if (!Walk || Walk->getLoop() != Along || !Walk->isAffine())
+        continue;
+      const SCEV *Last = SE.getSCEV(Test->getOperand(1 - At));
+      for (BasicBlock &BB : F)
+        for (Instruction &I : BB)
+          if (CallInst *Call = isBetween(&I))
+            if (SE.getSCEV(Call->getArgOperand(0)) == Walk->getStart() && SE.getSCEV(Call->getArgOperand(1)) == Last &&
+                SE.getSCEV(Call->getArgOperand(2)) == Walk->getOperand(1) && DT.dominates(Call, Along->getHeader()))
+              return SE.getSCEV(Call);
+    }
+    return SE.getCouldNotCompute();
+  }
 
   // The size of the elements that a row is read and written as; zero where it is used otherwise.
   unsigned elements(LoadInst *Load) {
     unsigned Size = 0;
     SmallVector<Value *, 8> Work = {Load};
+    SmallPtrSet<Value *, 8> Seen;
     while (!Work.empty()) {
       Value *V = Work.pop_back_val();
       for (User *U : V->users()) {
-        if (isa<GetElementPtrInst>(U)) {
-          Work.push_back(U);
+        if (isa<GetElementPtrInst, PHINode>(U)) {
+          if (Seen.insert(U).second)
+            Work.push_back(U);
+        } else if (isa<ICmpInst, PtrToIntInst>(U) || isBetween(U)) {
+          continue;
         } else if (getLoadStorePointerOperand(U) == V) {
           unsigned Bytes = DL.getTypeStoreSize(getLoadStoreType(U));
           Size = Size ? std::min(Size, Bytes) : Bytes;
@@ -145,10 +224,15 @@ struct Rows : Motion {
   std::optional<Part> part(LoadInst *Load, Loop *L, const SCEV *Base) {
     const SCEV *S = SE.getSCEV(Load->getPointerOperand());
     Loop *Along = nullptr;
+    int64_t Cell = 0;
     while (auto *Step = dyn_cast<SCEVAddRecExpr>(S)) {
       auto *By = dyn_cast<SCEVConstant>(Step->getOperand(1));
-      if (!L->contains(Step->getLoop()) || !Step->isAffine() || !By || By->getAPInt() != DL.getPointerSize())
+      if (!L->contains(Step->getLoop()) || !Step->isAffine() || !By)
         break;
+      int64_t Bytes = By->getAPInt().getSExtValue();
+      if (Cell ? Bytes != Cell : Bytes <= 0 || Bytes > MaxCell || Bytes % DL.getPointerSize())
+        break;
+      Cell = Bytes;
       if (!Along)
         Along = const_cast<Loop *>(Step->getLoop());
       S = Step->getStart();
@@ -156,6 +240,8 @@ struct Rows : Motion {
     if (!Along || !SE.isLoopInvariant(S, L))
       return std::nullopt;
     const SCEV *Taken = SE.getBackedgeTakenCount(Along);
+    if (isa<SCEVCouldNotCompute>(Taken))
+      Taken = counted(Along);
     if (isa<SCEVCouldNotCompute>(Taken))
       return std::nullopt;
     Taken = First(SE, L).visit(Taken);
@@ -178,7 +264,7 @@ struct Rows : Motion {
     Instruction *At = L->getLoopPreheader()->getTerminator();
     if (SCEVExprContains(S, Counts) || SCEVExprContains(Count, Counts) || !Expander.isSafeToExpandAt(S, At) || !Expander.isSafeToExpandAt(Count, At))
       return std::nullopt;
-    return Part{S, Count, std::move(*Tests)};
+    return Part{Load, S, Count, Cell, std::move(*Tests)};
   }
 
   // Finds the distance in front of the loop.
@@ -196,7 +282,7 @@ struct Rows : Motion {
     for (Part &P : T.Parts) {
       auto *By = Behind(P.First);
       // Others may be within what is known of these.
-      if (!By || By->getAPInt().isNegative())
+      if (!By || By->getAPInt().isNegative() || By->getAPInt().getSExtValue() % T.Cell)
         continue;
       Value *All = B.getTrue();
       for (Test &Each : P.Tests) {
@@ -207,15 +293,35 @@ struct Rows : Motion {
       if (P.First == Lowest)
         Reached = Reached ? B.CreateLogicalOr(Reached, All) : All;
       Value *Own = Expander.expandCodeFor(P.Count, B.getInt64Ty(), At);
-      Own = B.CreateAdd(Own, B.getInt64(By->getAPInt().getSExtValue() / DL.getPointerSize()));
+      Own = B.CreateAdd(Own, B.getInt64(By->getAPInt().getSExtValue() / T.Cell));
       Own = B.CreateSelect(All, Own, B.getInt64(0));
       Count = Count ? B.CreateBinaryIntrinsic(Intrinsic::smax, Count, Own) : Own;
     }
     Count = B.CreateSelect(Reached, Count, B.getInt64(0));
     Value *From = Expander.expandCodeFor(Lowest, PointerType::get(F.getContext(), 0), At);
     Module &M = *F.getParent();
-    CallInst *Step = B.CreateCall(described(distance(M, Unchecked)), {From, Count, B.getInt64(T.Size)});
+    CallInst *Step =
+        B.CreateCall(described(distance(M, LeftOut & Distances)), {From, Count, B.getInt64(T.Size), B.getInt64(T.Cell)});
     B.CreateCall(described(row(M)), {From, Step});
+    SmallDenseSet<std::pair<int64_t, int64_t>, 4> Measured;
+    for (Part &P : T.Parts) {
+      P.Load->setMetadata(Claimed, MDNode::get(F.getContext(), {}));
+      for (User *U : P.Load->users()) {
+        // The end of a row is in the same structure.
+        CallInst *Call = isBetween(U);
+        auto *End = Call ? dyn_cast<LoadInst>(Call->getArgOperand(1)) : nullptr;
+        if (!End || Call->getArgOperand(0) != P.Load || !End->isSimple() || End->getParent() != P.Load->getParent())
+          continue;
+        auto *Away = dyn_cast<SCEVConstant>(SE.getMinusSCEV(SE.getSCEV(End->getPointerOperand()), SE.getSCEV(P.Load->getPointerOperand())));
+        auto *Size = dyn_cast<ConstantInt>(Call->getArgOperand(2));
+        if (!Away || !Size || std::abs(Away->getAPInt().getSExtValue()) > MaxCell ||
+            !Measured.insert({Away->getAPInt().getSExtValue(), Size->getSExtValue()}).second)
+          continue;
+        End->setMetadata(Claimed, MDNode::get(F.getContext(), {}));
+        Value *Ends = B.CreatePtrAdd(From, B.getInt64(Away->getAPInt().getSExtValue()));
+        B.CreateCall(described(length(M, LeftOut & Lengths)), {From, Ends, Count, B.getInt64(T.Cell), Size});
+      }
+    }
     Changed = true;
   }
 
@@ -247,9 +353,17 @@ struct Rows : Motion {
         auto Found = part(Load, L, Base);
         if (!Found)
           continue;
-        auto Same = find_if(Tables, [&](Table &T) { return T.Base == Base && T.Size == Size; });
+        // Pointers of one field.
+        auto Fits = [&](Table &T) {
+          auto *By = T.Base == Base && T.Size == Size && T.Cell == Found->Cell
+                         ? dyn_cast<SCEVConstant>(SE.getMinusSCEV(Found->First, T.Parts.front().First))
+                         : nullptr;
+          return T.Base == Base && T.Size == Size && T.Cell == Found->Cell &&
+                 (T.Cell == DL.getPointerSize() || (By && By->getAPInt().getSExtValue() % T.Cell == 0));
+        };
+        auto Same = find_if(Tables, Fits);
         if (Same == Tables.end() && Tables.size() < MaxTables)
-          Tables.push_back({Base, Size, {std::move(*Found)}});
+          Tables.push_back({Base, Size, Found->Cell, {std::move(*Found)}});
         else if (Same != Tables.end())
           Same->Parts.push_back(std::move(*Found));
       }
@@ -263,8 +377,8 @@ struct Rows : Motion {
 } // namespace
 
 // Whether distances of rows are found in front of loops. The function must be valid, with loops in simplified and closed form;
-// no analysis of it may be alive. `Unchecked`: a test has only the first two rows looked at.
-extern "C" bool lt_claim_rows(Function *F, bool Unchecked) {
+// no analysis of it may be alive. `LeftOut`: rules that a test leaves out, of which one has only the first rows looked at.
+extern "C" bool lt_claim_rows(Function *F, unsigned LeftOut) {
   PassBuilder PB;
   LoopAnalysisManager LAM;
   FunctionAnalysisManager FAM;
@@ -276,5 +390,5 @@ extern "C" bool lt_claim_rows(Function *F, bool Unchecked) {
   PB.registerFunctionAnalyses(FAM);
   PB.registerLoopAnalyses(LAM);
   PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  return Rows(*F, FAM, Unchecked).run();
+  return Rows(*F, FAM, LeftOut).run();
 }

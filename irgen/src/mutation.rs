@@ -18,6 +18,7 @@ analyses::rules! {
     ReadInFront: "what is read in front of loops is never overwritten in them",
     ReadGuards: "what may be read in front of loops is read there",
     RowDistances: "rows that a table leads to lie at equal distances",
+    RowLengths: "rows that a table leads to are of one length",
     RowsFound: "what is true of some rows of a table is true of all",
     RangeMultiples: "pointers are a whole number of elements apart",
     RangesFound: "there is always a number of elements between pointers",

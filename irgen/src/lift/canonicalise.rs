@@ -29,6 +29,9 @@ pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
     names.iter().try_for_each(|name| hoist(module, name))
 }
 
+/// Of `hoist.cpp`, beside the rules that may be left out.
+const KEEP_ROWS: u32 = 8;
+
 /// The same for some functions, each as if all others were as they are.
 pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String]) -> Result<()> {
     inline(module, names)?;
@@ -71,13 +74,21 @@ fn callees(function: Function<'_>) -> Vec<String> {
 /// Moves bounds, row pointers and strides that do not change in loops in front of them, reads there, too, those that a store
 /// of the loops might overwrite, and counts what lies between pointers.
 fn hoist(module: &mut Module<'_>, name: &str) -> Result<()> {
-    let rules = [Rule::HoistAliases, Rule::HoistGuards, Rule::MovedMemory];
-    let left_out = rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum();
-    if module.hoist(name, left_out)? {
-        module.run_function_passes(&[name.to_owned()], "early-cse")?;
-    }
+    let bits = |rules: &[Rule]| {
+        rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum::<u32>()
+    };
+    let left_out = bits(&[Rule::HoistAliases, Rule::HoistGuards, Rule::MovedMemory]);
+    let move_out = |module: &mut Module<'_>, left_out| {
+        if module.hoist(name, left_out)? {
+            module.run_function_passes(&[name.to_owned()], "early-cse")?;
+        }
+        Ok(())
+    };
+    // Pointers to rows stay in their loops until those are found that lead to rows of one array.
+    move_out(module, left_out | KEEP_ROWS)?;
     module.count_ranges(name, mutation::off(Rule::RangeMultiples))?;
-    module.claim_rows(name, mutation::off(Rule::RowDistances))?;
+    module.claim_rows(name, bits(&[Rule::RowDistances, Rule::RowLengths]))?;
+    move_out(module, left_out)?;
     module.read_in_front(name, mutation::off(Rule::HoistGuards))?;
     Ok(())
 }

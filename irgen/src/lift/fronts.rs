@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::closed_forms::BETWEEN;
+use super::closed_forms::{BETWEEN, is_between};
 use super::shape::has_effect;
 use super::values::{Values, int_bits};
 use crate::llvm::{Effects, Inst, Opcode, Type, TypeKind, Value};
@@ -39,11 +39,32 @@ struct Front<'m> {
 struct Table<'m> {
     base: Value<'m>,
     offset: Poly,
-    /// Rows.
+    /// Rows, and how many bytes a pointer is behind the one before.
     count: Poly,
+    cell: i128,
     /// The first row, and the distance in bytes.
     row: Value<'m>,
     distance: Poly,
+}
+
+/// Tables of the first and the last pointers of rows, of which it was found in front how long rows are.
+struct Lengths<'m> {
+    base: Value<'m>,
+    firsts: Poly,
+    lasts: Poly,
+    count: Poly,
+    cell: i128,
+    /// Of elements.
+    size: i128,
+    length: Value<'m>,
+}
+
+/// What was read and found in front.
+#[derive(Default)]
+struct Known<'m> {
+    fronts: Vec<Front<'m>>,
+    tables: Vec<Table<'m>>,
+    lengths: Vec<Lengths<'m>>,
 }
 
 /// A row of a table, as a distance from the first one.
@@ -69,15 +90,17 @@ pub(super) fn settle<'m>(values: &mut Values<'_, 'm>, blocks: &[usize], front: u
     if loads.is_empty() {
         return Vec::new();
     }
-    let (fronts, tables) = in_front(values, front);
-    if fronts.is_empty() && tables.is_empty() {
+    let known = in_front(values, front);
+    if known.fronts.is_empty() && known.tables.is_empty() {
         return Vec::new();
     }
+    let counts: Vec<Inst<'m>> =
+        blocks.iter().flat_map(|&b| &cfg.insts[b]).filter(|i| is_between(**i)).copied().collect();
     let stores: Vec<Inst<'m>> =
         blocks.iter().flat_map(|&b| &cfg.insts[b]).filter(|i| i.opcode() == Opcode::Store).copied().collect();
     let mut overwritten = FxHashSet::default();
     loop {
-        let cells = cells(values, &loads, &fronts, &tables, &overwritten);
+        let cells = cells(values, &loads, &counts, &known, &overwritten);
         // What a store of the region is sure to overwrite is not known in front.
         let before = overwritten.len();
         for store in &stores {
@@ -101,12 +124,13 @@ pub(super) fn settle<'m>(values: &mut Values<'_, 'm>, blocks: &[usize], front: u
 fn cells<'m>(
     values: &mut Values<'_, 'm>,
     loads: &[Inst<'m>],
-    fronts: &[Front<'m>],
-    tables: &[Table<'m>],
+    counts: &[Inst<'m>],
+    in_front: &Known<'m>,
     overwritten: &FxHashSet<Inst<'m>>,
 ) -> Vec<Cell<'m>> {
     values.read_in_front(Vec::new(), Vec::new());
-    let (mut cells, mut known): (Vec<Cell<'m>>, Vec<(Value<'m>, Value<'m>)>) = Default::default();
+    let mut cells: Vec<Cell<'m>> = Vec::new();
+    let mut known: Vec<(Value<'m>, Value<'m>, Vec<Rc<Need>>)> = Vec::new();
     let mut rows: Vec<(Value<'m>, Row<'m>)> = Vec::new();
     // Places that follow from other cells come behind them.
     for &load in loads.iter().filter(|load| !overwritten.contains(load)) {
@@ -114,47 +138,82 @@ fn cells<'m>(
             continue;
         };
         let same = |f: &&Front<'m>| f.ty == load.ty() && f.base == base && f.offset == offset.poly;
-        if let (Some(found), Some(size)) =
-            (fronts.iter().find(same).filter(|_| offset.needs.is_empty()), values.layout.size_of(load.ty()))
-        {
-            known.push((load.value(), found.value));
+        if let (Some(found), Some(size)) = (
+            in_front.fronts.iter().find(same).filter(|_| offset.needs.is_empty()),
+            values.layout.size_of(load.ty()),
+        ) {
+            known.push((load.value(), found.value, Vec::new()));
             let size = Poly::constant(size.into());
             cells.push(Cell { load, base, offset: offset.poly, size, guard: found.guard });
-        } else if let Some((row, table)) = row(load, base, &offset, tables) {
+        } else if let Some((row, table)) = in_front.tables.iter().find_map(|t| row(load, base, &offset, t)) {
             rows.push((load.value(), row));
-            let (offset, size) = (table.offset.clone(), table.count.scale(POINTER).unwrap_or_default());
-            cells.push(Cell { load, base, offset, size, guard: None });
+            let size = column(&table.count, table.cell).unwrap_or_default();
+            cells.push(Cell { load, base, offset: table.offset.clone(), size, guard: None });
         } else {
             continue;
         }
         values.read_in_front(known.clone(), rows.clone());
     }
+    for &count in counts {
+        let read = |v: Value<'m>| v.as_inst().filter(|i| loads.contains(i) && !overwritten.contains(i));
+        let args = count.as_call().map(|c| c.args()).unwrap_or_default();
+        let [first, last, size] = args[..] else { continue };
+        let (Some(first), Some(last), Some(size)) = (read(first), read(last), size.const_int()) else {
+            continue;
+        };
+        let found = in_front.lengths.iter().filter(|l| l.size == size);
+        let Some((lengths, needs)) = found.into_iter().find_map(|l| row_length(values, first, last, l))
+        else {
+            continue;
+        };
+        known.push((count.value(), lengths.length, needs));
+        let size = column(&lengths.count, lengths.cell).unwrap_or_default();
+        for (load, offset) in [(first, &lengths.firsts), (last, &lengths.lasts)] {
+            let (base, offset, size) = (lengths.base, offset.clone(), size.clone());
+            cells.push(Cell { load, base, offset, size, guard: None });
+        }
+    }
+    values.read_in_front(known, rows);
     cells
 }
 
 /// Bytes of a pointer.
 const POINTER: i128 = 8;
 
+/// Bytes from the first of so many pointers to the end of the last one.
+fn column(count: &Poly, cell: i128) -> Option<Poly> {
+    count.scale(cell)?.offset(POINTER - cell)
+}
+
+/// Which pointer of a table a place in bytes is, and what must hold for it to be one of them.
+fn index(from: &Poly, place: &ClosedForm, cell: i128, count: &Poly) -> Option<(Poly, Vec<Rc<Need>>)> {
+    let mut index = place.poly.sub(from)?;
+    for c in index.0.values_mut() {
+        *c = (*c % cell == 0).then_some(*c / cell)?;
+    }
+    let need = |poly: Poly| Rc::new(Need { poly, low: 0, high: i128::MAX });
+    let last = count.sub(&index)?.offset(-1)?;
+    let mut needs = Vec::new();
+    if !mutation::off(Rule::RowsFound) {
+        needs.extend([need(index.clone()), need(last)]);
+    }
+    merge(&mut needs, &place.needs);
+    Some((index, needs))
+}
+
 /// The row that a pointer leads to, which is read from a table at a known place.
 fn row<'t, 'm>(
     load: Inst<'m>,
     base: Value<'m>,
     offset: &ClosedForm,
-    tables: &'t [Table<'m>],
+    table: &'t Table<'m>,
 ) -> Option<(Row<'m>, &'t Table<'m>)> {
-    let pointer = load.ty().kind() == TypeKind::Pointer(0);
-    let table = tables.iter().find(|table| pointer && table.base == base)?;
-    let mut index = offset.poly.sub(&table.offset)?;
-    for c in index.0.values_mut() {
-        *c = (*c % POINTER == 0).then_some(*c / POINTER)?;
+    if load.ty().kind() != TypeKind::Pointer(0) || table.base != base {
+        return None;
     }
-    let need = |poly: Poly| Rc::new(Need { poly, low: 0, high: i128::MAX });
-    let last = table.count.sub(&index)?.offset(-1)?;
-    let mut needs = vec![need(table.distance.offset(-1)?)];
-    if !mutation::off(Rule::RowsFound) {
-        needs.extend([need(index.clone()), need(last)]);
-    }
-    merge(&mut needs, &offset.needs);
+    let (index, more) = index(&table.offset, offset, table.cell, &table.count)?;
+    let mut needs = vec![Rc::new(Need { poly: table.distance.offset(-1)?, low: 0, high: i128::MAX })];
+    merge(&mut needs, &more);
     let row = Row {
         first: table.row,
         offset: index.mul(&table.distance)?,
@@ -164,11 +223,36 @@ fn row<'t, 'm>(
     Some((row, table))
 }
 
+/// What was found of the length of the row between two pointers, and what must hold for it to be one of these rows.
+fn row_length<'l, 'm>(
+    values: &mut Values<'_, 'm>,
+    first: Inst<'m>,
+    last: Inst<'m>,
+    lengths: &'l Lengths<'m>,
+) -> Option<(&'l Lengths<'m>, Vec<Rc<Need>>)> {
+    let mut place = |load: Inst<'m>| load.pointer().and_then(|p| values.address(p));
+    let (first, last) = (place(first)?, place(last)?);
+    let apart = last.offset.poly.sub(&first.offset.poly)?;
+    if first.base != lengths.base
+        || last.base != lengths.base
+        || apart != lengths.lasts.sub(&lengths.firsts)?
+    {
+        return None;
+    }
+    let (_, mut needs) = index(&lengths.firsts, &first.offset, lengths.cell, &lengths.count)?;
+    merge(&mut needs, &last.offset.needs);
+    Some((lengths, needs))
+}
+
 /// Integers and pointers that are read on the way to the end of a block, between which and there nothing is written.
-fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> (Vec<Front<'m>>, Vec<Table<'m>>) {
+fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> Known<'m> {
     let cfg = values.cfg;
-    let (mut fronts, mut tables) = (Vec::new(), Vec::new());
-    let mut add = |values: &mut Values<'_, 'm>, value: Value<'m>, load: Inst<'m>, guard| {
+    let mut known = Known::default();
+    let add = |values: &mut Values<'_, 'm>,
+               fronts: &mut Vec<Front<'m>>,
+               value: Value<'m>,
+               load: Inst<'m>,
+               guard| {
         let place = load.pointer().and_then(|p| values.address(p)).filter(|a| a.offset.needs.is_empty());
         if let Some(Address { base, offset, .. }) = place {
             fronts.push(Front { value, ty: load.ty(), base, offset: offset.poly, guard });
@@ -182,18 +266,19 @@ fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> (Vec<Front<'m>>, V
         };
         for &inst in cfg.insts[at].iter().rev() {
             if has_effect(inst) {
-                return (fronts, tables);
+                return known;
             }
-            tables.extend(table(values, inst));
+            known.tables.extend(table(values, inst));
+            known.lengths.extend(lengths(values, inst));
             if inst.opcode() == Opcode::Load && is_cell(inst) && promises_nothing(inst) {
-                add(values, inst.value(), inst, None);
+                add(values, &mut known.fronts, inst.value(), inst, None);
             }
             if let Some(Guarded { then, condition, .. }) = guarded.filter(|_| inst.is_phi()) {
                 let from = |(v, b): (Value<'m>, _)| v.as_inst().filter(|_| b == cfg.blocks[then]);
                 let read = inst.incoming().into_iter().find_map(from);
                 let read = read.filter(|i| i.opcode() == Opcode::Load && is_cell(*i));
                 if let Some(load) = read.filter(|i| cfg.home(*i) == Some(then) && promises_nothing(*i)) {
-                    add(values, inst.value(), load, Some(condition));
+                    add(values, &mut known.fronts, inst.value(), load, Some(condition));
                 }
             }
         }
@@ -203,28 +288,51 @@ fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> (Vec<Front<'m>>, V
             _ => break,
         };
     }
-    (fronts, tables)
+    known
 }
 
 /// Functions of `rows.cpp`.
 const DISTANCE: &str = "looptree.rows.distance";
 const FIRST_ROW: &str = "looptree.rows.first";
+const LENGTH: &str = "looptree.rows.length";
 
 /// Whether a function is one that looks through tables of rows, or counts elements.
 pub(super) fn is_helper(name: &str) -> bool {
-    [DISTANCE, FIRST_ROW, BETWEEN].contains(&name)
+    [DISTANCE, FIRST_ROW, LENGTH, BETWEEN].contains(&name)
+}
+
+/// The arguments of a call of a function.
+fn args_of<'m>(inst: Inst<'m>, name: &str) -> Option<Vec<Value<'m>>> {
+    let call = inst.as_call().filter(|c| c.callee().is_some_and(|f| f.name() == name))?;
+    Some(call.args())
 }
 
 /// What a call found of the rows of a table, as `rows.cpp` makes it.
 fn table<'m>(values: &mut Values<'_, 'm>, inst: Inst<'m>) -> Option<Table<'m>> {
-    let call =
-        |inst: Inst<'m>, name: &str| inst.as_call().filter(|c| c.callee().is_some_and(|f| f.name() == name));
-    let [_, distance] = call(inst, FIRST_ROW)?.args()[..] else { return None };
-    let [at, count, size] = call(distance.as_inst()?, DISTANCE)?.args()[..] else { return None };
+    let [_, distance] = args_of(inst, FIRST_ROW)?[..] else { return None };
+    let [at, count, size, cell] = args_of(distance.as_inst()?, DISTANCE)?[..] else { return None };
     let Address { base, offset, .. } = values.address(at).filter(|a| a.offset.needs.is_empty())?;
     let count = values.integer(count).filter(|c| c.needs.is_empty())?.poly;
     let distance = values.integer(distance)?.poly.scale(size.const_int()?)?;
-    Some(Table { base, offset: offset.poly, count, row: inst.value(), distance })
+    Some(Table { base, offset: offset.poly, count, cell: cell.const_int()?, row: inst.value(), distance })
+}
+
+/// What a call found of the lengths of rows, as `rows.cpp` makes it.
+fn lengths<'m>(values: &mut Values<'_, 'm>, inst: Inst<'m>) -> Option<Lengths<'m>> {
+    let [firsts, lasts, count, cell, size] = args_of(inst, LENGTH)?[..] else { return None };
+    let mut place = |v| values.address(v).filter(|a: &Address<_>| a.offset.needs.is_empty());
+    let (first, last) = (place(firsts)?, place(lasts)?);
+    let count = values.integer(count).filter(|c| c.needs.is_empty())?.poly;
+    let (cell, size) = (cell.const_int()?, size.const_int()?);
+    (first.base == last.base).then_some(Lengths {
+        base: first.base,
+        firsts: first.offset.poly,
+        lasts: last.offset.poly,
+        count,
+        cell,
+        size,
+        length: inst.value(),
+    })
 }
 
 /// A block that does nothing but read, the one in front of it, and the condition under which it is executed.

@@ -410,11 +410,9 @@ impl<'m> Builder<'_, '_, 'm> {
         }
         let count = c.count.as_ref().map_err(|why| refuse(first, "trip-count", why))?;
         let values = &self.data.cx.values;
-        let count = TripCount {
-            room: values.poly_in_front(count.room.clone()),
-            step: count.step,
-            needs: count.needs.iter().map(|need| values.need_in_front(need)).collect(),
-        };
+        let mut needs = values.needs_in_front(&count.room);
+        needs.extend(count.needs.iter().map(|need| values.need_in_front(need)));
+        let count = TripCount { room: values.poly_in_front(count.room.clone()), step: count.step, needs };
         for need in &count.needs {
             if !self.data.cx.need(place, need) {
                 let why = "the number of iterations is exact only if an expression does not wrap, which is not proved";

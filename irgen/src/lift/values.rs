@@ -34,6 +34,8 @@ pub(super) struct Values<'a, 'm> {
     /// What the region at hand reads again and again, and what of it was read in front.
     fronts: FxHashMap<Value<'m>, Value<'m>>,
     front_symbols: FxHashMap<Sym, Sym>,
+    /// What has to hold for them to be the same.
+    front_needs: FxHashMap<Sym, Vec<Rc<Need>>>,
     /// Pointers of it that lead to rows of one array.
     rows: FxHashMap<Value<'m>, Row<'m>>,
     depth: u32,
@@ -70,9 +72,21 @@ impl<'a, 'm> Values<'a, 'm> {
         forms: FunctionForms<'a, 'm>,
         wishes: Vec<super::hints::Said>,
     ) -> Self {
-        let (fronts, front_symbols, rows) = Default::default();
+        let (fronts, front_symbols, front_needs, rows) = Default::default();
         let (layout, knows_errno) = (module.data_layout(), module.knows_errno());
-        Values { cfg, layout, knows_errno, options, wishes, forms, fronts, front_symbols, rows, depth: 0 }
+        Values {
+            cfg,
+            layout,
+            knows_errno,
+            options,
+            wishes,
+            forms,
+            fronts,
+            front_symbols,
+            front_needs,
+            rows,
+            depth: 0,
+        }
     }
 
     pub(super) fn symbols(&self) -> &Symbols<Value<'m>> {
@@ -104,23 +118,28 @@ impl<'a, 'm> Values<'a, 'm> {
     /// Takes the values that come first for the others, wherever they occur, and no others any more; likewise pointers for rows.
     pub(super) fn read_in_front(
         &mut self,
-        fronts: Vec<(Value<'m>, Value<'m>)>,
+        fronts: Vec<(Value<'m>, Value<'m>, Vec<Rc<Need>>)>,
         rows: Vec<(Value<'m>, Row<'m>)>,
     ) {
         self.rows = rows.into_iter().collect();
         self.front_symbols.clear();
+        self.front_needs.clear();
         let itself = |forms: &mut FunctionForms<'a, 'm>, v| {
             let poly = forms.integer(v)?.poly;
             poly.symbols().next().filter(|s| poly == Poly::symbol(*s))
         };
-        for &(again, front) in &fronts {
+        for (again, front, needs) in &fronts {
+            let (again, front) = (*again, *front);
             if let (Some(again), Some(front)) =
                 (itself(&mut self.forms, again), itself(&mut self.forms, front))
             {
                 self.front_symbols.insert(again, front);
+                if !needs.is_empty() {
+                    self.front_needs.insert(again, needs.clone());
+                }
             }
         }
-        self.fronts = fronts.into_iter().collect();
+        self.fronts = fronts.into_iter().map(|(again, front, _)| (again, front)).collect();
     }
 
     /// The value, or what was read in front in its place.
@@ -148,11 +167,19 @@ impl<'a, 'm> Values<'a, 'm> {
         if self.front_symbols.is_empty() {
             return form;
         }
+        let mut needs: Vec<Rc<Need>> = form.needs.iter().map(|need| self.need_in_front(need)).collect();
+        merge(&mut needs, &self.needs_in_front(&form.poly));
         ClosedForm {
             poly: self.poly_in_front(form.poly),
-            needs: form.needs.iter().map(|need| self.need_in_front(need)).collect(),
+            needs,
             factors: form.factors.into_iter().map(|f| self.poly_in_front(f)).collect(),
         }
+    }
+
+    /// What has to hold for a polynomial to be what it is in terms of what was read in front.
+    pub(super) fn needs_in_front(&self, p: &Poly) -> Vec<Rc<Need>> {
+        let of = |s: Sym| self.front_needs.get(&s).cloned().unwrap_or_default();
+        if self.front_needs.is_empty() { Vec::new() } else { p.symbols().flat_map(of).collect() }
     }
 
     pub(super) fn need_in_front(&self, need: &Rc<Need>) -> Rc<Need> {

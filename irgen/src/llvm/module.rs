@@ -339,11 +339,11 @@ impl<'c> Module<'c> {
     }
 
     /// Finds in front of loops how far rows of arrays that are reached through tables of pointers are apart; whether there were any.
-    /// `unchecked`: a test has only two of them looked at. The function's loops must be in simplified form.
-    pub fn claim_rows(&mut self, function: &str, unchecked: bool) -> Result<bool> {
+    /// `left_out`: rules that a test leaves out, as bits. The function's loops must be in simplified form.
+    pub fn claim_rows(&mut self, function: &str, left_out: u32) -> Result<bool> {
         match self.function(function) {
             // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
-            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_claim_rows(f.raw(), unchecked) }),
+            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_claim_rows(f.raw(), left_out) }),
             _ => Err(LlvmError::NoFunction(function.to_owned())),
         }
     }

@@ -116,6 +116,15 @@ fn a_row_walked_backwards_is_that_row() {
 }
 
 #[test]
+fn loops_between_pointers_are_nests() {
+    for flags in [&RAW[..], &LIGHT[..]] {
+        let source = root().join("tests/lift/pointer_ranges.c");
+        assert!(regions(&source, flags, Some("f")).concat().contains("for j in 0..n_2"), "{flags:?}");
+        assert_eq!(regions(&source, flags, Some("g")).len(), 1);
+    }
+}
+
+#[test]
 fn a_counter_of_several_loops_is_a_subscript() {
     let found = regions(&root().join("tests/lift/counter_of_both.c"), &RAW, Some("f"));
     assert!(found.len() == 1 && found[0].contains("[i, j2 + n"), "{found:?}");

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use analyses::closed_forms::{ClosedForm, LoopExit, Meaning, Need, Poly, merge};
 
+use super::ranges::is_between;
 use super::recurrences::Recurrences;
 use super::trip;
 use crate::llvm::{Inst, Opcode, PoisonFlags, Value};
@@ -158,7 +159,9 @@ impl<'m> Recurrences<'_, 'm> {
             return true;
         }
         match inst.opcode() {
-            Opcode::Load | Opcode::Gep | Opcode::SExt | Opcode::ZExt => {
+            // Counted between pointers that are read again.
+            Opcode::Call if !is_between(inst) => false,
+            Opcode::Load | Opcode::Gep | Opcode::SExt | Opcode::ZExt | Opcode::Call => {
                 depth > 0 && inst.operands().into_iter().all(|o| self.is_read_again(o, l, depth - 1))
             }
             _ => false,

@@ -13,7 +13,7 @@ use analyses::closed_forms::{ClosedForms, NoClosedForms};
 use super::cfg::Cfg;
 use crate::llvm::{Module, Result, Value};
 
-pub(super) use ranges::{BETWEEN, address_of};
+pub(super) use ranges::{BETWEEN, address_of, is_between};
 
 /// Makes the closed forms of a function: what lifting is handed.
 pub trait ClosedFormsSource: Send + Sync + fmt::Debug {

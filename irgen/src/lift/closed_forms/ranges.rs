@@ -15,6 +15,11 @@ use crate::mutation::{self, Rule};
 /// The function of `ranges.cpp`.
 pub(in super::super) const BETWEEN: &str = "looptree.range.between";
 
+/// Whether elements between two pointers are counted here.
+pub(in super::super) fn is_between(inst: Inst<'_>) -> bool {
+    inst.as_call().is_some_and(|c| c.callee().is_some_and(|f| f.name() == BETWEEN))
+}
+
 /// Elements that were counted between two pointers.
 pub(super) struct Range<'m> {
     count: Value<'m>,
@@ -126,7 +131,7 @@ impl<'m> Recurrences<'_, 'm> {
     }
 
     fn range(&mut self, inst: Inst<'m>, block: usize) -> Option<Range<'m>> {
-        let call = inst.as_call().filter(|c| c.callee().is_some_and(|f| f.name() == BETWEEN))?;
+        let call = inst.as_call().filter(|_| is_between(inst))?;
         let [first, last, size] = call.args()[..] else { return None };
         let (first, last) = (self.address(first)?, self.address(last)?);
         let plain = |a: &Address<Value<'m>>| a.offset.poly.as_constant().is_some();
