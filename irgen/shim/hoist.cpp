@@ -60,6 +60,26 @@ struct Hoister : Motion {
     return L && L->getHeader() == Phi->getParent() ? L : nullptr;
   }
 
+  // Loops in which innermost loops walk along tables: no pointer to a row can be moved out of them all.
+  SmallPtrSet<Loop *, 8> Walked;
+
+  void findWalked() {
+    for (BasicBlock &BB : F)
+      for (Instruction &I : BB)
+        if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->getType()->isPointerTy() && LI.getLoopFor(&BB))
+          if (Loop *L = along(Load); L && L == LI.getLoopFor(&BB))
+            for (; L; L = L->getParentLoop())
+              Walked.insert(L);
+  }
+
+  // Whether a pointer to a row stays in the loop that walks along its table: else the loops inside, two at least, are described
+  // whatever the distances of rows.
+  bool keeps(LoadInst *Load, Loop *Along, Loop *Outer) {
+    if (Along == Outer || !Along->contains(Outer))
+      return false;
+    return Walked.contains(Along) || LI.getLoopDepth(Load->getParent()) <= Along->getLoopDepth() + 1;
+  }
+
   // The highest place on the way from the entry to `At`, in front of `L`, where a load of an address that is known
   // everywhere reads the same.
   BasicBlock::iterator climb(LoadInst *Load, Loop *L, BasicBlock::iterator At) {
@@ -186,6 +206,8 @@ struct Hoister : Motion {
     SmallPtrSet<Instruction *, 32> Strong, Weak;
     drivers(Strong, Weak);
     SmallVector<std::pair<Instruction *, Loop *>, 32> Candidates;
+    if (LeftOut & KeepRows)
+      findWalked();
     ReversePostOrderTraversal<Function *> Order(&F);
     for (BasicBlock *BB : Order)
       if (Loop *L = LI.getLoopFor(BB))
@@ -202,7 +224,7 @@ struct Hoister : Motion {
         continue;
       Loop *Along = Load && (LeftOut & KeepRows) ? along(Load) : nullptr;
       for (Loop *Outer : reverse(Around)) {
-        if (Along && Along != Outer && Along->contains(Outer))
+        if (Along && keeps(Load, Along, Outer))
           break;
         if (Questions > MaxQuestions)
           return Changed;
