@@ -279,7 +279,9 @@ struct Rows : Motion {
     SmallVector<Instruction *, 8> Computed;
     Equal = &Computed;
     Value *Count = nullptr, *Reached = nullptr;
+    SmallVector<Value *, 4> Counts;
     for (Part &P : T.Parts) {
+      Counts.push_back(nullptr);
       auto *By = Behind(P.First);
       // Others may be within what is known of these.
       if (!By || By->getAPInt().isNegative() || By->getAPInt().getSExtValue() % T.Cell)
@@ -293,6 +295,7 @@ struct Rows : Motion {
       if (P.First == Lowest)
         Reached = Reached ? B.CreateLogicalOr(Reached, All) : All;
       Value *Own = Expander.expandCodeFor(P.Count, B.getInt64Ty(), At);
+      Counts.back() = B.CreateSelect(All, Own, B.getInt64(0));
       Own = B.CreateAdd(Own, B.getInt64(By->getAPInt().getSExtValue() / T.Cell));
       Own = B.CreateSelect(All, Own, B.getInt64(0));
       Count = Count ? B.CreateBinaryIntrinsic(Intrinsic::smax, Count, Own) : Own;
@@ -304,22 +307,24 @@ struct Rows : Motion {
         B.CreateCall(described(distance(M, LeftOut & Distances)), {From, Count, B.getInt64(T.Size), B.getInt64(T.Cell)});
     B.CreateCall(described(row(M)), {From, Step});
     SmallDenseSet<std::pair<int64_t, int64_t>, 4> Measured;
-    for (Part &P : T.Parts) {
+    for (auto [P, Own] : zip(T.Parts, Counts)) {
       P.Load->setMetadata(Claimed, MDNode::get(F.getContext(), {}));
       for (User *U : P.Load->users()) {
-        // The end of a row is in the same structure.
+        // The end of a row is in the same structure, and is read as often.
         CallInst *Call = isBetween(U);
         auto *End = Call ? dyn_cast<LoadInst>(Call->getArgOperand(1)) : nullptr;
-        if (!End || Call->getArgOperand(0) != P.Load || !End->isSimple() || End->getParent() != P.Load->getParent())
+        if (!Own || !End || Call->getArgOperand(0) != P.Load || !End->isSimple() || End->getParent() != P.Load->getParent())
           continue;
-        auto *Away = dyn_cast<SCEVConstant>(SE.getMinusSCEV(SE.getSCEV(End->getPointerOperand()), SE.getSCEV(P.Load->getPointerOperand())));
+        auto *Behind = dyn_cast<SCEVConstant>(
+            SE.getMinusSCEV(SE.getSCEV(End->getPointerOperand()), SE.getSCEV(P.Load->getPointerOperand())));
         auto *Size = dyn_cast<ConstantInt>(Call->getArgOperand(2));
-        if (!Away || !Size || std::abs(Away->getAPInt().getSExtValue()) > MaxCell ||
-            !Measured.insert({Away->getAPInt().getSExtValue(), Size->getSExtValue()}).second)
+        int64_t Away = Behind ? Behind->getAPInt().getSExtValue() : 0;
+        if (!Size || !Away || Away < -MaxCell || Away > MaxCell || !Measured.insert({Away, Size->getSExtValue()}).second)
           continue;
         End->setMetadata(Claimed, MDNode::get(F.getContext(), {}));
-        Value *Ends = B.CreatePtrAdd(From, B.getInt64(Away->getAPInt().getSExtValue()));
-        B.CreateCall(described(length(M, LeftOut & Lengths)), {From, Ends, Count, B.getInt64(T.Cell), Size});
+        Value *Firsts = Expander.expandCodeFor(P.First, PointerType::get(F.getContext(), 0), At);
+        Value *Lasts = B.CreatePtrAdd(Firsts, B.getInt64(Away));
+        B.CreateCall(described(length(M, LeftOut & Lengths)), {Firsts, Lasts, Own, B.getInt64(T.Cell), Size});
       }
     }
     Changed = true;
