@@ -183,8 +183,6 @@ impl Loaded {
             Some((at, array, offset)) => l.placed(array, at, offset),
         });
         let Some(layout) = layout.map(Arc::new) else { return Ok(Outcome::Undefined) };
-        let mut memory = Memory::new(layout.clone());
-        memory.fill(seed);
         let ids = || (0..kernel.arrays.len()).map(ArrayId::new);
         let place = |a: ArrayId| {
             let range = layout.range(a);
@@ -194,13 +192,16 @@ impl Loaded {
             };
             start..start + range.len()
         };
+        // Before anything is filled: arrays of programs are large.
+        if ids().any(|a| place(a).end > (a.index() + 1) * APART) {
+            return Ok(Outcome::Undefined);
+        }
+        let mut memory = Memory::new(layout.clone());
+        memory.fill(seed);
         let mut words = vec![u64::from_ne_bytes([CANARY; 8]); (kernel.arrays.len() + 1) * APART / 8];
         let base = words.as_mut_ptr().cast::<u8>();
         // SAFETY: the words as bytes; arrays are smaller than their distance.
         let bytes = unsafe { std::slice::from_raw_parts_mut(base, words.len() * 8) };
-        if ids().any(|a| place(a).end > (a.index() + 1) * APART) {
-            return Ok(Outcome::Undefined);
-        }
         ids().for_each(|a| bytes[place(a)].copy_from_slice(memory.array_bytes(a)));
         let before = bytes.to_vec();
         // What is not aligned is no C.
