@@ -33,6 +33,7 @@
 pub use analyses;
 pub use cost_model;
 pub use irgen;
+pub use irgen::names;
 pub use loop_tree as tree;
 pub use transforms;
 
@@ -42,6 +43,5 @@ pub mod explore;
 pub mod fusion;
 pub mod measure;
 pub mod memory;
-pub mod names;
 #[cfg(feature = "tune")]
 pub mod tune;

@@ -1,7 +1,7 @@
 //! LLVM IR to loop trees and back.
 //!
 //! - [`llvm`]: LLVM behind sound Rust. [`lift`]: regions of functions as kernels. [`emit`]: trees in place of regions. [`terms`]: loops
-//!   in LLVM's terms.
+//!   in LLVM's terms. [`names`]: what functions and variables are called.
 //!
 //! ```
 //! use irgen::{lift, llvm::Context};
@@ -37,4 +37,5 @@ pub mod lift;
 pub mod llvm;
 #[doc(hidden)]
 pub mod mutation;
+pub mod names;
 pub mod terms;

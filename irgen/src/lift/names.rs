@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::llvm::Value;
+use crate::names;
 
 /// Names of one kernel, all different.
 #[derive(Default)]
@@ -51,7 +52,9 @@ impl Names {
 }
 
 fn wanted(v: Value<'_>, otherwise: &str) -> String {
-    let name: String = v.name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let symbol = v.name();
+    let name = v.as_global().and_then(|_| names::variable(&symbol)).unwrap_or(symbol);
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let name = name.trim_matches('_');
     match v.as_argument() {
         _ if name.starts_with(|c: char| c.is_ascii_alphabetic()) => name.to_owned(),

@@ -1,4 +1,5 @@
-//! How functions are called: [`readable`] is what people are shown, and [`find`] what they may write.
+//! How functions are called: [`readable`] is what people are shown, and [`find`] what they may write. Variables are called what
+//! their last part is ([`variable`]).
 //!
 //! Programs are given symbols, as linkers have them.
 
@@ -12,7 +13,7 @@ const LONGEST: usize = 4096;
 /// A function's name as its source has it; a symbol that is not mangled is its own name.
 ///
 /// ```
-/// use looptree::names::readable;
+/// use irgen::names::readable;
 ///
 /// assert_eq!(readable("_Z7productRSt6vectorIdSaIdEEi"), "product(std::vector<double>&, int)");
 /// assert_eq!(readable("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE"), "core::fmt::Write::write_fmt");
@@ -20,6 +21,28 @@ const LONGEST: usize = 4096;
 /// ```
 pub fn readable(symbol: &str) -> Cow<'_, str> {
     demangled(symbol, &DemangleOptions::new().no_return_type()).map_or(Cow::Borrowed(symbol), Cow::Owned)
+}
+
+/// A variable's own name, without what it stands in; `None` where the symbol is not mangled, or its name is no identifier.
+///
+/// ```
+/// use irgen::names::variable;
+///
+/// assert_eq!(variable("_ZN4gridL5cellsE").as_deref(), Some("cells"));
+/// assert_eq!(variable("_ZZ6smoothvE5cache").as_deref(), Some("cache"));
+/// assert_eq!(variable("_ZTV4Grid"), None);
+/// assert_eq!(variable("cells"), None);
+/// ```
+pub fn variable(symbol: &str) -> Option<String> {
+    // Tables of classes, guards of variables and the like are called after something else.
+    if symbol.starts_with("_ZT") || symbol.starts_with("_ZG") {
+        return None;
+    }
+    let qualified = demangled(symbol, &DemangleOptions::new().no_return_type().no_params())?;
+    let name = last_part(&qualified);
+    let is_identifier = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_identifier.then(|| name.to_string())
 }
 
 /// A region, for people.
@@ -40,7 +63,7 @@ pub enum Unfound {
 /// something has.
 ///
 /// ```
-/// use looptree::names::{Unfound, find};
+/// use irgen::names::{Unfound, find};
 ///
 /// let symbols = ["_ZN4grid6smoothEPdi", "_Z5scalePdi", "_Z5scalePfi"];
 /// assert_eq!(find("grid::smooth(double*, int)", symbols), Ok("_ZN4grid6smoothEPdi"));
@@ -244,6 +267,27 @@ mod tests {
         ];
         for (symbol, name) in cases {
             assert_eq!(readable(symbol), name);
+        }
+    }
+
+    #[test]
+    fn variables_have_their_last_name() {
+        let cases = [
+            ("_ZL1A", Some("A")),
+            ("_ZN2nsL1CE", Some("C")),
+            ("_ZN2ns1S1mE", Some("m")),
+            ("_ZZ1wvE1q", Some("q")),
+            ("_ZZ1wvE1q_0", Some("q")),
+            ("_ZN12_GLOBAL__N_11AE", Some("A")),
+            ("_ZN4gridIdE5cellsE", Some("cells")),
+            ("_Z5tableIiE", Some("table")),
+            ("_ZN4core4DATA17h0123456789abcdefE", Some("DATA")),
+            ("_ZTV4Grid", None),
+            ("_ZGVZ1wvE1q", None),
+            ("A", None),
+        ];
+        for (symbol, name) in cases {
+            assert_eq!(variable(symbol).as_deref(), name, "{symbol}");
         }
     }
 
