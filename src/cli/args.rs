@@ -177,7 +177,7 @@ pub struct ExploreArguments {
     /// Search.
     #[command(flatten)]
     pub search: SearchArguments,
-    /// Variants shown, and measured.
+    /// Variants shown, and measured: of those that differ in sizes only, the first.
     #[arg(long, short = 'k', default_value_t = 10)]
     pub top: usize,
     /// Compile the variants shown, run them interleaved with the original on generated inputs, compare results bit

@@ -4,6 +4,7 @@ mod details;
 mod document;
 mod dump;
 mod iterations;
+mod kinds;
 mod roofline;
 mod source;
 mod table;
@@ -41,23 +42,23 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
     };
     let mut summaries = Vec::new();
     for region in &explored.regions {
-        let measured = region.exploration.variants.len().min(arguments.top.max(1));
+        let shown = kinds::shown(&region.exploration.variants, arguments.top.max(1));
         let times = if arguments.measure {
-            Some(progress.while_measuring(&region.label(), measured, || {
-                measured::measure(&session, &read, region, measured, &others, file)
+            Some(progress.while_measuring(&region.label(), shown.len(), || {
+                measured::measure(&session, &read, region, &shown, &others, file)
             })?)
         } else {
             None
         };
         let models = optimizer.models.for_code(region.vectors);
         let idioms = &optimizer.idioms;
-        summaries.push(document::summary(region, extent, times.as_ref(), &models, idioms, &loops));
+        summaries.push(document::summary(region, shown, extent, times.as_ref(), &models, idioms, &loops));
     }
     progress.finish();
     let document = document::document(&arguments.input, optimizer.models.target.name(), summaries, &explored);
     if let Some(directory) = &arguments.dump {
         for (region, summary) in explored.regions.iter().zip(&document.regions) {
-            dump::write(&session, &read, region, summary, arguments.top.max(1), directory, file)?;
+            dump::write(&session, &read, region, summary, directory, file)?;
         }
     }
     let failed = |e: serde_json::Error| CliError::Failed {

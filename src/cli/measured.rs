@@ -12,8 +12,8 @@ use std::path::Path;
 
 /// Measured times by rank.
 pub enum Times {
-    /// By rank.
-    Measured(Vec<Measurement>),
+    /// The original's, and with their ranks those of variants.
+    Measured(Measurement, Vec<(usize, Measurement)>),
     /// The function cannot be called on generated inputs.
     Not(String),
 }
@@ -32,7 +32,7 @@ impl Times {
     /// Seconds of one call of the original.
     pub fn original(&self) -> Option<f64> {
         match self {
-            Times::Measured(list) => list.first().map(|m| m.seconds.median),
+            Times::Measured(original, _) => Some(original.seconds.median),
             Times::Not(_) => None,
         }
     }
@@ -40,39 +40,38 @@ impl Times {
     /// Why there are none.
     pub fn why_not(&self) -> Option<String> {
         match self {
-            Times::Measured(_) => None,
+            Times::Measured(..) => None,
             Times::Not(why) => Some(why.clone()),
         }
     }
 
     /// The rank of the fastest, where three quarters of its samples are faster than the original.
     pub fn fastest(&self) -> Option<usize> {
-        let Times::Measured(list) = self else { return None };
-        let faster = list.iter().skip(1).enumerate().filter(|(_, m)| m.ratio.low > 1.0);
-        faster.max_by(|(_, a), (_, b)| a.ratio.median.total_cmp(&b.ratio.median)).map(|(rank, _)| rank)
+        let Times::Measured(_, list) = self else { return None };
+        let faster = list.iter().filter(|(_, m)| m.ratio.low > 1.0);
+        faster.max_by(|(_, a), (_, b)| a.ratio.median.total_cmp(&b.ratio.median)).map(|(rank, _)| *rank)
     }
 
     fn of(&self, rank: usize) -> Option<&Measurement> {
         match self {
-            // The first measurement is the original's.
-            Times::Measured(list) => list.get(rank + 1),
+            Times::Measured(_, list) => list.iter().find(|(r, _)| *r == rank).map(|(_, m)| m),
             Times::Not(_) => None,
         }
     }
 }
 
-/// Measures the first `shown` variants. A variant that computes something else is an error: it must never be shown.
+/// Measures the variants of these ranks. A variant that computes something else is an error: it must never be shown.
 pub fn measure(
     session: &Session<'_>,
     read: &Input,
     region: &ExploredRegion,
-    shown: usize,
+    shown: &[usize],
     others: &[Part],
     file: &Path,
 ) -> Result<Times, CliError> {
     let failed = |e: DriverError| input::from_driver(e, file);
     let options = MeasureOptions::default();
-    let variants = &region.exploration.variants[..shown];
+    let variants: Vec<_> = shown.iter().map(|&rank| &region.exploration.variants[rank]).collect();
     let chosen: Vec<Chosen> = variants
         .iter()
         .map(|v| session.optimizer.choose(region, v))
@@ -91,7 +90,7 @@ pub fn measure(
                 Err(Ok(not)) => return Ok(Times::Not(not.to_string())),
                 Err(Err(error)) => return Err(failed(error)),
             };
-            let mut modules = Vec::with_capacity(shown);
+            let mut modules = Vec::with_capacity(shown.len());
             for (variant, chosen) in variants.iter().zip(chosen) {
                 // The original is measured as it is, like any other.
                 modules.push(if variant.recipe.0.is_empty() {
@@ -108,7 +107,12 @@ pub fn measure(
         }
     };
     match measured {
-        Ok(list) => Ok(Times::Measured(list)),
+        // The first measurement is the original's.
+        Ok(list) => {
+            let mut list = list.into_iter();
+            let original = list.next().expect("the original is always measured");
+            Ok(Times::Measured(original, shown.iter().copied().zip(list).collect()))
+        }
         Err(error @ (MeasureError::TooLarge { .. } | MeasureError::NoRange { .. })) => {
             Ok(Times::Not(error.to_string()))
         }

@@ -153,10 +153,10 @@ fn fastest(
         if exploration.worthwhile(LEAST_MEASURED).is_none() {
             continue;
         }
-        let shown = exploration.variants.len().min(arguments.top.max(1));
+        let shown: Vec<usize> = (0..exploration.variants.len().min(arguments.top.max(1))).collect();
         let label = region.label();
-        let times = progress.while_measuring(&label, shown, || {
-            measured::measure(session, read, region, shown, others, file)
+        let times = progress.while_measuring(&label, shown.len(), || {
+            measured::measure(session, read, region, &shown, others, file)
         })?;
         let fastest = times.fastest().filter(|rank| !exploration.variants[*rank].recipe.0.is_empty());
         let picked = match times.why_not() {
@@ -169,7 +169,7 @@ fn fastest(
                 (None, Some(rank), Some(variant)) => {
                     format!("{} (measured {:.2}x)", variant.recipe, times.ratio(rank).unwrap_or(1.0))
                 }
-                _ => format!("left alone: of {shown} variants measured none is faster"),
+                _ => format!("left alone: of {} variants measured none is faster", shown.len()),
             };
             say("remark", region.location.as_ref(), format_args!("{label}: {told}"));
         }

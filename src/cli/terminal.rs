@@ -30,11 +30,23 @@ struct Line<'a> {
     new: &'a str,
 }
 
-fn lines<'a>(recipe: &'a str, above: &str, width: Option<usize>) -> Vec<Line<'a>> {
-    let ends: Vec<usize> = recipe.match_indices("; ").map(|(at, _)| at + 2).collect();
+/// The steps that all recipes begin with, of several; each goes on behind them.
+pub fn common_steps<'a>(recipes: &[&'a str]) -> &'a str {
+    let [first, others @ ..] = recipes else { return "" };
+    let is_common =
+        |end: &usize| others.iter().all(|other| other.len() > *end && other.starts_with(&first[..*end]));
+    let end = ends_of_steps(first).into_iter().rev().find(is_common).filter(|_| !others.is_empty());
+    &first[..end.unwrap_or(0)]
+}
+
+/// Where steps end, the last one but, with what parts them from the next.
+fn ends_of_steps(recipe: &str) -> Vec<usize> {
     // `;` within parentheses separates arguments: steps end behind one.
-    let steps = ends.into_iter().filter(|end| recipe[..end - 2].ends_with(')')).chain([recipe.len()]);
-    let steps: Vec<usize> = steps.collect();
+    recipe.match_indices("; ").map(|(at, _)| at + 2).filter(|end| recipe[..end - 2].ends_with(')')).collect()
+}
+
+fn lines<'a>(recipe: &'a str, above: &str, width: Option<usize>) -> Vec<Line<'a>> {
+    let steps: Vec<usize> = ends_of_steps(recipe).into_iter().chain([recipe.len()]).collect();
     let known = steps.iter().rev().find(|end| above.starts_with(&recipe[..**end])).copied().unwrap_or(0);
     let most = width.map_or(usize::MAX, |w| w.saturating_sub(INDENT.len()));
     let mut lines = Vec::new();
@@ -57,6 +69,16 @@ fn lines<'a>(recipe: &'a str, above: &str, width: Option<usize>) -> Vec<Line<'a>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_all_begin_with_is_whole_steps() {
+        let some = ["distribute(@); tile(@1; 8); unroll(@)", "distribute(@); tile(@1; 16)"];
+        assert_eq!(common_steps(&some), "distribute(@); ");
+        assert_eq!(common_steps(&some[..1]), "");
+        assert_eq!(common_steps(&["tile(@1; 8); unroll(@)", "tile(@1; 8)"]), "");
+        assert_eq!(common_steps(&["tile(@1; 8)", "tile(@1; 8, 8)"]), "");
+        assert_eq!(common_steps(&[]), "");
+    }
 
     #[test]
     fn recipes_are_broken_between_steps() {

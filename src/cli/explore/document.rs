@@ -1,6 +1,7 @@
 //! What was found, as a document: the table, JSON and the report are made from it alone.
 
 use super::details::{Details, Example, details, names};
+use super::kinds::alike;
 use crate::cli::args::{ExploreArguments, Format, InputArguments};
 use crate::cli::measured::Times;
 use looptree::analyses::idioms::{Idioms, Known};
@@ -50,6 +51,9 @@ pub struct RegionSummary {
     pub original_cycles: f64,
     /// Measured seconds of one call of it, median.
     pub original_seconds: Option<f64>,
+    /// Ranks of those in the table.
+    #[serde(skip)]
+    pub in_table: Vec<usize>,
     /// Cheapest first.
     pub variants: Vec<VariantSummary>,
     /// Refused variants, where asked for.
@@ -99,6 +103,8 @@ pub struct VariantSummary {
     pub rank: usize,
     /// Recipe text; empty for the original.
     pub recipe: String,
+    /// How many other variants differ from it in sizes only.
+    pub alike: usize,
     /// The sketch that drew it, where one did.
     pub sketch: Option<String>,
     /// Predicted cycles.
@@ -165,8 +171,8 @@ pub struct RemarkSummary {
 /// How much goes into a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// Variants of a region at most.
-    pub variants: usize,
+    /// All variants, not only those of the table.
+    pub all: bool,
     /// Terms of costs.
     pub terms: bool,
     /// Refused variants.
@@ -180,7 +186,7 @@ impl Extent {
     pub fn of(arguments: &ExploreArguments) -> Extent {
         let details = arguments.html.is_some() || arguments.format == Format::Json;
         Extent {
-            variants: if arguments.html.is_some() { usize::MAX } else { arguments.top.max(1) },
+            all: arguments.html.is_some(),
             terms: details || arguments.explain,
             refused: details || arguments.why_not,
             details,
@@ -224,9 +230,17 @@ fn skipped_summary(skipped: &SkippedRegion) -> SkippedSummary {
     }
 }
 
-/// What is told of a region.
+impl RegionSummary {
+    /// The variants in the table.
+    pub fn shown(&self) -> impl Iterator<Item = &VariantSummary> + Clone {
+        self.variants.iter().filter(|v| self.in_table.binary_search(&v.rank).is_ok())
+    }
+}
+
+/// What is told of a region, and of the variants with these ranks in its table.
 pub fn summary(
     region: &ExploredRegion,
+    in_table: Vec<usize>,
     extent: Extent,
     times: Option<&Times>,
     models: &Models,
@@ -237,9 +251,11 @@ pub fn summary(
     let kernel = &region.kernel;
     let prepared = models.cost.prepare(kernel, &region.params);
     let original = canonical(kernel, &kernel.original);
+    let alike = alike(&exploration.variants);
     let variant = |(rank, v): (usize, &Variant)| VariantSummary {
         rank,
         recipe: v.recipe.to_string(),
+        alike: alike[rank],
         sketch: v.sketch.as_ref().map(|s| s.to_string()),
         cycles: v.cost.cycles,
         predicted_ratio: exploration.ratio(v),
@@ -268,6 +284,7 @@ pub fn summary(
             tree: root.map(|root| text::print_tree(kernel, &root)),
         }
     };
+    let variants = exploration.variants.iter().enumerate();
     RegionSummary {
         region: format!("{}#{}", region.function, region.number),
         name: region.label(),
@@ -276,7 +293,8 @@ pub fn summary(
         idioms: idioms.of_kernel(kernel).iter().map(|known| idiom(kernel, known)).collect(),
         original_cycles: exploration.original.cycles,
         original_seconds: times.and_then(Times::original),
-        variants: exploration.variants.iter().take(extent.variants).enumerate().map(variant).collect(),
+        variants: variants.filter(|(r, _)| extent.all || in_table.contains(r)).map(variant).collect(),
+        in_table,
         refused: exploration.refused.iter().filter(|_| extent.refused).map(refused).collect(),
         moves: exploration.statistics.moves,
         duplicates: exploration.statistics.duplicates,

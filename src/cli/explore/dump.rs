@@ -9,13 +9,12 @@ use looptree::tree::text::{self, Program};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Writes the first variants of one region.
+/// Writes the variants of one region that are shown.
 pub fn write(
     session: &Session<'_>,
     read: &Input,
     region: &ExploredRegion,
     summary: &RegionSummary,
-    most: usize,
     directory: &Path,
     file: &Path,
 ) -> Result<(), CliError> {
@@ -23,7 +22,7 @@ pub fn write(
         directory.join(format!("{}#{}", region.function, region.number).replace(['/', '\\', '#'], "-"));
     std::fs::create_dir_all(&directory)
         .map_err(|source| CliError::Write { file: directory.clone(), source })?;
-    for shown in summary.variants.iter().take(most) {
+    for shown in summary.shown() {
         let Some(variant) = region.exploration.variants.get(shown.rank) else { continue };
         let place = |extension: &str| directory.join(format!("{}.{extension}", shown.rank));
         let program = Program { kernel: region.kernel.clone(), variant: Some(variant.root.clone()) };

@@ -65,6 +65,13 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
     for idiom in &summary.idioms {
         let _ = writeln!(out, "{}", idiom.text);
     }
+    let variants: Vec<_> = summary.shown().collect();
+    let recipes: Vec<&str> = variants.iter().map(|v| &*v.recipe).filter(|r| !r.is_empty()).collect();
+    let common = terminal::common_steps(&recipes);
+    if !common.is_empty() {
+        let _ = writeln!(out, "all recipes begin with");
+        terminal::recipe(out, common.trim_end(), "");
+    }
     let figures = |f: &Figures<'_>| {
         let measured = format!("{:>9} {:>10}", f.measured, f.time);
         let measured = if arguments.measure { measured } else { String::new() };
@@ -80,19 +87,21 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
     };
     let _ = writeln!(out, "{}", style(figures(&header)).underlined());
     let fastest = fastest(summary);
-    let variants = &summary.variants[..summary.variants.len().min(arguments.top.max(1))];
     // Of a check that all share, nothing is said beside each.
     let shared = variants.iter().filter(|v| !v.recipe.is_empty()).map(|v| &v.conditions);
     let shared = shared.clone().next().filter(|first| shared.clone().all(|c| c == *first));
     let mut above = "";
-    for variant in variants {
+    for variant in &variants {
         let line = figures(&Figures {
             rank: &variant.rank.to_string(),
             predicted: &format!("{:.2}x", variant.predicted_ratio),
             cycles: &cycles(variant.cycles),
             measured: &variant.measured_ratio.map_or_else(|| "-".into(), |r| format!("{r:.2}x")),
             time: &variant.seconds.map_or_else(|| "-".into(), time),
-            sketch: variant.sketch.as_deref().unwrap_or("moves"),
+            sketch: &match (variant.sketch.as_deref().unwrap_or("moves"), variant.alike) {
+                (sketch, 0) => sketch.to_string(),
+                (sketch, others) => format!("{sketch}; {others} more of other sizes"),
+            },
         });
         if variant.recipe.is_empty() {
             let _ = writeln!(out, "{}", line.replace("moves", "(the original)").trim_end());
@@ -101,8 +110,9 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
         let line =
             if fastest == Some(variant.rank) { style(line + ", fastest").green() } else { style(line) };
         let _ = writeln!(out, "{line}");
-        terminal::recipe(out, &variant.recipe, above);
-        above = &variant.recipe;
+        let own = &variant.recipe[common.len()..];
+        terminal::recipe(out, own, above);
+        above = own;
         if shared != Some(&variant.conditions) && !variant.conditions.is_empty() {
             let _ = writeln!(out, "    checked at run time: {}", variant.conditions.join(", "));
         }
