@@ -57,6 +57,14 @@ pub fn main() -> ExitCode {
         .with(log.with_filter(EnvFilter::from_env("LOOPTREE_LOG")))
         .with(timings.clone().map(|t| t.with_filter(LevelFilter::INFO)))
         .init();
+    looptree::irgen::llvm::on_fatal_error(|reason| {
+        let message = format!("LLVM gives up: {}", reason.trim());
+        let help = "`clang-22 -c` of this input fails as well, or this is a bug in looptree: please report the input";
+        let error = CliError::Llvm { message, help: help.to_string() };
+        let code = error.exit_code();
+        failed(error);
+        std::process::exit(code.into())
+    });
     let result = match arguments.command {
         Command::Explore(a) => explore::run(&a),
         Command::Opt(a) => opt::run(&a),
@@ -105,6 +113,9 @@ fn wrong_usage(mut error: clap::Error, words: &[OsString]) -> clap::Error {
 fn failed(error: CliError) -> ExitCode {
     let code = error.exit_code();
     if !error.is_broken_pipe() {
+        if let Some(said) = error.said() {
+            eprintln!("{}", said.trim_end());
+        }
         eprintln!("{:?}", miette::Report::new(error));
     }
     ExitCode::from(code)

@@ -546,7 +546,6 @@ impl Session<'_> {
     }
 }
 
-/// Code of other machines computes with other types and costs: it is refused. Where nothing is said, it is ours.
 /// Cycles of the run-time check in front of a variant, which is executed however short the loops are.
 fn check(kernel: &Kernel, conditions: &[RuntimeCondition]) -> f64 {
     let tested = checked(kernel, conditions);
@@ -554,6 +553,7 @@ fn check(kernel: &Kernel, conditions: &[RuntimeCondition]) -> f64 {
     CHECK + COMPARED * pairs as f64
 }
 
+/// Code of other machines computes with other types and costs: it is refused. Where nothing is said, it is ours.
 fn require_target(module: &Module<'_>) -> Result<(), DriverError> {
     let triple = module.triple();
     let ours =

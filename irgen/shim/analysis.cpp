@@ -7,7 +7,9 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace llvm;
 
@@ -154,4 +156,20 @@ extern "C" bool lt_not_poison(const LtAnalyses *A, const Value *V, const Instruc
 // Whether the target has a processor of that name, which ends with a zero.
 extern "C" bool lt_has_processor(const TargetMachine *TM, const char *Name) {
   return TM->getMCSubtargetInfo()->isCPUStringValid(Name);
+}
+
+// What code for the processor, which TM has, with these features uses and this machine lacks: names with commas between
+// them, ours to free.
+extern "C" char *lt_lacking(const TargetMachine *TM, const char *Processor, const char *Features) {
+  std::unique_ptr<MCSubtargetInfo> Code(
+      TM->getTarget().createMCSubtargetInfo(TM->getTargetTriple(), Processor, Features));
+  // Others than these are about tuning.
+  StringMap<bool> Here = sys::getHostCPUFeatures();
+  std::string Lacking;
+  for (const SubtargetFeatureKV &Feature : Code->getEnabledProcessorFeatures()) {
+    auto Known = Here.find(Feature.Key);
+    if (Known != Here.end() && !Known->second)
+      Lacking += (Lacking.empty() ? "" : ", ") + std::string(Feature.Key);
+  }
+  return LLVMCreateMessage(Lacking.c_str());
 }

@@ -1,13 +1,13 @@
 //! Errors of the command, each with what to do about it.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What ends a command.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub enum CliError {
     /// A file cannot be read.
-    #[error("cannot read {}", file.display())]
+    #[error("cannot read {}", place(file, "standard input"))]
     #[diagnostic(code(input::read), help("check the path and its permissions"))]
     Read {
         /// The file.
@@ -16,7 +16,7 @@ pub enum CliError {
         source: std::io::Error,
     },
     /// A file cannot be written.
-    #[error("cannot write {}", file.display())]
+    #[error("cannot write {}", place(file, "standard output"))]
     #[diagnostic(
         code(output::write),
         help("check that the directory exists and is writable; nothing was written")
@@ -79,12 +79,12 @@ pub enum CliError {
         help: String,
     },
     /// clang fails on the input.
-    #[error("clang-22 does not compile {}:\n{message}", file.display())]
+    #[error("clang-22 does not compile {}", file.display())]
     #[diagnostic(code(input::clang), help("flags for clang follow `--`, for example `-- -Iinclude -DN=100`"))]
     Clang {
         /// The file.
         file: PathBuf,
-        /// clang's words.
+        /// clang's words, which are shown in front of ours, in clang's own lines.
         message: String,
     },
     /// The input is fine, but what was asked for is not in it.
@@ -119,7 +119,20 @@ pub enum CliError {
     },
 }
 
+/// A file's name; `-` is a stream.
+fn place(file: &Path, stream: &str) -> String {
+    if file.as_os_str() == "-" { stream.to_string() } else { file.display().to_string() }
+}
+
 impl CliError {
+    /// What another program says of it.
+    pub fn said(&self) -> Option<&str> {
+        match self {
+            CliError::Clang { message, .. } => Some(message),
+            _ => None,
+        }
+    }
+
     /// See the exit codes of the [command](super).
     pub fn exit_code(&self) -> u8 {
         match self {

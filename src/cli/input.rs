@@ -65,10 +65,11 @@ fn require_ir(file: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let what = match bytes {
         [0x7f, b'E', b'L', b'F', ..] => "an object file or a program",
         _ if bytes.starts_with(b"!<arch>") => "an archive",
+        _ if !irgen::llvm::is_bitcode(bytes) && bytes.contains(&0) => "neither text nor bitcode",
         _ => return Ok(()),
     };
     Err(CliError::Llvm {
-        message: format!("{} is {what}, not LLVM IR", file.display()),
+        message: format!("{} is {what}: no LLVM IR", file.display()),
         help: "IR is what `clang-22 -O3 -Xclang -disable-llvm-passes -emit-llvm -c` writes".to_string(),
     })
 }
@@ -167,7 +168,10 @@ pub fn recipe(argument: &str, registry: &Registry) -> Result<Recipe, CliError> {
         (Path::new("--recipe"), argument.to_string())
     };
     Recipe::parse(&text, registry).map_err(|e| {
-        let help = Some("steps look like tile(i, j; 32, 32), separated by `;`".to_string());
+        let steps = "steps look like tile(i, j; 32, 32), separated by `;`";
+        let no_file =
+            if path.is_file() || argument.contains('(') { "" } else { "; there is no file of that name" };
+        let help = Some(format!("{steps}{no_file}"));
         syntax(name, text.clone(), e.message, help, e.span)
     })
 }
@@ -281,7 +285,11 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
                 name if message.starts_with(&name) => message,
                 name => format!("{name}: {message}"),
             },
-            help: "the input must be LLVM 22 IR or bitcode that `opt-22 -passes=verify` accepts".to_string(),
+            help: match file.as_os_str() == "-" {
+                true => "standard input is read as LLVM 22 IR or bitcode; C and `.lt` text are read from files",
+                false => "the input must be LLVM 22 IR or bitcode that `opt-22 -passes=verify` accepts",
+            }
+            .to_string(),
         },
         DriverError::Target { .. } => CliError::Llvm {
             message: format!("{}: {message}", file.display()),

@@ -80,7 +80,9 @@ impl Native {
                 other.set_linkage(Linkage::Internal);
             }
         }
-        module.run_passes("globaldce,default<O3>", Some(&target)).map_err(llvm)?;
+        module.run_passes("globaldce", None).map_err(llvm)?;
+        target.require_executable(&module).map_err(llvm)?;
+        module.run_passes("default<O3>", Some(&target)).map_err(llvm)?;
         let symbol = add_trampoline(&module, function).map_err(|e| MeasureError::emit(label, e))?;
         let jit = Jit::new(OptLevel::Aggressive).map_err(llvm)?;
         let shared = module.function("GOMP_parallel").is_some();

@@ -77,6 +77,9 @@ fn text_that_does_not_parse() {
     fails(&["explore", &ll], 3, &["2:"]);
     let c = files.with("a.c", "void f( {");
     fails(&["explore", &c], 3, &["clang", "error"]);
+    // In clang's own lines.
+    let stderr = String::from_utf8_lossy(&looptree(&["explore", &c]).stderr).into_owned();
+    assert!(stderr.lines().any(|l| l.starts_with(&format!("{c}:1:9: error: "))), "{stderr}");
     let bc = files.with("a.bc", "BC\u{c0}not bitcode");
     fails(&["opt", &bc], 3, &["a.bc"]);
 }
@@ -128,6 +131,7 @@ fn a_recipe_that_does_not_apply() {
     fails(&["apply", &c, "--recipe", "interchange(@0.9)"], 1, &["interchange", "@0.9"]);
     fails(&["apply", &c, "--recipe", "explode(i)"], 3, &["explode"]);
     fails(&["apply", &c, "--recipe", "tile(i; "], 3, &["not closed"]);
+    fails(&["apply", &c, "--recipe", "missing.recipe"], 3, &["there is no file of that name"]);
     let out = files.path("out.ll");
     let recipe = files.with("bad.recipe", "interchange(@0.9)\n");
     let target = out.display().to_string();

@@ -1,6 +1,7 @@
 //! Sessions with the command, as a user sees them: `tests/cli/*.trycmd`. `TRYCMD=overwrite` rewrites what is expected; read
 //! the difference. `[..]` stands for numbers that a better model changes.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
@@ -149,9 +150,51 @@ fn another_machines_code_is_refused() {
     }
 }
 
+/// Code that this machine would stop at is not executed, and LLVM's own end is told in our words.
+#[test]
+fn what_cannot_be_executed_here_is_not_measured() {
+    let place = tempfile::tempdir().expect("a directory");
+    let file = place.path().join("x.ll");
+    let measure = |processor: &str, features: &str, body: &str| {
+        let attributes = format!("\"target-cpu\"=\"{processor}\" \"target-features\"=\"{features}\"");
+        let text = format!(
+            "target triple = \"x86_64-pc-linux-gnu\"\n@a = global [64 x i32] zeroinitializer\n\
+             declare i32 @llvm.aarch64.crc32b(i32, i32)\n\
+             define void @f() {attributes} {{\nentry:\n  br label %l\nl:\n  \
+             %i = phi i64 [ 0, %entry ], [ %n, %l ]\n  %p = getelementptr inbounds [64 x i32], ptr @a, i64 0, i64 %i\n  \
+             %v = load i32, ptr %p\n  %w = add i32 %v, 1\n  store i32 %w, ptr %p\n  %n = add nuw nsw i64 %i, 1\n  \
+             %d = icmp eq i64 %n, 64\n  br i1 %d, label %x, label %l\nx:\n{body}  ret void\n}}\n"
+        );
+        std::fs::write(&file, text).expect("a file");
+        let output = piped(&["explore", &file.display().to_string(), "--measure"], b"");
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        (output.status.code(), text)
+    };
+    let (code, text) = measure("x86-64", "+sse2", "");
+    assert!(code == Some(0) && !text.contains("not measured"), "{text}");
+    // Of an extension that was given up, there is no machine.
+    for (processor, features, named) in
+        [("abacus", "+sse2", "`abacus`"), ("x86-64", "+sse2,+sse4a,+amx-tile,+kl", "kl")]
+    {
+        let (code, text) = measure(processor, features, "");
+        assert!(code == Some(0) && text.contains("not measured") && text.contains(named), "{text}");
+        assert!(!text.contains("LLVM ERROR") && !text.contains("not a recognized"), "{text}");
+    }
+    let (code, text) = measure(
+        "x86-64",
+        "+sse2",
+        "  %c = call i32 @llvm.aarch64.crc32b(i32 1, i32 2)\n  store i32 %c, ptr @a\n",
+    );
+    assert!(code == Some(3) && text.contains("LLVM gives up") && !text.contains("LLVM ERROR"), "{text}");
+}
+
 #[test]
 fn an_object_file_is_called_what_it_is() {
-    for (bytes, what) in [(&b"\x7fELF\x02\x01"[..], "an object file"), (b"!<arch>\n", "an archive")] {
+    for (bytes, what) in [
+        (&b"\x7fELF\x02\x01"[..], "an object file"),
+        (b"!<arch>\n", "an archive"),
+        (b"\x01\x00\xff", "neither text nor bitcode"),
+    ] {
         let output = piped(&["opt", "-"], bytes);
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{text}");
@@ -222,6 +265,14 @@ fn opt_applies_a_recipe_and_writes_bitcode_that_it_reads() {
     assert!(String::from_utf8_lossy(&shown.stdout).contains("nest @f"));
 }
 
+/// A recipe without sizes.
+fn words_of(recipe: &str) -> Vec<&str> {
+    recipe
+        .split([' ', ',', ';', ')'])
+        .filter(|word| word.parse::<i64>().is_err() && !word.is_empty())
+        .collect()
+}
+
 #[test]
 fn explore_writes_json_and_a_directory_of_variants() {
     let files = tempfile::tempdir().expect("a temporary directory");
@@ -237,6 +288,14 @@ fn explore_writes_json_and_a_directory_of_variants() {
     assert_eq!(regions.len(), 1, "{json}");
     let variants = regions[0]["variants"].as_array().expect("variants");
     assert_eq!(variants.len(), 3, "{json}");
+    // They differ in more than sizes, and keep their ranks.
+    let number = |v: &serde_json::Value, name: &str| v[name].as_u64().expect("a number");
+    assert!(variants.windows(2).all(|v| number(&v[0], "rank") < number(&v[1], "rank")), "{json}");
+    let left_out: u64 = variants.iter().map(|v| number(v, "alike")).sum();
+    assert!(number(&variants[2], "rank") <= 2 + left_out, "{json}");
+    let kinds: BTreeSet<Vec<&str>> =
+        variants.iter().map(|v| words_of(v["recipe"].as_str().expect("text"))).collect();
+    assert_eq!(kinds.len(), 3, "{json}");
     let mut names: Vec<String> = Vec::new();
     let mut directories = vec![directory.clone()];
     while let Some(at) = directories.pop() {

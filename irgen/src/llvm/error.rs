@@ -44,6 +44,16 @@ pub enum LlvmError {
         /// What LLVM says.
         message: String,
     },
+    /// Code that this machine cannot execute.
+    #[error(
+        "`{function}` is compiled for {what}: this machine cannot execute it, but what -march=native makes"
+    )]
+    Machine {
+        /// A function.
+        function: String,
+        /// What it is compiled for.
+        what: String,
+    },
     /// Code generation failed.
     #[error("code generation failed: {0}")]
     Codegen(String),

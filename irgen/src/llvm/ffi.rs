@@ -77,6 +77,11 @@ pub struct LtRemark {
 unsafe extern "C" {
     // analysis.cpp
     pub fn lt_has_processor(machine: LLVMTargetMachineRef, name: *const c_char) -> bool;
+    pub fn lt_lacking(
+        machine: LLVMTargetMachineRef,
+        processor: *const c_char,
+        features: *const c_char,
+    ) -> *mut c_char;
 
     // ir.cpp
     pub fn lt_returns_fresh(call: LLVMValueRef) -> bool;

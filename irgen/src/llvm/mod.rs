@@ -9,7 +9,7 @@
 //!
 //! LLVM aborts the process on broken requests; what it would not survive is checked first and refused as
 //! [`LlvmError::Argument`]. What remains fatal: damaged bitcode of certain kinds ([`try_reading`] finds them), instructions
-//! that a target cannot select, and exhausted memory.
+//! that a target cannot select, and exhausted memory. Programs tell of it by [`on_fatal_error`].
 
 mod analyses;
 mod builder;
@@ -17,6 +17,7 @@ mod context;
 mod cost;
 mod edit;
 mod error;
+mod fatal;
 pub(crate) mod ffi;
 mod function;
 mod inst;
@@ -41,6 +42,7 @@ pub use context::{Context, Diagnostic, Severity, version};
 pub use cost::{CostKind, MaskedAccess, RegisterKind};
 pub use edit::CloneMap;
 pub use error::{InputPosition, LlvmError, Result};
+pub use fatal::on_fatal_error;
 pub use function::{Argument, Block, Function};
 pub use inst::{Call, Inst};
 pub use jit::Jit;

@@ -5,6 +5,7 @@ use std::ptr;
 
 use llvm_sys::core::LLVMDisposeMessage;
 use llvm_sys::target_machine::*;
+use rustc_hash::FxHashMap;
 
 use super::context::initialize_native_target;
 use super::error::{LlvmError, Result};
@@ -122,6 +123,34 @@ impl TargetMachine {
         let c_name = c_string(name);
         // SAFETY: a valid machine and a terminated string.
         !name.contains('\0') && unsafe { ffi::lt_has_processor(self.raw, c_name.as_ptr()) }
+    }
+
+    /// Refuses a module with code that this machine, which the target is, cannot execute: for a processor that LLVM does not
+    /// know, or with instructions that this one lacks. Functions without attributes are for the target.
+    pub fn require_executable(&self, module: &Module<'_>) -> Result<()> {
+        let mut known = FxHashMap::default();
+        for function in module.functions().into_iter().filter(|f| !f.is_declaration()) {
+            let [processor, features] =
+                ["target-cpu", "target-features"].map(|a| function.string_attribute(a));
+            if processor.is_none() && features.is_none() {
+                continue;
+            }
+            let processor = processor.unwrap_or_else(|| self.cpu());
+            let key = (processor, features.unwrap_or_default());
+            let fail = |what: String| Err(LlvmError::Machine { function: function.name(), what });
+            if !self.has_processor(&key.0) {
+                return fail(format!("a processor `{}`, of which LLVM does not know", key.0));
+            }
+            let lacking = known.entry(key).or_insert_with_key(|(processor, features)| {
+                let (processor, features) = (c_string(processor), c_string(features));
+                // SAFETY: a valid machine, which has the processor, and terminated strings; the message is ours.
+                unsafe { take_message(ffi::lt_lacking(self.raw, processor.as_ptr(), features.as_ptr())) }
+            });
+            if !lacking.is_empty() {
+                return fail(format!("a processor with {lacking}"));
+            }
+        }
+        Ok(())
     }
 
     /// Generates code for a copy of the module, which is verified first.

@@ -45,7 +45,8 @@ pub unsafe fn try_reading(bytes: &[u8], name: &str) -> Result<()> {
     }
     let how = match libc::WTERMSIG(status) {
         libc::SIGALRM => format!("did not end within {SECONDS} s"),
-        libc::SIGABRT => "gave up".to_owned(),
+        // By itself, which is no signal, or by its own.
+        0 | libc::SIGABRT => "gave up".to_owned(),
         signal => format!("crashed (signal {signal})"),
     };
     let place = InputPosition { name: name.to_owned(), line: None, column: None };
