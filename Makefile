@@ -3,7 +3,7 @@ CARGO ?= cargo
 KERNEL ?= bench/kernels/gemm_ijk.c
 MINUTES ?= 60
 
-.PHONY: explore test setup build lint bench compare bless soak fuzz tsan python-test clean
+.PHONY: explore test setup build lint package bench compare bless soak fuzz tsan python-test clean
 
 setup:
 	@sh scripts/setup.sh
@@ -24,6 +24,10 @@ lint: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p looptree --lib --no-default-features -- -D warnings
+
+## The crates as they would be published, in order of dependence: files, metadata, versions. Needs no network.
+package: setup
+	$(CARGO) package --workspace --exclude bench --exclude proof --exclude looptree-python --no-verify --allow-dirty --offline
 
 ## Original clang -O3 against our variants, over all kernels: table, JSON and chart.
 compare: setup

@@ -4,11 +4,15 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use super::ffi;
 
 /// The isl that isl-rs brings. Its build takes the version from git, which a crate has none of.
 const RELEASE: &str = "0.27";
+
+/// What isl's version ends with where its build read `isl-config.site`.
+const INTEGERS: &str = "IMath-32";
 
 /// isl's version, with the integers it was built with.
 pub fn version() -> String {
@@ -64,6 +68,14 @@ pub enum IslError {
     /// isl is out of memory.
     #[error("isl could not allocate memory")]
     OutOfMemory,
+    /// isl was built without the settings of this crate, so that others may be missing too.
+    #[error(
+        "isl was built with other settings than looptree's ({version}): run `cargo clean -p isl-rs`, and build again"
+    )]
+    Settings {
+        /// Its version, with its integers.
+        version: String,
+    },
 }
 
 impl IslError {
@@ -96,6 +108,10 @@ impl Ctx {
     /// A new, empty context.
     pub fn new() -> Result<Self, IslError> {
         const CONTINUE: i32 = 1;
+        static AS_SET: LazyLock<bool> = LazyLock::new(|| version().ends_with(INTEGERS));
+        if !*AS_SET {
+            return Err(IslError::Settings { version: version() });
+        }
         // SAFETY: no preconditions; the result is checked before it is used.
         let ptr = NonNull::new(unsafe { ffi::isl_ctx_alloc() }).ok_or(IslError::OutOfMemory)?;
         // SAFETY: `ptr` is a live context.

@@ -437,7 +437,7 @@ fn decisions(seed: &mut u64, count: usize) -> Choices {
     Choices::new((0..count).map(|_| next()).collect::<Vec<_>>())
 }
 
-/// Long run: `ORACLE_KERNELS=20000 cargo test -p analyses --test main many`.
+/// Long run: `ORACLE_KERNELS=20000 cargo test -p looptree-analyses --test main many`.
 #[test]
 fn many_kernels_and_both_answers() {
     let kernels = std::env::var("ORACLE_KERNELS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);

@@ -6,3 +6,4 @@ mod common;
 mod examples;
 mod fusion_graph;
 mod idioms;
+mod settings;

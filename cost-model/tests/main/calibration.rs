@@ -2,7 +2,7 @@
 //! AVX-512, 48 KB L1, 2 MB L2 and a large shared L3 (nanoseconds, the least of several runs).
 //!
 //! The numbers are not asserted, the relations are: which of two orders is better, and that what is slower in fact is not
-//! predicted to be faster. `cargo test -p cost-model --test main calibration -- --nocapture` prints the table.
+//! predicted to be faster. `cargo test -p looptree-cost-model --test main calibration -- --nocapture` prints the table.
 
 use cost_model::{AnalyticModel, CostModel, targets};
 use loop_tree::text::{Program, parse, parse_tree};
