@@ -322,11 +322,12 @@ fn low_bit(code: &Code) -> Code {
 
 /// `None`: what would need a sign, or divides.
 fn bit_operation(op: BinaryOp, a: &Value, b: &Value) -> Option<Code> {
-    let bits = |sign| Some(Code::binary(&a.code, sign, &b.code, Level::Bits));
+    let joined = |sign, level| Some(Code::binary(&a.code, sign, &b.code, level));
     match op {
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Xor => bits("^"),
-        BinaryOp::Mul | BinaryOp::And => bits("&"),
-        BinaryOp::Or => bits("|"),
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Xor => joined("^", Level::Bits),
+        // Of two tests that call functions, `&` and `|` are taken for mistakes.
+        BinaryOp::Mul | BinaryOp::And => joined("&&", Level::Both),
+        BinaryOp::Or => joined("||", Level::Either),
         // By zero, or the result is poison.
         BinaryOp::Shl | BinaryOp::LShr | BinaryOp::AShr => Some(a.code.clone()),
         _ => None,
