@@ -39,7 +39,7 @@ pub(crate) fn least(program: &Lowered<'_>, target: &dyn Target) -> f64 {
         true => levels.iter().map(|c| c.powf(OVERLAP)).sum::<f64>().powf(1.0 / OVERLAP),
         false => levels.iter().sum(),
     };
-    let busy = work.loads.max(work.stores) + memory;
+    let busy = memory + if target.fills_take_ports() { work.loads.max(work.stores) } else { 0.0 };
     let judged = if program.loops.iter().all(|l| l.exact) { JUDGED } else { SAMPLED };
     let both = (compute.powf(OVERLAP) + busy.powf(OVERLAP)).powf(1.0 / OVERLAP);
     judged * both.min(compute + memory)

@@ -173,8 +173,8 @@ impl AnalyticModel {
         compute = (compute + entry).min(LARGEST);
         let factor = Threads::new(program, target, self.threads).at_a_time(index);
         let (memory, transfers) = self.memory(program, moved, Some(index), factor);
-        // Lines come and go through the ports of the first level that loads and stores use; the rest of the core goes on.
-        let busy = iterations / lanes * once.accesses;
+        // Where lines come and go through the ports that loads and stores use, only the rest of the core goes on.
+        let busy = if target.fills_take_ports() { iterations / lanes * once.accesses } else { 0.0 };
         let cycles = (compute.powf(OVERLAP) + (busy + memory).powf(OVERLAP)).powf(1.0 / OVERLAP);
         let mut cycles = cycles.min(compute + memory);
         cycles /= factor;

@@ -180,6 +180,10 @@ pub trait Target: Send + Sync {
     fn transfers_overlap(&self) -> bool {
         false
     }
+    /// Whether loads and stores wait while a line comes into the first level, or leaves it.
+    fn fills_take_ports(&self) -> bool {
+        true
+    }
     /// Whether one instruction adds up absolute differences of bytes (`psadbw`).
     fn differences_of_bytes(&self) -> bool {
         false

@@ -57,6 +57,8 @@ pub struct StaticTarget {
     pub window: Window,
     pub transfers_overlap: bool,
     #[serde(default = "yes")]
+    pub fills_take_ports: bool,
+    #[serde(default = "yes")]
     pub differences_of_bytes: bool,
     pub caches: Vec<CacheLevel>,
     pub tlbs: Vec<TlbLevel>,
@@ -187,7 +189,9 @@ impl Target for StaticTarget {
     fn transfers_overlap(&self) -> bool {
         self.transfers_overlap
     }
-
+    fn fills_take_ports(&self) -> bool {
+        self.fills_take_ports
+    }
     fn differences_of_bytes(&self) -> bool {
         self.differences_of_bytes
     }

@@ -272,7 +272,9 @@ impl Target for LlvmTarget {
     fn transfers_overlap(&self) -> bool {
         self.table.transfers_overlap
     }
-
+    fn fills_take_ports(&self) -> bool {
+        self.table.fills_take_ports
+    }
     fn differences_of_bytes(&self) -> bool {
         self.table.differences_of_bytes()
     }

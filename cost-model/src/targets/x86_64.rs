@@ -41,6 +41,7 @@ pub fn x86_64_avx2() -> StaticTarget {
         store_forward: 5.0,
         window: Window { float: 60.0, integer: 60.0 },
         transfers_overlap: false,
+        fills_take_ports: true,
         differences_of_bytes: true,
         caches: vec![
             cache("L1", 32 << 10, 8, true, 2.5, 14.0),

@@ -32,6 +32,7 @@ pub fn znver4() -> StaticTarget {
     target.store_forward = 8.0;
     target.window = Window { float: 60.0, integer: 25.0 };
     target.transfers_overlap = true;
+    target.fills_take_ports = false;
     target.stores_per_cycle = 1.0;
     target.caches = vec![
         cache("L1", 32 << 10, 8, true, 2.0, 14.0),
@@ -59,6 +60,7 @@ pub fn znver5() -> StaticTarget {
     target.datapath_bits = 512;
     target.issue_width = 7.0;
     target.store_forward = 9.5;
+    target.fills_take_ports = true;
     target.caches[0] = cache("L1", 48 << 10, 12, true, 1.4, 14.0);
     target.caches[1] = cache("L2", 1 << 20, 16, true, 2.3, 50.0);
     target.tlbs = vec![
