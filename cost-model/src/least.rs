@@ -4,7 +4,7 @@
 use crate::body::body;
 use crate::linear::Linear;
 use crate::lower::{Leaf, Lowered};
-use crate::model::OVERLAP;
+use crate::model::overlapped;
 use crate::operations::{Reordering, class_of, differences_of_bytes, reordering};
 use crate::throughput::{ADJACENT_EFFICIENCY, SHARING};
 use crate::traffic::compulsory;
@@ -34,15 +34,8 @@ pub(crate) fn least(program: &Lowered<'_>, target: &dyn Target) -> f64 {
     let ports = [work.float, work.integer, work.loads, work.stores, work.instructions / target.issue_width()];
     let shared = ports.iter().map(|p| p.powi(SHARING)).sum::<f64>().powf(1.0 / f64::from(SHARING));
     let compute = shared.max(alone);
-    let levels = compulsory(program, target);
-    let memory = match target.transfers_overlap() {
-        true => levels.iter().map(|c| c.powf(OVERLAP)).sum::<f64>().powf(1.0 / OVERLAP),
-        false => levels.iter().sum(),
-    };
-    let busy = memory + if target.fills_take_ports() { work.loads.max(work.stores) } else { 0.0 };
     let judged = if program.loops.iter().all(|l| l.exact) { JUDGED } else { SAMPLED };
-    let both = (compute.powf(OVERLAP) + busy.powf(OVERLAP)).powf(1.0 / OVERLAP);
-    judged * both.min(compute + memory)
+    judged * overlapped(compute, work.loads.max(work.stores), &compulsory(program, target), target)
 }
 
 /// Cycles on each kind of port.

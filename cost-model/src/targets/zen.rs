@@ -45,6 +45,8 @@ pub fn znver4() -> StaticTarget {
     ];
     target.prefetch =
         Prefetch { run_bytes: 1024.0, streams: 12.0, outstanding: 16.0, outstanding_stores: 4.0 };
+    // The next run of a loop begins before the last one is through.
+    target.control.entry = 4.0;
     target.cores = 8;
     target.frequency_ghz = 3.7;
     target
@@ -61,6 +63,7 @@ pub fn znver5() -> StaticTarget {
     target.issue_width = 7.0;
     target.store_forward = 9.5;
     target.fills_take_ports = true;
+    target.control.entry = x86_64_avx512().control.entry;
     target.caches[0] = cache("L1", 48 << 10, 12, true, 1.4, 14.0);
     target.caches[1] = cache("L2", 1 << 20, 16, true, 2.3, 50.0);
     target.tlbs = vec![
