@@ -25,7 +25,8 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
     let last = target.caches.last().map_or(0, |c| c.bytes);
     // Written, as all pages that nobody has written are the same one.
     let mut memory = vec![1_u8; (4 * last).clamp(FAR, 2 * FAR) as usize + page];
-    let streams = stream(lab, target.vector_bits, line)?;
+    let streams = stream(lab, target.vector_bits, line, 0)?;
+    let beside = stream(lab, target.vector_bits, line, HELD)?;
     let (single, many) = (chase(lab, 1)?, chase(lab, CHASES)?);
 
     let latency = |lab: &mut Lab, memory: &mut [u8], bytes: usize| {
@@ -48,18 +49,28 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
             last.bytes = (last.bytes / 2).max(least);
         }
     }
+    let cycles_per_line = |lab: &mut Lab, memory: &mut [u8], probe: &Probe, lines: usize| {
+        // About as many lines each time.
+        let calls = ((1 << 20) / lines).max(1) as u32;
+        let turns = (lines / LINES_A_TURN).max(1) as i64;
+        checked("cycles per line", lab.cycles_repeated(probe, memory, turns, calls) / LINES_A_TURN as f64)
+    };
+    if let Some(first) = target.caches.first().map(|c| c.bytes as usize / line) {
+        let mut added = |lab: &mut Lab, probe| -> Result<f64, CalibrateError> {
+            let held = cycles_per_line(lab, &mut memory, probe, first / 2)?;
+            Ok(cycles_per_line(lab, &mut memory, probe, 2 * first)? - held)
+        };
+        let (alone, beside) = (added(lab, &streams)?, added(lab, &beside)?);
+        // What a line takes beside loads that take longer: all of it, or next to nothing.
+        target.fills_take_ports = beside > 0.5 * alone;
+    }
     for level in 0..levels {
         // What fits into the next level, and by far not into this one; behind the last one is memory.
         let bytes = match target.caches.get(level + 1) {
             Some(next) => (next.bytes / 2).min(NEAR).max(2 * target.caches[level].bytes) as usize,
             None => far,
         };
-        let lines = bytes / line;
-        // About as many lines each time.
-        let calls = ((1 << 20) / lines).max(1) as u32;
-        let turns = (lines / LINES_A_TURN) as i64;
-        let fill = lab.cycles_repeated(&streams, &mut memory, turns, calls) / LINES_A_TURN as f64;
-        target.caches[level].fill = checked("cycles per line", fill)?;
+        target.caches[level].fill = cycles_per_line(lab, &mut memory, &streams, bytes / line)?;
         target.caches[level].fill_latency = match level + 1 == levels {
             true => from_memory,
             false => latency(lab, &mut memory, bytes)?,
@@ -88,9 +99,11 @@ fn checked(what: &'static str, value: f64) -> Result<f64, CalibrateError> {
 }
 
 const LINES_A_TURN: usize = 8;
+/// Loads of what the first level holds, for each line of a stream.
+const HELD: usize = 4;
 
-/// Reads whole lines in sequence.
-fn stream(lab: &Lab, vector_bits: u32, line: usize) -> Result<Probe, CalibrateError> {
+/// Reads whole lines in sequence, and beside each the first bytes so many times.
+fn stream(lab: &Lab, vector_bits: u32, line: usize, held: usize) -> Result<Probe, CalibrateError> {
     let bytes = (vector_bits as usize / 8).clamp(8, line);
     let ty = format!("<{} x double>", (bytes / 8).max(1));
     let mut code = Loop::default();
@@ -99,6 +112,9 @@ fn stream(lab: &Lab, vector_bits: u32, line: usize) -> Result<Probe, CalibrateEr
     for part in 0..LINES_A_TURN * line / bytes {
         let _ = writeln!(code.body, "%p{part} = getelementptr i8, ptr %here, i64 {}", part * bytes);
         let _ = writeln!(code.body, "%v{part} = load volatile {ty}, ptr %p{part}, align 8");
+    }
+    for load in 0..LINES_A_TURN * held {
+        let _ = writeln!(code.body, "%h{load} = load volatile {ty}, ptr %memory, align 8");
     }
     lab.compile("cycles per line", &code)
 }
