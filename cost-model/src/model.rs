@@ -29,6 +29,8 @@ pub struct AnalyticModel {
 /// Exponent of the norm that adds times which overlap, of core and transfers, and of transfers between levels where these do:
 /// 1 would be none, infinity all.
 const OVERLAP: f64 = 2.0;
+/// The same of transfers from further on than the second level, where those from there take no time beside the core's.
+const FURTHER: f64 = 1.5;
 /// Lanes from which on what is left over of a vectorised loop is a vectorised loop of its own.
 const SHORTEST_WITH_EPILOGUE: u32 = 16;
 
@@ -273,19 +275,19 @@ impl AnalyticModel {
 
 /// Cycles of computation with the transfers of each level meanwhile; in `busy` of them it loads and stores.
 pub(crate) fn overlapped(compute: f64, busy: f64, transfers: &[f64], target: &dyn Target) -> f64 {
-    let norm = |all: &[f64]| all.iter().map(|c| c.powf(OVERLAP)).sum::<f64>().powf(1.0 / OVERLAP);
+    let norm = |all: &[f64], by: f64| all.iter().map(|c| c.powf(by)).sum::<f64>().powf(1.0 / by);
     let together = |all: &[f64]| {
-        let total: f64 = if target.transfers_overlap() { norm(all) } else { all.iter().sum() };
+        let total: f64 = if target.transfers_overlap() { norm(all, OVERLAP) } else { all.iter().sum() };
         total.min(LARGEST)
     };
     if let [first, further @ ..] = transfers
         && !target.fills_take_ports()
     {
-        return norm(&[compute.max(*first), together(further)]);
+        return norm(&[compute.max(*first), together(further)], FURTHER);
     }
     // Lines come and go through the ports that loads and stores use; the rest of the core goes on.
     let memory = together(transfers);
-    norm(&[compute, busy + memory]).min(compute + memory)
+    norm(&[compute, busy + memory], OVERLAP).min(compute + memory)
 }
 
 /// The lanes of leaves: those of the first that has some.

@@ -43,10 +43,6 @@ pub fn processors() -> u32 {
 
 /// What this processor is called: its name, maker, family and model where the system tells, else its architecture.
 pub fn processor() -> String {
-    let field = |key: &str| {
-        let line = CPUINFO.lines().find_map(|l| l.split_once(':').filter(|(k, _)| k.trim() == key));
-        line.map(|(_, value)| value.trim()).filter(|v| !v.is_empty())
-    };
     let Some(name) = field("model name") else { return std::env::consts::ARCH.to_string() };
     match (field("vendor_id"), field("cpu family"), field("model")) {
         (Some(vendor), Some(family), Some(model)) => format!("{name} ({vendor} {family}.{model})"),
@@ -54,32 +50,41 @@ pub fn processor() -> String {
     }
 }
 
+/// What Linux says of the first processor.
+fn field(key: &str) -> Option<&'static str> {
+    let line = CPUINFO.lines().find_map(|l| l.split_once(':').filter(|(k, _)| k.trim() == key));
+    line.map(|(_, value)| value.trim()).filter(|v| !v.is_empty())
+}
+
 #[cfg(target_arch = "x86_64")]
 fn by_features() -> StaticTarget {
-    if std::is_x86_feature_detected!("avx512f") {
-        match amd_family() {
-            Some(26..) => super::znver5(),
-            Some(25) => super::znver4(),
-            _ => super::x86_64_avx512(),
-        }
-    } else if std::is_x86_feature_detected!("avx2") {
-        match amd_family() {
-            Some(25..) => super::znver3(),
-            _ => super::x86_64_avx2(),
-        }
-    } else {
-        generic()
+    let long_vectors = std::is_x86_feature_detected!("avx512f");
+    let zen = match amd() {
+        Some((26.., _)) => Some(super::znver5()),
+        Some((25, model)) if long_vectors || is_zen4(model) => Some(super::znver4()),
+        Some((25, _)) => Some(super::znver3()),
+        _ => None,
+    };
+    match zen {
+        Some(target) if long_vectors || target.vector_bits == 256 => target,
+        Some(target) if std::is_x86_feature_detected!("avx2") => super::with_avx2(target),
+        _ if long_vectors => super::x86_64_avx512(),
+        _ if std::is_x86_feature_detected!("avx2") => super::x86_64_avx2(),
+        _ => generic(),
     }
 }
 
-/// The family of a processor made by AMD, as Linux describes the first one.
+/// Family and model of a processor made by AMD.
 #[cfg(target_arch = "x86_64")]
-fn amd_family() -> Option<u32> {
-    let value = |key: &str| {
-        let line = CPUINFO.lines().find(|l| l.starts_with(key))?;
-        Some(line.split_once(':')?.1.trim())
-    };
-    (value("vendor_id")? == "AuthenticAMD").then(|| value("cpu family")?.parse().ok())?
+fn amd() -> Option<(u32, u32)> {
+    let number = |key| field(key)?.parse().ok();
+    (field("vendor_id")? == "AuthenticAMD").then(|| Some((number("cpu family")?, number("model")?)))?
+}
+
+/// Family 25 is Zen 3 and Zen 4, with several models each.
+#[cfg(target_arch = "x86_64")]
+fn is_zen4(model: u32) -> bool {
+    matches!(model, 0x10..=0x1f | 0x60..=0x7f | 0xa0..=0xaf)
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -4,17 +4,25 @@ use super::x86_64::{cache, op, x86_64_avx512};
 use super::{StaticTarget, Vectors};
 use crate::{Prefetch, TlbLevel, Window};
 
-/// Zen 3, and later ones whose vectors of 512 bits are masked, as in virtual machines: the core of Zen 4 with AVX2.
+/// Zen 3: the core of Zen 4 with AVX2, and less of caches and translation.
 pub fn znver3() -> StaticTarget {
-    let mut target = znver4().with_vectors(Vectors { bits: 256, registers: 16, masked: true });
+    let mut target = with_avx2(znver4());
     target.name = "znver3".into();
-    // LLVM takes its gathers for slow, and loads lanes one by one.
-    target.gathered_lane = target.lane_access;
     target.caches[1] = cache("L2", 512 << 10, 8, true, 2.9, 50.0);
     target.tlbs = vec![
         TlbLevel { name: "dTLB", entries: 64, miss: 1.0 },
         TlbLevel { name: "STLB", entries: 2048, miss: 20.0 },
     ];
+    target
+}
+
+/// The same processor where its vectors of 512 bits are masked, as virtual machines do.
+pub(super) fn with_avx2(target: StaticTarget) -> StaticTarget {
+    let name = format!("{} with AVX2", target.name);
+    let mut target = target.with_vectors(Vectors { bits: 256, registers: 16, masked: true });
+    target.name = name;
+    // LLVM takes the gathers of AMD's processors for slow, and loads lanes one by one.
+    target.gathered_lane = target.lane_access;
     target
 }
 
