@@ -52,7 +52,7 @@ pub fn znver4() -> StaticTarget {
         TlbLevel { name: "STLB", entries: 3072, miss: 20.0 },
     ];
     target.prefetch =
-        Prefetch { run_bytes: 1024.0, streams: 12.0, outstanding: 16.0, outstanding_stores: 4.0 };
+        Prefetch { run_bytes: 1024.0, streams: 12.0, outstanding: 16.0, outstanding_stores: 48.0 };
     // The next run of a loop begins before the last one is through.
     target.control.entry = 4.0;
     target.cores = 8;
@@ -71,6 +71,7 @@ pub fn znver5() -> StaticTarget {
     target.issue_width = 7.0;
     target.store_forward = 9.5;
     target.fills_take_ports = true;
+    target.prefetch.outstanding_stores = 4.0;
     target.control.entry = x86_64_avx512().control.entry;
     target.caches[0] = cache("L1", 48 << 10, 12, true, 1.4, 14.0);
     target.caches[1] = cache("L2", 1 << 20, 16, true, 2.3, 50.0);
