@@ -106,7 +106,7 @@ pub struct OpTable {
     pub convert: OpCost,
     pub shuffle: OpCost,
     pub library: OpCost,
-    /// Reciprocal throughput of a whole vector of divisions or roots, as a multiple of the scalar one.
+    /// Reciprocal throughput of a vector of divisions or roots as long as the data path, as a multiple of the scalar one.
     pub vector_division: f64,
     /// Time of a 32-bit division or root relative to a 64-bit one.
     pub narrow_division: f64,

@@ -34,6 +34,9 @@ pub fn znver4() -> StaticTarget {
     target.ops.float_mul = op(3.0, 0.5);
     target.ops.float_div = op(13.0, 5.0);
     target.ops.float_sqrt = op(21.0, 8.7);
+    // A vector as far as it goes through at once.
+    target.ops.vector_division = 1.0;
+    target.ops.narrow_division = 0.6;
     target.ops.shuffle = op(1.0, 0.5);
     target.vector_bits = 512;
     target.gathered_lane = 3.2;

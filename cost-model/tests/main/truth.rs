@@ -838,3 +838,16 @@ fn on_zen_4_rows_of_the_second_level_come_while_the_core_computes() {
     ports.fills_take_ports = true;
     assert!(cycles(ports) > 1.3 * found);
 }
+
+#[test]
+fn divisions_are_as_fast_in_vectors_as_the_data_path_is_long() {
+    // Zen 4 with AVX2: four divisions of eight floats in 12 cycles, two loads and a store beside them.
+    let text = "nest @tone[] { array l: f32[2400] array g: f32[2400]
+        for i in 0..2400 { S: g[i] = l[i] / 255.0 / (l[i] / 0.64 + 1.0) / (l[i] + 0.5) } }";
+    let program = parse(text).expect("it parses");
+    for target in [targets::znver3(), targets::znver4()] {
+        let cost = AnalyticModel::new(target).cost(&program.kernel, program.tree(), &[]);
+        let each = cost.cycles / 300.0;
+        assert!((10.0..16.0).contains(&each), "{each}");
+    }
+}
