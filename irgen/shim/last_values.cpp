@@ -35,6 +35,9 @@ bool ltLastValues(Function &F, FunctionAnalysisManager &FAM) {
   SmallVector<WeakTrackingVH, 16> Dead;
   // Inner loops first: what they leave decides what those around do.
   for (Loop *L : reverse(Wanted)) {
+    // Of a loop of which nobody knows how often it runs, nothing is known that it leaves: asking for each value takes long.
+    if (isa<SCEVCouldNotCompute>(SE.getBackedgeTakenCount(L)))
+      continue;
     SCEVExpander Expander(SE, "last");
     Changed |= rewriteLoopExitValues(L, &LI, &TLI, &SE, &TTI, Expander, &DT, AlwaysRepl, Dead) > 0;
   }

@@ -118,19 +118,75 @@ fn try_chain(scope: &mut dyn Scope, elements: &[Option<Poly>], chain: &[&Poly]) 
         extents.push(Some(extent.clone()));
         sizes.push(extent);
     }
-    let mut all = Vec::new();
+    let mut all: Vec<Option<Vec<Poly>>> = vec![None; elements.len()];
     for (access, element) in elements.iter().enumerate() {
-        all.push(match element {
-            None => None,
-            Some(p) => match split(scope, access, p, chain, &sizes) {
-                Some(subscripts) => Some(subscripts),
-                // With one dimension an access that is not affine touches any element.
-                None if chain.is_empty() => None,
-                None => return None,
-            },
-        });
+        let Some(poly) = element else { continue };
+        if all[access].is_some() {
+            continue;
+        }
+        if !chain.is_empty() {
+            for (other, subscripts) in side_by_side(scope, access, elements, chain, &sizes) {
+                all[other] = Some(subscripts);
+            }
+            if all[access].is_some() {
+                continue;
+            }
+        }
+        all[access] = match split(scope, access, poly, chain, &sizes) {
+            Some(subscripts) => Some(subscripts),
+            // With one dimension an access that is not affine touches any element.
+            None if chain.is_empty() => None,
+            None => return None,
+        };
     }
     Some((extents, all))
+}
+
+/// Fewer accesses than this are as cheap one by one.
+const SIDE_BY_SIDE: usize = 3;
+
+/// Subscripts of the accesses at the place of this one that differ from it by numbers, as those of an unrolled loop do: where the
+/// first and the last of them are in one row, all between them are, which has not to be proved of each. Empty where that is not so.
+fn side_by_side(
+    scope: &mut dyn Scope,
+    access: usize,
+    elements: &[Option<Poly>],
+    chain: &[&Poly],
+    sizes: &[Poly],
+) -> Vec<(usize, Vec<Poly>)> {
+    let Some(first) = &elements[access] else { return Vec::new() };
+    let distance = |element: &Option<Poly>| element.as_ref()?.sub(first)?.as_constant();
+    let mut group: Vec<(i128, usize)> = elements
+        .iter()
+        .enumerate()
+        .skip(access)
+        .filter_map(|(other, element)| Some((distance(element)?, other)))
+        .filter(|(_, other)| scope.stand_together(access, *other))
+        .collect();
+    group.sort_unstable();
+    let [(low, least), .., (_, greatest)] = group[..] else { return Vec::new() };
+    if group.len() < SIDE_BY_SIDE {
+        return Vec::new();
+    }
+    let before = scope.conditions().clone();
+    let mut of = |access: usize| split(scope, access, elements[access].as_ref()?, chain, sizes);
+    let found = of(least).zip(of(greatest)).filter(|(from, to)| {
+        let rows = |subscripts: &Vec<Poly>| subscripts.split_last().map(|(_, rows)| rows.to_vec());
+        rows(from) == rows(to)
+    });
+    let all: Option<Vec<_>> = found.and_then(|(from, _)| {
+        let (column, rows) = from.split_last()?;
+        let between = |&(distance, other): &(i128, usize)| {
+            let mut subscripts = rows.to_vec();
+            subscripts.push(column.offset(distance - low)?);
+            Some((other, subscripts))
+        };
+        group.iter().map(between).collect()
+    });
+    all.unwrap_or_else(|| {
+        *scope.conditions() = before;
+        Vec::new()
+    })
 }
 
 /// Subscripts by division by the strides, each but the first proved to be within its extent.
@@ -190,4 +246,75 @@ fn split_below(
 fn bounded(scope: &mut dyn Scope, access: usize, subscript: &Poly, extent: &Poly) -> Option<()> {
     let above = extent.sub(subscript)?.offset(-1)?;
     (scope.require(access, subscript) && scope.require(access, &above)).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::closed_forms::Sym;
+
+    /// Proves what is a number, or a counter from 0 to 3 times 16 and a number; counts how often it is asked.
+    #[derive(Default)]
+    struct Counted {
+        asked: usize,
+        apart: bool,
+        conditions: Vec<Fact>,
+    }
+
+    impl Scope for Counted {
+        fn is_invariant(&self, p: &Poly) -> bool {
+            p.as_constant().is_some()
+        }
+        fn is_affine(&mut self, _: &Poly) -> bool {
+            true
+        }
+        fn require(&mut self, _: usize, goal: &Poly) -> bool {
+            self.asked += 1;
+            let ends = [0, 3].map(|i| {
+                let slope = goal.offset(-goal.constant_term()).map_or(0, |p| p.0.values().sum::<i128>());
+                goal.constant_term() + slope * i
+            });
+            ends.iter().all(|end| *end >= 0)
+        }
+        fn stand_together(&self, _: usize, _: usize) -> bool {
+            !self.apart
+        }
+        fn conditions(&mut self) -> &mut Vec<Fact> {
+            &mut self.conditions
+        }
+    }
+
+    /// `x[64 * j + 16 * i + k]` of bytes, for these k.
+    fn described(scope: &mut Counted, columns: &[i128]) -> Shape {
+        let [i, j] = [Sym(0), Sym(1)].map(Poly::symbol);
+        let element = |k: &i128| {
+            let sum = j.scale(64)?.add(&i.scale(16)?)?.offset(*k)?;
+            Some(ByteAccess {
+                offset: Some(sum),
+                factors: vec![Poly::constant(64), Poly::constant(16)],
+                sizes: vec![64, 16],
+            })
+        };
+        let accesses: Vec<ByteAccess> = columns.iter().map(|k| element(k).expect("small numbers")).collect();
+        Delinearised.describe(scope, &accesses, 1)
+    }
+
+    #[test]
+    fn accesses_side_by_side_are_described_as_each_is_alone() {
+        // In one row; beyond its end; in front of it; each of them with others between.
+        for columns in
+            [(0..16).collect::<Vec<i128>>(), vec![14, 15, 16, 17], vec![-1, 0, 1], vec![3, 19, 4, 15, 70, 5]]
+        {
+            let mut apart = Counted { apart: true, ..Counted::default() };
+            let mut together = Counted::default();
+            let [one_by_one, at_once] = [&mut apart, &mut together].map(|scope| described(scope, &columns));
+            assert_eq!(one_by_one.extents, at_once.extents, "{columns:?}");
+            assert_eq!(one_by_one.subscripts, at_once.subscripts, "{columns:?}");
+        }
+        let (mut apart, mut together) = (Counted { apart: true, ..Counted::default() }, Counted::default());
+        let columns: Vec<i128> = (0..16).collect();
+        described(&mut apart, &columns);
+        described(&mut together, &columns);
+        assert!(4 * together.asked < apart.asked, "{} of {}", together.asked, apart.asked);
+    }
 }

@@ -44,6 +44,10 @@ pub trait Scope {
     fn is_affine(&mut self, p: &Poly) -> bool;
     /// Proves `goal >= 0` where an access stands, or takes a condition for granted that implies it.
     fn require(&mut self, access: usize, goal: &Poly) -> bool;
+    /// Whether two accesses stand at one place, so that the same holds for both; where that is not known, they do not.
+    fn stand_together(&self, _: usize, _: usize) -> bool {
+        false
+    }
     /// What is taken for granted so far: a try that fails puts back what was there.
     fn conditions(&mut self) -> &mut Vec<Fact>;
 }

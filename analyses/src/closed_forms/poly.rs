@@ -237,7 +237,7 @@ fn remove_all(whole: &[Sym], part: &[Sym]) -> Option<Vec<Sym>> {
 }
 
 /// `poly >= 0`, or `poly == 0`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Fact {
     /// What is compared with zero.
     pub poly: Poly,

@@ -3,7 +3,6 @@
 use rustc_hash::FxHashMap;
 
 use super::closed_forms::address_of;
-use super::prove::implies;
 use super::values::{Values, int_bits, signed_range};
 use crate::llvm::Value;
 use crate::mutation::{self, Rule};
@@ -252,7 +251,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             }
             facts.extend(ranges.into_iter().flatten().map(|poly| Fact { poly, equal: false }));
         }
-        implies(&facts, goal)
+        self.values.proofs.implies(facts, goal)
     }
 
     /// What is taken for granted so far.

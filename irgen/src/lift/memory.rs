@@ -82,8 +82,13 @@ pub(super) fn describe<'m>(
     let mut groups: Vec<((Value<'m>, ScalarType), Vec<Raw>)> = Vec::new();
     for (at, site) in sites.iter().enumerate() {
         let unknown = |message| Unknown { inst: site.inst, message };
-        let ty = site.inst.accessed_type().and_then(scalar_type).filter(|t| *t != ScalarType::I1);
-        let ty = ty.ok_or(unknown("an access of a type that statements do not have"))?;
+        let accessed = site.inst.accessed_type();
+        let ty = accessed.and_then(scalar_type).filter(|t| *t != ScalarType::I1);
+        let ty = ty.ok_or(unknown(match accessed.map(|t| t.kind()) {
+            Some(TypeKind::Pointer(_)) => "a pointer is loaded or stored in the loops",
+            Some(TypeKind::Vector(..)) => "a vector is loaded or stored in the loops",
+            _ => "an access of a type that is not described",
+        }))?;
         let pointer = site.inst.pointer().ok_or(unknown(UNKNOWN_ADDRESS))?;
         let (base, access) = match address(cx, pointer).filter(|found| cx.is_outside(found.base)) {
             Some(found) => {
@@ -166,6 +171,11 @@ impl Scope for ArrayScope<'_, '_, '_, '_> {
 
     fn require(&mut self, access: usize, goal: &Poly) -> bool {
         self.places.get(access).is_some_and(|place| self.cx.require(place, goal))
+    }
+
+    fn stand_together(&self, a: usize, b: usize) -> bool {
+        let [a, b] = [a, b].map(|access| self.places.get(access));
+        a.zip(b).is_some_and(|(a, b)| a.loops == b.loops && a.facts == b.facts)
     }
 
     fn conditions(&mut self) -> &mut Vec<Fact> {

@@ -11,6 +11,7 @@ use super::cfg::Cfg;
 use super::closed_forms::FunctionForms;
 use super::fronts::Row;
 use super::options::LiftOptions;
+use super::prove::Proofs;
 use crate::llvm::{DataLayout, Inst, IntPredicate, Module, Opcode, PoisonFlags, TypeKind, Value};
 
 /// A disjunction of conjunctions; exact where the needs hold.
@@ -39,6 +40,7 @@ pub(super) struct Values<'a, 'm> {
     /// Pointers of it that lead to rows of one array.
     rows: FxHashMap<Value<'m>, Row<'m>>,
     depth: u32,
+    pub(super) proofs: Proofs,
 }
 
 /// Recursion that is deeper than any condition; protects the stack.
@@ -86,6 +88,7 @@ impl<'a, 'm> Values<'a, 'm> {
             front_needs,
             rows,
             depth: 0,
+            proofs: Proofs::default(),
         }
     }
 
