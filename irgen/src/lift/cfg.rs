@@ -251,7 +251,7 @@ fn components(succs: &[Vec<usize>], blocks: &[usize]) -> Vec<Vec<usize>> {
     found
 }
 
-fn reverse_postorder<'m>(
+pub(super) fn reverse_postorder<'m>(
     entry: Block<'m>,
     successors: impl Fn(Block<'m>) -> Vec<Block<'m>>,
 ) -> Vec<Block<'m>> {

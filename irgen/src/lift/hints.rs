@@ -2,10 +2,10 @@
 //! said to the compiler stays one, and hands that on ([`Kept`]). Nests of which anything else is asked stay as they are, with their hints.
 
 use super::Region;
-use super::cfg::Cfg;
-use crate::llvm::{Function, HintValue, Inst, LoopHint, Module};
+use super::cfg::{Cfg, reverse_postorder};
+use crate::llvm::{Block, Function, HintValue, Inst, LoopHint, Module};
 use loop_tree::{Kept, VarId};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Properties of loops that no user has asked for, or that a flag of the compiler puts on all of them.
@@ -203,14 +203,14 @@ fn text(hint: &LoopHint) -> String {
 
 /// Whether all loops say something of unrolling.
 fn is_never_unrolled(function: Function<'_>) -> bool {
-    let mut seen = FxHashSet::default();
-    function.blocks().into_iter().all(|block| {
-        seen.insert(block);
-        let Some(end) = block.terminator() else { return true };
-        let hints = end.loop_hints();
+    let Some(entry) = function.entry() else { return true };
+    let order = reverse_postorder(entry, Block::successors);
+    let number: FxHashMap<Block<'_>, usize> = order.iter().enumerate().map(|(at, b)| (*b, at)).collect();
+    order.iter().enumerate().all(|(at, block)| {
+        let hints = block.terminator().map(Inst::loop_hints).unwrap_or_default();
         if hints.is_empty() {
             // Front ends may say nothing of a loop; then no flag says so of all.
-            return !end.successors().iter().any(|to| seen.contains(to));
+            return !block.successors().iter().any(|to| number[to] <= at);
         }
         let mut names = hints.iter().filter_map(suffix);
         names.any(|name| name.starts_with("unroll.") || name.contains("followup"))
