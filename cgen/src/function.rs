@@ -15,7 +15,7 @@ use crate::helpers::Helper;
 use crate::lanes::VectorType;
 use crate::signature::{Argument, Signature};
 use emission::conditions;
-use emission::ranges::Limits;
+use emission::ranges::{Limits, is_implied};
 use emission::scope::Scope;
 use loop_tree::text::print_runtime_condition;
 use loop_tree::{Calls, Constraint, Green, Kernel, Path, RuntimeCondition};
@@ -173,7 +173,8 @@ pub(crate) fn emit(
 impl Emitter<'_> {
     /// What is true of every call that the kernel describes: its context and assumptions, and that numbers are not huge.
     fn granted(&self, bits: u32) -> Result<Vec<Code>, CgenError> {
-        let assumed = self.kernel.assumptions.iter().filter_map(|a| match a {
+        let told = self.kernel.assumptions.iter().filter(|c| !is_implied(self.kernel, c));
+        let assumed = told.filter_map(|a| match a {
             RuntimeCondition::Parameter(c) => Some(c),
             RuntimeCondition::NoOverlap(..) => None,
         });

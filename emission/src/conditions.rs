@@ -1,6 +1,7 @@
 //! What the run-time check tests.
 
 use crate::extent::footprints;
+use crate::ranges::is_implied;
 use loop_tree::{AccessKind, ArrayId, Kernel, RuntimeCondition, Storage};
 
 /// Conditions that the check tests: the kernel's assumptions, those required, and disjointness of further arrays, which lets the vectoriser do
@@ -36,6 +37,7 @@ pub fn checked(kernel: &Kernel, required: &[RuntimeCondition]) -> Vec<RuntimeCon
             std::mem::swap(a, b);
         }
     }
+    all.retain(|c| !is_implied(kernel, c));
     all.sort();
     all.dedup();
     all

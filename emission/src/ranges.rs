@@ -29,6 +29,17 @@ pub struct Limits {
     pub inside: Vec<Range>,
 }
 
+/// Whether a condition holds for parameters of any magnitude that the check lets pass, and is not exact in 64 bits: that
+/// `n + 1` does not wrap, for one. It needs no test.
+pub fn is_implied(kernel: &Kernel, condition: &RuntimeCondition) -> bool {
+    let RuntimeCondition::Parameter(Constraint { expression, relation: Relation::NonNegative }) = condition
+    else {
+        return false;
+    };
+    let widest = Limits::with_bits(kernel, &[], BITS[0]).checked;
+    range(expression, &widest, &|_| None).is_some_and(|r| r.low >= 0 && !r.fits())
+}
+
 /// Elements of a window that are named one by one, at most.
 pub const MOST_UNROLLED: i64 = 256;
 
@@ -68,7 +79,7 @@ impl Limits {
     }
 
     fn conditions(&self, kernel: &Kernel, conditions: &[RuntimeCondition]) -> Option<()> {
-        for condition in conditions {
+        for condition in conditions.iter().filter(|c| !is_implied(kernel, c)) {
             match condition {
                 RuntimeCondition::Parameter(c) => {
                     range(&c.expression, &self.checked, &|_| None).filter(|r| r.fits())?;
@@ -260,5 +271,22 @@ mod tests {
         assert_eq!(tightened(-2, 7, Relation::NonNegative), (-100, 3)); // 2p <= 7
         assert_eq!(tightened(2, 7, Relation::NonNegative), (-3, 100)); // 2p >= -7
         assert_eq!(tightened(1, -5, Relation::Zero), (5, 5));
+    }
+
+    #[test]
+    fn what_the_limits_imply_needs_no_test() {
+        let kernel = loop_tree::text::parse("nest @f[n] { array A: f64[n] for i in 0..n { S: A[i] = 1.0 } }");
+        let kernel = kernel.expect("a kernel").kernel;
+        let implied = |coefficient, constant, relation| {
+            is_implied(&kernel, &RuntimeCondition::Parameter(constraint(coefficient, constant, relation)))
+        };
+        // n <= 2^63 - 2, and n >= -(2^63 - 2): beyond any limit, and not exact for a negative n, or a positive one.
+        assert!(implied(-1, i64::MAX - 1, Relation::NonNegative));
+        assert!(implied(1, i64::MAX - 1, Relation::NonNegative));
+        assert!(!implied(-1, i64::MAX - 1, Relation::Zero));
+        // What is exact is tested, as it may be what bounds a parameter; what does not hold of all is, too.
+        assert!(!implied(-1, (1 << 40) - 1, Relation::NonNegative));
+        assert!(!implied(-1, 1000, Relation::NonNegative));
+        assert!(!implied(i64::MAX, i64::MAX, Relation::NonNegative));
     }
 }
