@@ -355,7 +355,8 @@ impl Session<'_> {
                     Some(format!("it is predicted to take {cycles:.0} cycles, too few for a change to pay"))
                 }
                 _ if possible < self.min_gain => Some(format!(
-                    "it is predicted to take {possible:.2}x of what it takes in the best order at most"
+                    "no order of it is predicted to gain more than {possible:.2}x, and {}x is wanted (min-gain)",
+                    self.min_gain
                 )),
                 _ => None,
             };
@@ -484,7 +485,7 @@ impl Session<'_> {
             }),
             Err(error) => {
                 let reason = match &error {
-                    DriverError::Replay { source, .. } => source.to_string(),
+                    DriverError::Replay { source, .. } => format!("{source}; {}", loops(&kernel)),
                     DriverError::Illegal { witness, .. } => witness.to_string(),
                     other => other.to_string(),
                 };
@@ -547,10 +548,19 @@ impl Session<'_> {
 }
 
 /// Cycles of the run-time check in front of a variant, which is executed however short the loops are.
-fn check(kernel: &Kernel, conditions: &[RuntimeCondition]) -> f64 {
+pub fn check(kernel: &Kernel, conditions: &[RuntimeCondition]) -> f64 {
     let tested = checked(kernel, conditions);
     let pairs = tested.iter().filter(|c| matches!(c, RuntimeCondition::NoOverlap(..))).count();
     CHECK + COMPARED * pairs as f64
+}
+
+/// What the loops of a nest are called, which without debug information is not as in the source.
+fn loops(kernel: &Kernel) -> String {
+    let names: Vec<&str> = kernel.variables.iter().map(|v| &*v.name).collect();
+    format!(
+        "its loops are called {}, from outside to inside: as in the source with -g only",
+        names.join(", ")
+    )
 }
 
 /// Code of other machines computes with other types and costs: it is refused. Where nothing is said, it is ours.

@@ -34,7 +34,13 @@ pub fn compile_source(file: &Path, flags: &[String]) -> Result<Vec<u8>, DriverEr
     std::fs::metadata(file)
         .map_err(|source| DriverError::Read { file: file.display().to_string(), source })?;
     let mut command = Command::new(&clang);
-    command.args(["-gline-tables-only", "-fno-discard-value-names"]).args(FORM).args(flags);
+    command.args(["-gline-tables-only", "-fno-discard-value-names"]);
+    // What lies elsewhere keeps its name, without a prefix that it shares with this directory.
+    let is_below = std::env::current_dir().is_ok_and(|here| file.starts_with(here));
+    if file.is_absolute() && !is_below {
+        command.arg("-fdebug-compilation-dir=.");
+    }
+    command.args(FORM).args(flags);
     command.args(["-emit-llvm", "-c", "-o", "-", "-Wno-unused-command-line-argument"]);
     command.args(language).arg(file);
     let output = command.output().map_err(|source| DriverError::Run { program: clang, source })?;

@@ -1,7 +1,7 @@
 //! What happened to each nest, for people.
 
 use super::Explored;
-use crate::explore::Statistics;
+use crate::explore::{Exploration, Reason, Statistics};
 use crate::names::readable;
 use loop_tree::SourceLocation;
 use std::fmt;
@@ -56,6 +56,17 @@ impl fmt::Display for Note {
     }
 }
 
+/// What forbids the first variant that is not legal, and what tells the others.
+fn forbidden(exploration: &Exploration) -> String {
+    let illegal = exploration.refused.iter().find_map(|refused| match &refused.reason {
+        Reason::Illegal(witness) => Some((&refused.recipe, witness)),
+        Reason::Refusal(_) => None,
+    });
+    illegal.map_or_else(String::new, |(recipe, witness)| {
+        format!(": {recipe}: {witness}; `looptree why` tells what else is forbidden, and what would help")
+    })
+}
+
 /// A note for each region, and for each part that was not understood; regions are replaced where `min_gain` is predicted.
 pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
     let mut notes = Vec::new();
@@ -82,13 +93,18 @@ pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
                 text("x)".to_string()),
             ],
             None => {
-                let Statistics { judged, undecided, legal, .. } = exploration.statistics;
-                let best = match legal {
-                    0 => "no variant is legal".to_string(),
-                    _ => {
-                        let ratio = exploration.ratio(exploration.best());
-                        format!("the best of {legal} legal variants is predicted to be {ratio:.2}x")
+                let Statistics { tried, judged, undecided, legal, .. } = exploration.statistics;
+                let ratio = exploration.ratio(exploration.best());
+                let best = match (tried, legal) {
+                    (0, _) => "no transformation applies".to_string(),
+                    // Judged are those that are predicted to gain.
+                    _ if judged == 0 => format!("none of {tried} variants is predicted to be faster"),
+                    (_, 0) => {
+                        format!("none of the {judged} variants judged is legal{}", forbidden(exploration))
                     }
+                    _ => format!(
+                        "the best of {legal} legal variants is predicted to be {ratio:.2}x, and {min_gain}x is wanted (min-gain)"
+                    ),
                 };
                 // Without it, it would look as if nothing could be done.
                 let why = match undecided {

@@ -155,7 +155,7 @@ fn a_program_is_changed_and_computes_the_same() {
         "{text}"
     );
     assert!(
-        text.contains("x.c:18:1: remark: length: the number of iterations")
+        text.contains("x.c:20:5: remark: the number of iterations")
             && text.contains("[-Rpass-analysis=looptree]"),
         "{text}"
     );

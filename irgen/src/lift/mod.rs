@@ -27,6 +27,7 @@ mod options;
 mod owned;
 mod prove;
 mod region;
+mod remedies;
 mod select;
 mod shape;
 mod statements;
@@ -271,6 +272,11 @@ pub fn lift_function_with<'m>(
                 depth: 0,
             }),
         }
+    }
+    // The line of the function is better than none.
+    let begins = function.location().and_then(source_location);
+    for remark in remarks.iter_mut().filter(|r| r.location.is_none()) {
+        remark.location.clone_from(&begins);
     }
     let loops = cfg.map_or(0, |cfg| cfg.loops.len());
     LiftedFunction { name, kernel, regions, remarks, loops }

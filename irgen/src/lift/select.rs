@@ -1,11 +1,14 @@
 //! Which parts of a function become regions, and cutting their blocks out.
 
+use super::cfg::Cfg;
 use super::leaves::Refusal;
 use super::region::{Draft, contains, describable, draft, too_large};
+use super::remedies::remedy;
 use super::shape::Item;
 use super::values::Values;
-use super::{LoopBinding, Region, Remark, location};
+use super::{LoopBinding, Region, Remark, source_location};
 use crate::llvm::{Block, Function, Inst, Result};
+use loop_tree::SourceLocation;
 
 /// A part of the function, for the tree of the whole.
 pub(super) enum Part {
@@ -53,7 +56,7 @@ impl<'m> Selection<'m> {
         let (Item::Tangle(inner, why, at) | Item::Apart(inner, why, at)) = item else { return Part::Opaque };
         if has_loop(item) {
             let first = values.cfg.insts.get(*at).and_then(|l| l.first()).copied();
-            self.remark(first, "control", why, "", depth(item));
+            self.remark(place(values.cfg, first, "control"), "control", why, "", depth(item));
         }
         match item {
             Item::Apart(..) => Part::Either(self.select(values, inner)),
@@ -102,7 +105,7 @@ impl<'m> Selection<'m> {
                 Some(d) => {
                     // What ended the run, if it had to be shorter than wished for.
                     if let Some(r) = refused {
-                        self.refused(r, 0);
+                        self.refused(values.cfg, r, 0);
                     }
                     parts.push(Part::Region(self.drafts.len()));
                     self.drafts.push(d);
@@ -110,7 +113,9 @@ impl<'m> Selection<'m> {
                 }
                 None => {
                     if let Some(r) = refused {
-                        self.refused(r, depth(&items[at]));
+                        // Of the nest, where nothing in it is to blame alone.
+                        let inst = r.inst.or_else(|| first_of(values.cfg, &items[at]));
+                        self.refused(values.cfg, Refusal { inst, ..r }, depth(&items[at]));
                     }
                     parts.push(self.descend(values, &items[at]));
                     at += 1;
@@ -141,23 +146,49 @@ impl<'m> Selection<'m> {
         }
     }
 
-    fn refused(&mut self, r: Refusal<'m>, depth: usize) {
-        self.remark(r.inst, r.code, &r.message, r.help, depth);
+    fn refused(&mut self, cfg: &Cfg<'m>, r: Refusal<'m>, depth: usize) {
+        self.remark(place(cfg, r.inst, r.code), r.code, &r.message, r.help, depth);
     }
 
     pub(super) fn remark(
         &mut self,
-        inst: Option<Inst<'m>>,
+        location: Option<SourceLocation>,
         code: &'static str,
         message: &str,
         help: &'static str,
         depth: usize,
     ) {
-        let location = inst.and_then(location);
+        let help = if help.is_empty() { remedy(code, message) } else { help };
         let remark = Remark { location, code, message: message.to_owned(), help, depth };
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }
+    }
+}
+
+/// Where it is that something is in the way: of what is about a loop, where that begins. In the function itself, not in what was
+/// inlined there.
+fn place<'m>(cfg: &Cfg<'m>, inst: Option<Inst<'m>>, code: &str) -> Option<SourceLocation> {
+    let around = || {
+        let of = cfg.loop_of[inst.and_then(|i| cfg.home(i))?]?;
+        let mut latches = cfg.loops[of].latches.iter().filter_map(|&l| cfg.blocks[l].terminator());
+        latches.find_map(|latch| source_location(latch.loop_location_in_function()?))
+    };
+    let own = || source_location(inst?.location_in_function()?);
+    match code {
+        "trip-count" | "control" | "empty" => around().or_else(own),
+        _ => own().or_else(around),
+    }
+}
+
+/// An instruction of the item's first loop.
+fn first_of<'m>(cfg: &Cfg<'m>, item: &Item<'m>) -> Option<Inst<'m>> {
+    let of = |items: &[Item<'m>]| items.iter().find_map(|i| first_of(cfg, i));
+    match item {
+        Item::Piece(_) => None,
+        Item::Loop(c) => cfg.insts[cfg.loops[c.id].header].first().copied(),
+        Item::Tangle(inner, ..) | Item::Apart(inner, ..) => of(inner),
+        Item::If(b) => of(&b.yes).or_else(|| of(&b.no)),
     }
 }
 

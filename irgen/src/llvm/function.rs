@@ -11,7 +11,7 @@ use super::error::{Result, require};
 use super::ffi;
 use super::inst::Inst;
 use super::kinds::{Linkage, MemoryEffects};
-use super::metadata::Metadata;
+use super::metadata::{Metadata, SourceLocation};
 use super::module::Module;
 use super::strings::{c_string, copy_str, take_message};
 use super::types::Type;
@@ -251,6 +251,11 @@ impl<'m> Function<'m> {
     pub fn subprogram(self) -> Option<Metadata<'m>> {
         // SAFETY: a function.
         unsafe { Metadata::from_nullable(LLVMGetSubprogram(self.raw())) }
+    }
+
+    /// The line that it begins at.
+    pub fn location(self) -> Option<SourceLocation> {
+        self.subprogram().map(Metadata::declaration)
     }
 
     /// Takes over attributes, calling convention, personality and the like from a function of the same type.

@@ -132,23 +132,57 @@ impl<'m> Metadata<'m> {
             if !ffi::lt_md_is_location(self.raw) {
                 return None;
             }
-            let file = LLVMDIScopeGetFile(LLVMDILocationGetScope(self.raw));
-            let (mut name, mut directory) = (String::new(), String::new());
-            if !file.is_null() {
-                let mut len = 0;
-                let data = LLVMDIFileGetFilename(file, &mut len);
-                name = copy_str(data, len as usize);
-                let data = LLVMDIFileGetDirectory(file, &mut len);
-                directory = copy_str(data, len as usize);
-            }
+            let (file, directory) = file(LLVMDILocationGetScope(self.raw));
             let (line, column) = (LLVMDILocationGetLine(self.raw), LLVMDILocationGetColumn(self.raw));
-            Some(SourceLocation { file: name, directory, line, column })
+            Some(SourceLocation { file, directory, line, column })
         }
+    }
+
+    /// Where the subprogram is that this is; of other metadata, nothing is to be asked.
+    pub(super) fn declaration(self) -> SourceLocation {
+        // SAFETY: a subprogram is a scope.
+        unsafe {
+            let (file, directory) = file(self.raw);
+            SourceLocation { file, directory, line: LLVMDISubprogramGetLine(self.raw), column: 0 }
+        }
+    }
+
+    /// Of a location that was inlined: where the outermost call was.
+    fn call_site(self) -> Metadata<'m> {
+        let mut at = self;
+        // SAFETY: only locations are asked, and what they were inlined at is a location.
+        unsafe {
+            while ffi::lt_md_is_location(at.raw)
+                && let Some(outer) = Metadata::from_nullable(LLVMDILocationGetInlinedAt(at.raw))
+            {
+                at = outer;
+            }
+        }
+        at
     }
 
     /// The hints of a `!llvm.loop` node; its first operand is the node itself.
     pub fn loop_hints(self) -> Vec<LoopHint> {
         self.operands().into_iter().filter(|&m| m != self).filter_map(hint).collect()
+    }
+}
+
+/// Name and directory of a scope's file; empty where it has none.
+///
+/// # Safety
+/// `scope` is a debug scope.
+unsafe fn file(scope: LLVMMetadataRef) -> (String, String) {
+    // SAFETY: scopes may lack a file, strings belong to LLVM.
+    unsafe {
+        let file = LLVMDIScopeGetFile(scope);
+        if file.is_null() {
+            return (String::new(), String::new());
+        }
+        let mut len = 0;
+        let name = LLVMDIFileGetFilename(file, &mut len);
+        let name = copy_str(name, len as usize);
+        let directory = LLVMDIFileGetDirectory(file, &mut len);
+        (name, copy_str(directory, len as usize))
     }
 }
 
@@ -211,9 +245,19 @@ impl<'m> Inst<'m> {
         self.metadata("dbg")?.location()
     }
 
+    /// Where it is in the function that it stands in: of inlined code, where the call was.
+    pub fn location_in_function(self) -> Option<SourceLocation> {
+        self.metadata("dbg")?.call_site().location()
+    }
+
     /// Where the loop begins, as `!llvm.loop` says on a latch's branch.
     pub fn loop_location(self) -> Option<SourceLocation> {
         self.metadata("llvm.loop")?.operands().into_iter().find_map(Metadata::location)
+    }
+
+    /// The same in the function that it stands in.
+    pub fn loop_location_in_function(self) -> Option<SourceLocation> {
+        self.metadata("llvm.loop")?.operands().into_iter().find_map(|m| m.call_site().location())
     }
 
     /// What `!llvm.loop` asks for, on a latch's branch.
