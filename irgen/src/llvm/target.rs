@@ -129,7 +129,18 @@ impl TargetMachine {
     /// know, or with instructions that this one lacks. Functions without attributes are for the target.
     pub fn require_executable(&self, module: &Module<'_>) -> Result<()> {
         let mut known = FxHashMap::default();
+        let system = |triple: &str| {
+            triple
+                .split('-')
+                .nth(2)
+                .map(|s| s.trim_end_matches(|c: char| !c.is_ascii_alphabetic()).to_string())
+        };
+        let other =
+            system(&module.triple()).filter(|s| s != "unknown" && system(self.triple()).as_ref() != Some(s));
         for function in module.functions().into_iter().filter(|f| !f.is_declaration()) {
+            if let Some(other) = other {
+                return Err(LlvmError::Machine { function: function.name(), what: other });
+            }
             let [processor, features] =
                 ["target-cpu", "target-features"].map(|a| function.string_attribute(a));
             if processor.is_none() && features.is_none() {
