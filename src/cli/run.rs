@@ -196,6 +196,12 @@ fn require_assumed(kernel: &Kernel, params: &[i64]) -> Result<(), CliError> {
     Ok(())
 }
 
+/// What helps where a subscript is negative: memory here begins with the element 0 of an array, whatever is in front in a program.
+const BELOW: &str = "arrays begin at element 0 here: a nest that touches what is in front of that, as `a[i - 1]` from i = 0, \
+     is executed by `looptree explore FILE --measure`";
+const ABOVE: &str =
+    "the array has fixed extents, which its subscripts exceed for these parameters: --param NAME=VALUE";
+
 fn run_tree(kernel: &Kernel, tree: &Green, params: &[i64], fuel: u64) -> Result<(Memory, u64), CliError> {
     let mut unknown = vec![UNKNOWN_EXTENT; kernel.arrays.len()];
     loop {
@@ -207,14 +213,15 @@ fn run_tree(kernel: &Kernel, tree: &Green, params: &[i64], fuel: u64) -> Result<
             Ok(stats) => return Ok((memory, stats.instances)),
             Err(error) if grow(kernel, &error, &mut unknown) => {}
             Err(error) => {
-                return Err(match error.kind {
-                    InterpErrorKind::Opaque(_) => CliError::Failed {
-                        message: error.to_string(),
-                        help: "calls of functions are left to what is compiled: `looptree explore FILE --measure`"
-                            .to_string(),
-                    },
-                    _ => failed(error),
-                });
+                let help = match &error.kind {
+                    InterpErrorKind::Opaque(_) => {
+                        "calls of functions are left to what is compiled: `looptree explore FILE --measure`"
+                    }
+                    InterpErrorKind::OutOfBounds { subscript: ..0, .. } => BELOW,
+                    InterpErrorKind::OutOfBounds { .. } => ABOVE,
+                    _ => return Err(failed(error)),
+                };
+                return Err(CliError::Failed { message: error.to_string(), help: help.to_string() });
             }
         }
     }
