@@ -84,7 +84,7 @@ pub fn main() -> ExitCode {
         Command::Cxx(a) => Err(cc::run("c++".as_ref(), &a.arguments)),
     };
     if let Some(timings) = timings {
-        eprint!("{}", timings.table());
+        output::say(timings.table().trim_end());
     }
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -114,9 +114,9 @@ fn failed(error: CliError) -> ExitCode {
     let code = error.exit_code();
     if !error.is_broken_pipe() {
         if let Some(said) = error.said() {
-            eprintln!("{}", said.trim_end());
+            output::say(said.trim_end());
         }
-        eprintln!("{:?}", miette::Report::new(error));
+        output::say(format_args!("{:?}", miette::Report::new(error)));
     }
     ExitCode::from(code)
 }

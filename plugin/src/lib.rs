@@ -11,6 +11,7 @@ use irgen::llvm::{Function, Module, Severity, SourceLocation};
 use looptree::driver::{DriverError, Note, Optimizer, Piece, Purpose, Session, Stage, Subject, notes};
 use options::{OptionError, Options};
 use std::cell::Cell;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, Once};
 
@@ -98,7 +99,8 @@ fn optimise(module: &mut Module<'_>, parameters: &str, touched: &Cell<bool>) -> 
         }
         if told {
             if options.remarks {
-                eprintln!("{}", line(&note));
+                // Nobody may be there to read it.
+                let _ = writeln!(std::io::stderr(), "{}", line(&note));
             }
             tell(module, &note);
         }

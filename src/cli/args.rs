@@ -200,6 +200,9 @@ pub struct ExploreArguments {
     /// output.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write single plots into this directory: for each nest, the gains of its variants and its roofline, as SVG.
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

@@ -5,7 +5,8 @@ mod document;
 mod dump;
 mod iterations;
 mod kinds;
-mod roofline;
+mod plots;
+pub(super) mod roofline;
 mod source;
 mod table;
 
@@ -59,6 +60,11 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
     if let Some(directory) = &arguments.dump {
         for (region, summary) in explored.regions.iter().zip(&document.regions) {
             dump::write(&session, &read, region, summary, directory, file)?;
+        }
+    }
+    if let Some(directory) = &arguments.svg {
+        for summary in &document.regions {
+            plots::write(summary, directory)?;
         }
     }
     let failed = |e: serde_json::Error| CliError::Failed {

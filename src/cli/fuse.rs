@@ -78,7 +78,7 @@ pub fn run(arguments: &FuseArguments) -> Result<(), CliError> {
         false => Ok(()),
         // What is written is not to be mixed with what is told.
         true if to == Some(Path::new("-")) => {
-            eprint!("{}", told.text);
+            output::say(told.text.trim_end());
             Ok(())
         }
         true => output::print(&told.text),

@@ -7,7 +7,9 @@ use super::measured;
 use super::output;
 use super::progress::Progress;
 use super::regions::{self, Picked};
+use super::terminal;
 use super::tuned::{self, Tuned};
+use console::style;
 use irgen::llvm::is_bitcode;
 use looptree::driver::{Choices, Explored, Note, Purpose, Session, Subject, emit_c, notes};
 use looptree::explore::Statistics;
@@ -129,7 +131,7 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     progress.finish();
     output::write(&arguments.output, written.map_err(failed)?.as_deref().unwrap_or(bytes))?;
     if let Some(told) = told {
-        eprintln!("{told}");
+        output::say(told);
     }
     Ok(())
 }
@@ -196,7 +198,10 @@ fn summary(regions: usize, changed: usize) -> String {
 /// A line on standard error.
 pub fn say(kind: &str, location: Option<&SourceLocation>, told: impl Display) {
     let place = location.map_or_else(String::new, |l| format!("{l}: "));
-    eprintln!("{place}{kind}: {told}");
+    output::say(format_args!("{place}{kind}: {told}"));
+    if let Some(excerpt) = location.and_then(|l| terminal::excerpt(l, style("^").green().for_stderr())) {
+        output::say(excerpt);
+    }
 }
 
 /// Functions, each with the number of a region.

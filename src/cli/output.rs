@@ -1,6 +1,7 @@
-//! Output files are written whole or not at all.
+//! Output files are written whole or not at all; what is said beside them is said where anybody listens.
 
 use super::error::CliError;
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
@@ -34,4 +35,9 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
 /// Prints to standard output.
 pub fn print(text: &str) -> Result<(), CliError> {
     write(Path::new("-"), text.as_bytes())
+}
+
+/// A line on standard error. Nobody may be there to read it, which is no reason to fail.
+pub fn say(line: impl Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

@@ -1,7 +1,8 @@
 //! What fits on a terminal.
 
-use console::{Term, style};
-use std::fmt::Write;
+use console::{Term, measure_text_width, style};
+use looptree::tree::SourceLocation;
+use std::fmt::{Display, Write};
 
 /// Columns in front of a recipe.
 const INDENT: &str = "    ";
@@ -13,6 +14,39 @@ pub fn recipe(out: &mut String, recipe: &str, above: &str) {
         let known = if line.known.is_empty() { String::new() } else { style(line.known).dim().to_string() };
         let _ = writeln!(out, "{INDENT}{known}{}", line.new);
     }
+}
+
+/// The line of the source, with a mark below the column, where the file is there.
+pub fn excerpt(at: &SourceLocation, mark: impl Display) -> Option<String> {
+    let text = std::fs::read_to_string(&*at.file).ok()?;
+    let line = text.lines().nth(at.line.checked_sub(1)? as usize)?.trim_end();
+    let number = format!("  {:>4} | ", at.line);
+    let Some(before) = at.column.checked_sub(1) else { return Some(number + line) };
+    let blanks: String =
+        line.chars().take(before as usize).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    Some(format!("{number}{line}\n       | {blanks}{mark}"))
+}
+
+/// Writes a line that is broken at blanks where it does not fit the terminal; what follows is indented.
+pub fn words(out: &mut String, text: &str) {
+    let _ = writeln!(out, "{}", broken(text, width()).join("\n"));
+}
+
+fn broken(text: &str, width: Option<usize>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line)
+                if width.is_none_or(|w| measure_text_width(line) + 1 + measure_text_width(word) <= w) =>
+            {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("{INDENT}{word}")),
+            None => lines.push(word.to_string()),
+        }
+    }
+    lines
 }
 
 /// Columns of standard output, where it is a terminal.
@@ -78,6 +112,15 @@ mod tests {
         assert_eq!(common_steps(&["tile(@1; 8); unroll(@)", "tile(@1; 8)"]), "");
         assert_eq!(common_steps(&["tile(@1; 8)", "tile(@1; 8, 8)"]), "");
         assert_eq!(common_steps(&[]), "");
+    }
+
+    #[test]
+    fn words_are_kept_whole() {
+        assert_eq!(broken("one two three", None), ["one two three"]);
+        assert_eq!(broken("one two three", Some(9)), ["one two", "    three"]);
+        assert_eq!(broken("  one two", Some(5)), ["  one", "    two"]);
+        assert_eq!(broken("", Some(5)), [""]);
+        assert_eq!(broken("longer-than-that", Some(5)), ["longer-than-that"]);
     }
 
     #[test]

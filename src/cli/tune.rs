@@ -116,7 +116,11 @@ fn collect(store: &mut Store, file: &Path) -> Result<usize, CliError> {
                 all.known += taken.known;
             }
             Err(error) => {
-                eprintln!("{}:{}: warning: not taken in: {error}", file.display(), number + 1);
+                output::say(format_args!(
+                    "{}:{}: warning: not taken in: {error}",
+                    file.display(),
+                    number + 1
+                ));
                 refused += 1;
             }
         }
@@ -127,7 +131,10 @@ fn collect(store: &mut Store, file: &Path) -> Result<usize, CliError> {
 
 fn tell(from: &Path, taken: Taken) {
     let Taken { items, reports, known } = taken;
-    eprintln!("{}: {reports} reports taken in, {known} known, {items} new items", from.display());
+    output::say(format_args!(
+        "{}: {reports} reports taken in, {known} known, {items} new items",
+        from.display()
+    ));
 }
 
 fn refused_error(refused: usize) -> Result<(), CliError> {

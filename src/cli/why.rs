@@ -2,6 +2,7 @@
 
 use super::args::{InputArguments, WhyArguments};
 use super::error::CliError;
+use super::explore::roofline::roofline;
 use super::input;
 use super::output;
 use super::progress::Progress;
@@ -14,7 +15,8 @@ use looptree::driver::{self, Explored, ExploredRegion, MIN_GAIN, Models, Optimiz
 use looptree::explore::{Reason, Statistics};
 use looptree::irgen::lift::Remark;
 use looptree::names::readable;
-use looptree::tree::{SourceLocation, canonical};
+use looptree::tree::text::print_runtime_condition;
+use looptree::tree::{RuntimeCondition, SourceLocation, canonical};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,8 @@ use std::sync::Arc;
 const TOLD: f64 = 0.1;
 /// Times as fast from which on something that is not done is told.
 const BETTER: f64 = 1.2;
+/// The same of what the source could spare.
+const SPARED: f64 = 1.01;
 /// Dependences told of a nest.
 const FORBIDDEN: usize = 3;
 
@@ -169,6 +173,22 @@ impl Report<'_> {
             let why = most.map_or_else(|| term.detail.clone(), |p| format!("{}: {}", p.name, p.detail));
             let _ = writeln!(out, "    {:>3.0} %  {}: {why}", 100.0 * term.cycles / total, term.name);
         }
+        let models = self.optimizer.models.for_code(region.vectors);
+        if let Some(roofline) = roofline(&region.kernel, &region.params, &*models.target)
+            && let Some((per_cycle, share)) = roofline.reached(exploration.original.cycles)
+            && let Some(ceiling) = roofline.ceilings.last()
+        {
+            let best = roofline.reached(exploration.best().cost.cycles).map_or(0.0, |(_, share)| share);
+            let line = format!(
+                "  predicted share of peak: {:.1} %, {per_cycle:.2} of {:.0} {} per cycle ({}); of the best variant {:.1} %",
+                100.0 * share,
+                ceiling.per_cycle,
+                roofline.unit,
+                ceiling.name,
+                100.0 * best
+            );
+            terminal::words(out, &line);
+        }
         let Statistics { tried, judged, legal, undecided, .. } = exploration.statistics;
         let unknown = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
         // As `explore` says it.
@@ -192,6 +212,7 @@ impl Report<'_> {
             };
             let _ = writeln!(out, "  the best is predicted to be {ratio:.2}x as fast ({done}):");
             terminal::recipe(out, &best.recipe.to_string(), "");
+            self.checks(out, region);
         }
         let forbidden = self.forbidden(region);
         if !forbidden.is_empty() {
@@ -209,6 +230,28 @@ impl Report<'_> {
                 let _ = writeln!(out, "{heading}    {flags}: {ratio:.2}x faster than the above ({what})");
                 heading = "";
             }
+        }
+    }
+
+    /// What the best variant checks in front, and what would spare it.
+    fn checks(&self, out: &mut String, region: &ExploredRegion) {
+        let best = region.exploration.best();
+        if best.conditions.is_empty() {
+            return;
+        }
+        let conditions: Vec<String> =
+            best.conditions.iter().map(|c| print_runtime_condition(&region.kernel, c)).collect();
+        let cycles = driver::check(&region.kernel, &best.conditions);
+        terminal::words(
+            out,
+            &format!("  checked at run time, in {cycles:.0} cycles: {}", conditions.join(", ")),
+        );
+        let gain = (best.cost.cycles + cycles) / best.cost.cycles.max(1.0);
+        if gain >= SPARED && best.conditions.iter().any(|c| matches!(c, RuntimeCondition::NoOverlap(..))) {
+            let line = format!(
+                "  in the source: `restrict` where they never overlap, which spares that ({gain:.2}x)"
+            );
+            terminal::words(out, &line);
         }
     }
 
@@ -261,13 +304,7 @@ fn head(out: &mut String, label: &str, location: Option<&SourceLocation>, note: 
     let blank = if out.is_empty() { "" } else { "\n" };
     let place = location.map_or_else(String::new, |l| format!(" at {l}"));
     let _ = writeln!(out, "{blank}{}{place}{note}", style(label).bold());
-    let source = location.and_then(|l| Some((l, std::fs::read_to_string(&*l.file).ok()?)));
-    if let Some((l, text)) = source
-        && let Some(line) = text.lines().nth(l.line.saturating_sub(1) as usize)
-    {
-        let mark = " ".repeat(l.column.saturating_sub(1) as usize);
-        let blanks: String =
-            line.chars().zip(mark.chars()).map(|(c, _)| if c == '\t' { '\t' } else { ' ' }).collect();
-        let _ = writeln!(out, "  {:>4} | {line}\n       | {blanks}{}", l.line, style("^").green());
+    if let Some(excerpt) = location.and_then(|l| terminal::excerpt(l, style("^").green())) {
+        let _ = writeln!(out, "{excerpt}");
     }
 }

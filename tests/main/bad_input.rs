@@ -166,11 +166,11 @@ fn sizes_for_which_no_loop_runs() {
          a[i * m + j] += 1;\n}\n",
     );
     let nothing = "nothing of it runs for these parameters: there is nothing to rank";
-    for (name, size, said) in [("n", -5, "interchange"), ("n", 0, "interchange"), ("m", 0, nothing)] {
+    for (name, size) in [("n", -5), ("n", 0), ("m", 0)] {
         let output = looptree(&["explore", &c, "--param", &format!("{name}={size}")]);
         assert!(output.status.success());
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(text.contains(said) && !text.contains("inf") && !text.contains("NaN"), "{text}");
+        assert!(text.contains(nothing) && !text.contains("inf") && !text.contains("NaN"), "{text}");
     }
 }
 

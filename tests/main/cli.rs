@@ -180,6 +180,12 @@ fn what_cannot_be_executed_here_is_not_measured() {
         assert!(code == Some(0) && text.contains("not measured") && text.contains(named), "{text}");
         assert!(!text.contains("LLVM ERROR") && !text.contains("not a recognized"), "{text}");
     }
+    // Nor is another system's code.
+    let text = std::fs::read_to_string(&file).expect("the file").replace("pc-linux-gnu", "pc-windows-msvc");
+    std::fs::write(&file, text).expect("a file");
+    let output = piped(&["explore", &file.display().to_string(), "--measure"], b"");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("not measured") && text.contains("windows"), "{text}");
     let (code, text) = measure(
         "x86-64",
         "+sse2",
@@ -328,6 +334,121 @@ fn a_reader_that_goes_away_is_no_trouble() {
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("the command ends");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
+    // Nobody who listens, either.
+    for (arguments, code) in [
+        (
+            &["opt", "bench/kernels/gemm_ijk.c", "-o", "-", "--remarks", "--max-variants", "4", "--timings"]
+                [..],
+            0,
+        ),
+        (&["opt", "no/such/file.ll"], 3),
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_looptree"))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        drop(child.stderr.take());
+        let output = child.wait_with_output().expect("the command ends");
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    }
+}
+
+/// Every part that is left alone has a place in the user's own file, words that name what is in the way, and a remedy.
+#[test]
+fn what_is_left_alone_has_a_place_and_a_remedy() {
+    let source = "struct image { float *px; };
+static inline float *row(struct image *m, int y) { return m[y].px; }
+void rows(struct image *m, int h, int w) {
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            row(m, y)[x] += 1;
+}
+int find(const int *a, int n, int what) {
+    for (int i = 0; i < n; i++)
+        if (a[i] == what)
+            return i;
+    return -1;
+}
+void skewed(double (*restrict a)[500]) {
+    for (int i = 1; i < 500; i++)
+        a[i][0] = a[i - 1][0] * 0.5 + 1;
+}
+";
+    let place = tempfile::tempdir().expect("a directory");
+    let file = place.path().join("x.c");
+    std::fs::write(&file, source).expect("a file");
+    let output = piped(&["opt", &file.display().to_string(), "-o", "/dev/null", "--remarks"], b"");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = text.lines().filter(|l| l.contains("remark: ")).collect();
+    assert!(lines.len() >= 2, "{text}");
+    for line in &lines {
+        let place = line.split(": remark: ").next().unwrap_or_default();
+        assert!(place.contains("x.c:"), "no place: {line}");
+        // A reason in words, and with an understood nest what is wanted; else what to change.
+        assert!(line.contains("; ") || line.contains("left alone: "), "no remedy: {line}");
+        assert!(!line.contains("statements do not have"), "{line}");
+    }
+    let search = lines.iter().find(|l| l.contains("[control]")).expect("the search is not described");
+    assert!(search.contains("x.c:9: ") && search.contains("split the search"), "{search}");
+    assert!(text.contains("    9 |     for (int i = 0; i < n; i++)\n       |     ^"), "{text}");
+    assert!(lines.iter().any(|l| l.contains("skewed#0: left alone: no ")), "{text}");
+}
+
+/// `-fno-unroll-loops` is on every loop, and no wish of the source, whatever order the blocks are written in.
+#[test]
+fn a_flag_that_is_on_every_loop_is_no_pragma() {
+    let function = |name: &str, hint: &str| {
+        format!(
+            "define void @{name}(ptr %a) {{\nentry:\n  br label %start\nbehind:\n  ret void\nstart:\n  br label %l\nl:\n  \
+             %i = phi i64 [ 0, %start ], [ %n, %l ]\n  %p = getelementptr inbounds double, ptr %a, i64 %i\n  \
+             store double 1.0, ptr %p\n  %n = add nuw nsw i64 %i, 1\n  %c = icmp eq i64 %n, 900\n  \
+             br i1 %c, label %out, label %l{hint}\nout:\n  br label %behind\n}}\n"
+        )
+    };
+    let metadata =
+        "!0 = distinct !{!0, !2}\n!1 = distinct !{!1, !2}\n!2 = !{!\"llvm.loop.unroll.disable\"}\n";
+    let tree = |hint: &str| {
+        let text = [function("f", ", !llvm.loop !0"), function("g", hint), metadata.to_string()].concat();
+        let output = piped(&["show", "-", "-f", "f", "--what", "tree"], text.as_bytes());
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let (by_flag, by_pragma) = (tree(", !llvm.loop !1"), tree(""));
+    assert!(by_flag.contains("for ") && !by_flag.contains("kept"), "{by_flag}");
+    assert!(by_pragma.contains("kept for "), "{by_pragma}");
+}
+
+/// A plot for each nest, with a mark for each variant.
+#[test]
+fn plots_are_written() {
+    let place = tempfile::tempdir().expect("a directory");
+    let output = piped(
+        &[
+            "explore",
+            "loop-tree/tests/lt/matmul.lt",
+            "--max-variants",
+            "8",
+            "--target",
+            "znver4",
+            "--format",
+            "json",
+            "--svg",
+            &place.path().display().to_string(),
+        ],
+        b"",
+    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let variants = document["regions"][0]["variants"].as_array().expect("variants").len();
+    let plot = |name: &str| std::fs::read_to_string(place.path().join(name)).expect("a plot");
+    let (gains, roofline) = (plot("matmul-0.gains.svg"), plot("matmul-0.roofline.svg"));
+    assert_eq!(gains.matches("<rect x=").count(), variants, "{gains}");
+    assert_eq!(roofline.matches("<circle").count(), variants, "{roofline}");
+    assert!(
+        !gains.contains("NaN") && !gains.contains("inf") && !roofline.contains("NaN"),
+        "{gains}{roofline}"
+    );
 }
 
 /// A function of a program in several files is measured: what only the rest needs may be missing, what it needs is given.

@@ -2,6 +2,7 @@
 
 use super::details::{Details, Example, details, names};
 use super::kinds::alike;
+use super::roofline;
 use crate::cli::args::{ExploreArguments, Format, InputArguments};
 use crate::cli::measured::Times;
 use looptree::analyses::idioms::{Idioms, Known};
@@ -45,6 +46,8 @@ pub struct RegionSummary {
     pub location: Option<String>,
     /// Values of the parameters.
     pub params: Vec<(String, i64)>,
+    /// Whether any statement is executed with them.
+    pub runs: bool,
     /// What its statements are known as.
     pub idioms: Vec<IdiomSummary>,
     /// Predicted cycles of the original.
@@ -184,9 +187,10 @@ pub struct Extent {
 impl Extent {
     /// What the options ask for: everything for programs and for the report, and there all variants.
     pub fn of(arguments: &ExploreArguments) -> Extent {
-        let details = arguments.html.is_some() || arguments.format == Format::Json;
+        let drawn = arguments.html.is_some() || arguments.svg.is_some();
+        let details = drawn || arguments.format == Format::Json;
         Extent {
-            all: arguments.html.is_some(),
+            all: drawn,
             terms: details || arguments.explain,
             refused: details || arguments.why_not,
             details,
@@ -290,6 +294,7 @@ pub fn summary(
         name: region.label(),
         location: region.location.as_ref().map(|l| l.to_string()),
         params: kernel.params.iter().map(|p| p.name.to_string()).zip(region.params.iter().copied()).collect(),
+        runs: roofline::runs(kernel, &region.params),
         idioms: idioms.of_kernel(kernel).iter().map(|known| idiom(kernel, known)).collect(),
         original_cycles: exploration.original.cycles,
         original_seconds: times.and_then(Times::original),

@@ -34,7 +34,7 @@ pub fn write(
         match driver::emit_c(&choices, matches!(read, Input::Ir(_))) {
             Ok(c) => output::write(&place("c"), c.as_bytes())?,
             // Not everything that has IR can be said in C.
-            Err(e) => eprintln!("{}: no C: {e}", place("c").display()),
+            Err(e) => output::say(format_args!("{}: no C: {e}", place("c").display())),
         }
         let ir = match read {
             Input::Ir(_) => session.emit(&choices, |m| m.to_string()).map_err(failed)?,

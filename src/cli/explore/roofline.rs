@@ -40,6 +40,19 @@ pub struct Slope {
     pub per_cycle: f64,
 }
 
+impl Roofline {
+    /// How far code that takes so many cycles is from the highest of the ceilings: operations per cycle, and their share of it.
+    pub fn reached(&self, cycles: f64) -> Option<(f64, f64)> {
+        let per_cycle = self.operations / cycles.max(1.0);
+        Some((per_cycle, per_cycle / self.ceilings.last()?.per_cycle))
+    }
+}
+
+/// Whether any statement is executed with these parameters.
+pub fn runs(kernel: &Kernel, params: &[i64]) -> bool {
+    executed(kernel, params).iter().any(|(_, times)| *times > 0.0)
+}
+
 /// `None` where nothing is computed.
 pub fn roofline(kernel: &Kernel, params: &[i64], target: &dyn Target) -> Option<Roofline> {
     let executed = executed(kernel, params);
@@ -121,6 +134,8 @@ mod tests {
         assert_eq!((found.unit, found.operations.round()), ("floating-point operations", 9900.0));
         assert!(found.ceilings.is_sorted_by(|a, b| a.per_cycle < b.per_cycle), "{found:?}");
         assert_eq!(found.slopes.last().map(|s| s.from), Some("memory"));
+        let (per_cycle, share) = found.reached(9900.0).expect("ceilings");
+        assert!((per_cycle - 1.0).abs() < 1e-3 && share > 0.0 && share < 0.2, "{share}");
         let copy = "nest @f[N] { array A: f64[N] array B: f64[N] for i in 0..N { S: A[i] = B[i] } }";
         assert!(of(copy).is_none());
     }

@@ -20,7 +20,7 @@ pub fn table(document: &Document, arguments: &ExploreArguments) -> String {
         let _ = writeln!(out, "no loop nest that could be transformed was found");
     }
     for skipped in &document.skipped {
-        let _ = writeln!(out, "{}: not explored: {}", skipped.name, skipped.why);
+        terminal::words(&mut out, &format!("{}: not explored: {}", skipped.name, skipped.why));
     }
     if !document.regions.is_empty() && !arguments.why_not {
         let described = |f: &str| {
@@ -32,14 +32,14 @@ pub fn table(document: &Document, arguments: &ExploreArguments) -> String {
             document.remarks.iter().filter(|r| !described(&r.function)).map(|r| &*r.name).collect();
         others.dedup();
         if !others.is_empty() {
-            let _ = writeln!(out, "not described: {}; --why-not tells why", others.join(", "));
+            terminal::words(&mut out, &format!("not described: {}; --why-not tells why", others.join(", ")));
         }
     }
     if document.regions.is_empty() || arguments.why_not {
         for r in &document.remarks {
             let place = r.location.as_ref().unwrap_or(&r.name);
             let help = if r.help.is_empty() { String::new() } else { format!("; {}", r.help) };
-            let _ = writeln!(out, "{place}: not lifted [{}]: {}{help}", r.code, r.message);
+            terminal::words(&mut out, &format!("{place}: not lifted [{}]: {}{help}", r.code, r.message));
         }
     }
     out
@@ -54,16 +54,16 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
         0 => "no transformation applies".to_string(),
         _ => format!("{legal} legal of {judged} judged, of {tried} variants"),
     };
-    let _ = writeln!(out, "{}{place}: {count}{at}", style(&summary.name).bold());
-    if summary.original_cycles <= 0.0 {
+    terminal::words(out, &format!("{}{place}: {count}{at}", style(&summary.name).bold()));
+    if !summary.runs || summary.original_cycles <= 0.0 {
         let _ = writeln!(out, "nothing of it runs for these parameters: there is nothing to rank");
         return;
     }
     let took = summary.original_seconds.map_or_else(String::new, |s| format!(", {} measured", time(s)));
     let original = cycles(summary.original_cycles);
-    let _ = writeln!(out, "the original: {original} cycles predicted for {machine}{took}");
+    terminal::words(out, &format!("the original: {original} cycles predicted for {machine}{took}"));
     for idiom in &summary.idioms {
-        let _ = writeln!(out, "{}", idiom.text);
+        terminal::words(out, &idiom.text);
     }
     let variants: Vec<_> = summary.shown().collect();
     let recipes: Vec<&str> = variants.iter().map(|v| &*v.recipe).filter(|r| !r.is_empty()).collect();
@@ -114,11 +114,11 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
         terminal::recipe(out, own, above);
         above = own;
         if shared != Some(&variant.conditions) && !variant.conditions.is_empty() {
-            let _ = writeln!(out, "    checked at run time: {}", variant.conditions.join(", "));
+            terminal::words(out, &format!("    checked at run time: {}", variant.conditions.join(", ")));
         }
     }
     if let Some(shared) = shared.filter(|s| !s.is_empty()) {
-        let _ = writeln!(out, "checked at run time: {}", shared.join(", "));
+        terminal::words(out, &format!("checked at run time: {}", shared.join(", ")));
     }
     if let Some(why) = &summary.not_measured {
         let _ = writeln!(out, "not measured: {why}");

@@ -37,10 +37,10 @@ pub fn run(
     let rest: Vec<&Planned> = pending.iter().filter(|p| !back.contains(&p.item.id)).collect();
     if !rest.is_empty() {
         let job = work.submit(&rest, arguments)?;
-        eprintln!(
+        output::say(format_args!(
             "{job}: {} measurements; whoever interrupts this can come back with the same command",
             rest.len()
-        );
+        ));
         work.wait(&job, &mut back, each)?;
         for one in rest.iter().filter(|p| !back.contains(&p.item.id)) {
             each(Done::Lost { label: one.item.label(), why: work.complaint(&job) })?;
@@ -134,7 +134,7 @@ impl Work {
                     let _ = std::fs::remove_file(&file);
                 }
                 Err(error) => {
-                    eprintln!("{}: warning: not taken in: {error}", file.display());
+                    output::say(format_args!("{}: warning: not taken in: {error}", file.display()));
                     let _ = std::fs::rename(&file, file.with_extension("bad"));
                 }
             }

@@ -4,6 +4,7 @@ use super::engine::Planned;
 use crate::cli::args::{InputArguments, TuneArguments};
 use crate::cli::error::CliError;
 use crate::cli::input::{self, Input};
+use crate::cli::output;
 use crate::cli::progress::Progress;
 use crate::cli::regions;
 use looptree::driver::{ExploredRegion, Session, Settings};
@@ -102,7 +103,7 @@ fn of_file(
             let specs = session.argument_specs(&region.function).map_err(|e| input::from_driver(e, file))?;
             if let Err(not) = specs {
                 let place = region.location.as_ref().map_or_else(|| name.clone(), ToString::to_string);
-                eprintln!("{place}: remark: {}: not measured: {not}", region.label());
+                output::say(format_args!("{place}: remark: {}: not measured: {not}", region.label()));
                 continue;
             }
         }
