@@ -82,7 +82,7 @@ fn infeasible(rows: Vec<Row>) -> bool {
     };
     let mut rows: Vec<Dense> = rows.iter().map(dense).collect();
     loop {
-        rows.iter_mut().for_each(|row| tighten(row));
+        rows.iter_mut().for_each(tighten);
         // Of those that differ by a number the least, which comes first, says what the others do: accesses side by side make many.
         rows.sort_unstable();
         rows.dedup_by(|next, least| next[..columns] == least[..columns]);
