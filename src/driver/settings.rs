@@ -10,7 +10,7 @@ use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
 use cost_model::targets::Vectors;
 use cost_model::{CostModel, Target, TargetFileError, targets};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
-use loop_tree::{Kernel, Param, ParamId, RuntimeCondition, ScalarType};
+use loop_tree::{Affine, Kernel, Param, ParamId, RuntimeCondition, ScalarType};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -229,8 +229,9 @@ impl Settings {
         }
     }
 
-    /// A value for each parameter: the given one, else the likely one, else the default; the latter two brought into the range
-    /// that single-parameter constraints of the kernel and the width of its type allow. Products are those of their factors.
+    /// A value for each parameter: the given one, else the likely one, else the default, or zero where loops only begin there; all but
+    /// the given one brought into the range that single-parameter constraints of the kernel and the width of its type allow. Products
+    /// are those of their factors.
     pub fn parameter_values(&self, kernel: &Kernel, likely: &[Likely]) -> Vec<i64> {
         let assumed = kernel.assumptions.iter().filter_map(|c| match c {
             RuntimeCondition::Parameter(c) => Some(c),
@@ -274,9 +275,15 @@ impl Settings {
             Some(known.min(ranges[at].1)).filter(|bound| *bound < self.default_param)
         });
         let default = bounded.max().filter(|bound| *bound >= SMALL).unwrap_or(self.default_param);
+        let begins = |at: usize| {
+            let factor =
+                |l: &Likely| matches!(l, Likely::Product(factors) if factors.contains(&ParamId::new(at)));
+            begins(kernel, ParamId::new(at)) && !likely.iter().any(factor)
+        };
         let value = |(at, param): (usize, &Param)| {
             let (least, greatest) = ranges[at];
-            let guess = || known(at).unwrap_or(default).min(greatest).max(least);
+            let unknown = || if begins(at) { 0 } else { default };
+            let guess = || known(at).unwrap_or_else(unknown).min(greatest).max(least);
             self.params.get(&*param.name).copied().unwrap_or_else(guess)
         };
         let mut values: Vec<i64> = kernel.params.iter().enumerate().map(value).collect();
@@ -287,4 +294,15 @@ impl Settings {
         }
         values
     }
+}
+
+/// Whether loops begin at a parameter, and no array and no loop is the longer for it: between `lo` and `hi` are as many iterations as
+/// in other loops, not none.
+fn begins(kernel: &Kernel, param: ParamId) -> bool {
+    let loops = || kernel.original.walk().filter_map(|node| node.as_loop()).map(|(header, _)| header);
+    let longer = |e: &Affine| e.param_coefficient(param) > 0;
+    let extents = || kernel.arrays.iter().flat_map(|a| a.extents.iter().flatten());
+    loops().any(|h| h.lower().iter().any(longer))
+        && !loops().any(|h| h.upper().iter().any(longer))
+        && !extents().any(longer)
 }
