@@ -12,7 +12,7 @@
 //! for i in max(0, 2*floor(N/2))..N { for j in 0..M { S(i, j) } }
 //! ```
 //! Keeps the set of statement instances. Copies of each innermost statement come next to each other: parts of a sequence
-//! are jammed one by one. Where the range of an inner loop depends on the unrolled variable, the iterations that all copies
+//! are jammed one by one, but what stands between loops stays together. Where the range of an inner loop depends on the unrolled variable, the iterations that all copies
 //! share are jammed, and the rest of each copy runs before and after.
 //! Applies to loops with one bound at each end that contain a loop. What cannot be jammed (a run-time predicate, storage,
 //! versions) is repeated as a whole.
@@ -103,7 +103,19 @@ impl Copies {
             };
         }
         match node.node() {
-            Node::Seq(children) => Green::seq(children.iter().map(|child| self.jam(child))),
+            Node::Seq(children) => {
+                let has_loop = |g: &Green| g.summary().loop_depth > 0;
+                if !children.iter().any(has_loop) {
+                    return Green::seq(children.iter().map(|child| self.jam(child)));
+                }
+                // What stands between loops keeps its order, as sums and the choice of the best of them need.
+                let all: Vec<Green> = children.iter().cloned().collect();
+                let parts = all.chunk_by(|a, b| !has_loop(a) && !has_loop(b));
+                Green::seq(parts.map(|part| match part {
+                    [one] => self.jam(one),
+                    run => self.repeated(&Green::seq(run.iter().cloned())),
+                }))
+            }
             Node::Loop(header, body) if self.may_enter(header.var) => self.jam_loop(node, header, body),
             _ => self.repeated(node),
         }
@@ -254,6 +266,20 @@ mod tests {
             "for t0 in 0..4 { for j in 0..M {
                let i = 2*t0 { S } let i = 2*t0 + 1 { S }
                for k in 0..M { let i = 2*t0 { T } let i = 2*t0 + 1 { T } } } }",
+        );
+    }
+
+    #[test]
+    fn between_loops_copies_keep_their_order() {
+        let k = kernel(&[("S", "i"), ("T", "i j"), ("U", "i"), ("V", "i")]);
+        check(
+            &k,
+            "for i in 0..8 { S for j in 0..M { T } U V }",
+            "unroll_and_jam(i; 2)",
+            "for t0 in 0..4 {
+               let i = 2*t0 { S } let i = 2*t0 + 1 { S }
+               for j in 0..M { let i = 2*t0 { T } let i = 2*t0 + 1 { T } }
+               let i = 2*t0 { U V } let i = 2*t0 + 1 { U V } }",
         );
     }
 
