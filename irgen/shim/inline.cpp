@@ -22,10 +22,15 @@ bool computes(const Function &F, const TargetLibraryInfo &TLI) {
   return TLI.getLibFunc(F, Known) && IsNumber(F.getReturnType()) && all_of(F.getFunctionType()->params(), IsNumber);
 }
 
+// Whether both clean up in one way when something throws.
+bool meets(const Function &F, const Function &Caller) {
+  return !F.hasPersonalityFn() || !Caller.hasPersonalityFn() || F.getPersonalityFn() == Caller.getPersonalityFn();
+}
+
 // Nothing for what cannot be put in place of a call.
 std::optional<unsigned> size(const Function *F, const Function *Caller, const TargetLibraryInfo &TLI, unsigned Nesting) {
   if (!F || F->isDeclaration() || F->isInterposable() || F->isVarArg() || F == Caller || Nesting > MaxNesting ||
-      F->hasFnAttribute(Attribute::NoInline) || F->hasOptNone() || F->hasPersonalityFn() || F->hasGC() ||
+      F->hasFnAttribute(Attribute::NoInline) || F->hasOptNone() || F->hasGC() || !meets(*F, *Caller) ||
       F->hasFnAttribute(Attribute::StrictFP) || F->callsFunctionThatReturnsTwice() ||
       !AttributeFuncs::areInlineCompatible(*Caller, *F) ||
       F->getFnAttribute("target-cpu") != Caller->getFnAttribute("target-cpu") ||
@@ -37,9 +42,9 @@ std::optional<unsigned> size(const Function *F, const Function *Caller, const Ta
     if (isa<AllocaInst, LoadInst, StoreInst, PHINode>(I) || I.isDebugOrPseudoInst() || I.isLifetimeStartOrEnd() ||
         isa<CastInst>(I))
       continue;
-    if (isa<IndirectBrInst, CallBrInst, InvokeInst>(I))
+    if (isa<IndirectBrInst, CallBrInst>(I))
       return std::nullopt;
-    if (auto *Call = dyn_cast<CallInst>(&I); Call && !isa<IntrinsicInst>(I)) {
+    if (auto *Call = dyn_cast<CallBase>(&I); Call && !isa<IntrinsicInst>(I)) {
       // Of what is called outside, only what no loop minds.
       const Function *Callee = Call->getCalledFunction();
       if (!Callee || Callee->isDeclaration()) {
@@ -72,12 +77,12 @@ extern "C" bool lt_inline(Function *F) {
   for (unsigned Round = 0; Round <= MaxNesting; ++Round) {
     DominatorTree DT(*F);
     LoopInfo LI(DT);
-    SmallVector<std::pair<CallInst *, bool>, 16> Calls;
+    SmallVector<std::pair<CallBase *, bool>, 16> Calls;
     if (LI.empty())
       break;
     for (BasicBlock &BB : *F)
       for (Instruction &I : BB)
-        if (auto *Call = dyn_cast<CallInst>(&I); Call && !isa<IntrinsicInst>(I) && !Call->isMustTailCall() &&
+        if (auto *Call = dyn_cast<CallBase>(&I); Call && !isa<IntrinsicInst, CallBrInst>(I) && !Call->isMustTailCall() &&
                                                  !Call->isNoInline() && Call->getCalledFunction())
           Calls.push_back({Call, LI.getLoopFor(&BB) != nullptr});
     bool Any = false;
