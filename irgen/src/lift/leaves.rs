@@ -174,8 +174,9 @@ impl<'m> Data<'_, '_, 'm> {
         let inst = v.as_inst();
         let ty = scalar_type(v.ty())
             .ok_or_else(|| refuse(inst, "type", "a value of a type that statements do not have"))?;
+        // Any value will do.
         if v.is_undef() {
-            return Err(refuse(inst, "undef", "an undefined value is used"));
+            return Ok(Leaf::Const(Constant { ty, bits: 0 }));
         }
         let mask = if ty.bits() == 64 { u64::MAX } else { (1 << ty.bits()) - 1 };
         if let Some(c) = v.const_int() {
