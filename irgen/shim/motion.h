@@ -46,13 +46,20 @@ struct Motion {
   DenseMap<const Loop *, SmallVector<Instruction *, 8>> Writes;
   // Loops in which something may end the execution.
   DenseMap<const Loop *, bool> Ends;
+  // Loops that might run for ever, by the language, but for the number of their iterations.
+  SmallPtrSet<Loop *, 8> Counted;
   DenseMap<const BasicBlock *, SmallVector<Instruction *, 4>> BlockWrites;
 
   Motion(Function &F, FunctionAnalysisManager &FAM)
       : F(F), DT(FAM.getResult<DominatorTreeAnalysis>(F)), PDT(FAM.getResult<PostDominatorTreeAnalysis>(F)),
         LI(FAM.getResult<LoopAnalysis>(F)), AA(FAM.getResult<AAManager>(F)), AC(FAM.getResult<AssumptionAnalysis>(F)),
         TLI(FAM.getResult<TargetLibraryAnalysis>(F)), DL(F.getDataLayout()),
-        Updater(DT, DomTreeUpdater::UpdateStrategy::Eager) {}
+        Updater(DT, DomTreeUpdater::UpdateStrategy::Eager) {
+    for (Loop *L : LI.getLoopsInPreorder())
+      if (!isMustProgress(L) &&
+          !isa<SCEVCouldNotCompute>(FAM.getResult<ScalarEvolutionAnalysis>(F).getBackedgeTakenCount(L)))
+        Counted.insert(L);
+  }
 
   static bool isScalar(Type *T) { return T->isPointerTy() || (T->isIntegerTy() && T->getIntegerBitWidth() <= 64); }
 
@@ -176,7 +183,7 @@ struct Motion {
           return std::nullopt;
       } else {
         // Loops in between come to an end.
-        auto Finite = [&](Loop *Inner) { return Inner->contains(I) || isMustProgress(Inner); };
+        auto Finite = [&](Loop *Inner) { return Inner->contains(I) || isMustProgress(Inner) || Counted.contains(Inner); };
         if (Ends.lookup(L) || !DT.dominates(BB, Latch) || !all_of(L->getLoopsInPreorder(), Finite))
           return std::nullopt;
         SmallVector<BasicBlock *, 4> Exiting;
