@@ -12,6 +12,8 @@ pub struct BorderSplit;
 
 /// Splits at most: both ends of a grid of three dimensions, and as much again.
 const MOST: usize = 12;
+/// Loops of so few iterations are the border.
+const THIN: i64 = 2;
 
 impl Sketch for BorderSplit {
     fn name(&self) -> &str {
@@ -41,6 +43,11 @@ fn border(root: &Green, region: &Region) -> Option<(Path, Affine)> {
     region.members(root).iter().find_map(|member| {
         let mut walk = Walk::at(root, member)?;
         while let Some((header, body)) = walk.next_loop() {
+            // The border itself takes no time to speak of.
+            if header.constant_trip_count().is_some_and(|count| count <= THIN) {
+                walk.prune();
+                continue;
+            }
             if let Some(point) = IndexSetSplit::borders(header, body).into_iter().next() {
                 return Some((walk.path(), point));
             }
