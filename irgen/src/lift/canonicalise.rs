@@ -72,7 +72,7 @@ fn callees(function: Function<'_>) -> Vec<String> {
 }
 
 /// Moves bounds, row pointers and strides that do not change in loops in front of them, reads there, too, those that a store
-/// of the loops might overwrite, and counts what lies between pointers.
+/// of the loops might overwrite, splits accesses whose subscripts are choices, and counts what lies between pointers.
 fn hoist(module: &mut Module<'_>, name: &str) -> Result<()> {
     let bits = |rules: &[Rule]| {
         rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum::<u32>()
@@ -86,6 +86,9 @@ fn hoist(module: &mut Module<'_>, name: &str) -> Result<()> {
     };
     // Pointers to rows stay in their loops until those are found that lead to rows of one array.
     move_out(module, left_out | KEEP_ROWS)?;
+    if module.split_choices(name, mutation::off(Rule::Choices))? {
+        module.run_function_passes(&[name.to_owned()], "early-cse")?;
+    }
     module.count_ranges(name, mutation::off(Rule::RangeMultiples))?;
     module.claim_rows(name, bits(&[Rule::RowDistances, Rule::RowLengths]))?;
     move_out(module, left_out)?;

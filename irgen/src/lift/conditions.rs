@@ -3,6 +3,7 @@
 use super::context::{Context, Place};
 use super::values::MAX_DISJUNCTS;
 use crate::llvm::Value;
+use crate::mutation::{self, Rule};
 use analyses::closed_forms::{Fact, Meaning, Sym};
 
 impl<'m> Context<'_, '_, 'm> {
@@ -23,6 +24,37 @@ impl<'m> Context<'_, '_, 'm> {
         }
         let disjuncts = self.apart(place, &disjuncts).unwrap_or(disjuncts);
         disjuncts.iter().flatten().all(|f| self.constraint(f).is_some()).then_some(disjuncts)
+    }
+
+    /// A place in code without loops, of these blocks: what their conditions say of one of them holds there, too.
+    pub(super) fn place_of(&mut self, block: usize, blocks: &[usize], around: &Place) -> Place {
+        let cfg = self.values.cfg;
+        let mut ways = Vec::new();
+        let mut at = block;
+        while cfg.idom[at] != at && blocks.contains(&cfg.idom[at]) {
+            at = cfg.idom[at];
+            let (Some(condition), [yes, no]) =
+                (cfg.insts[at].last().and_then(|t| t.condition()), &cfg.succs[at][..])
+            else {
+                continue;
+            };
+            for (way, positive) in [(*yes, true), (*no, false)] {
+                let only = yes != no && cfg.preds[way].len() == 1 && cfg.dominates(way, block);
+                if only || mutation::off(Rule::ConditionFacts) && positive {
+                    ways.push((condition, positive));
+                }
+            }
+        }
+        let mut place = around.clone();
+        for (condition, positive) in ways.into_iter().rev() {
+            let saved = self.assumed();
+            let count = self.assumptions.len();
+            match self.affine_way(condition, positive, &place).as_deref() {
+                Some([only]) if self.assumptions.len() == count => place.facts.extend(only.iter().cloned()),
+                _ => self.restore(saved),
+            }
+        }
+        place
     }
 
     /// The same where no two disjuncts hold at once, if that takes no more of them than are kept: what is asked about unions that overlap

@@ -62,6 +62,8 @@ pub(super) struct Carried<'m> {
 pub(super) struct Merge<'m> {
     pub(super) yes: (usize, Value<'m>),
     pub(super) no: (usize, Value<'m>),
+    /// The section in front and some value, where its scalar is set first so that each iteration has its own.
+    pub(super) first: Option<(usize, Value<'m>)>,
 }
 
 /// How a value is obtained in a section.
@@ -212,7 +214,7 @@ impl<'m> Data<'_, '_, 'm> {
             }
             let slot = self.add_slot(v, ty, None);
             self.slots[slot].written = true;
-            for (at, value) in [m.yes, m.no] {
+            for (at, value) in m.first.into_iter().chain([m.yes, m.no]) {
                 self.add_root(at, Root::Set { slot, value });
             }
             return Ok(Leaf::Slot(slot));

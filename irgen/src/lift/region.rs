@@ -18,6 +18,7 @@ use super::memory::{Site, describe, scalar_type};
 use super::names::Names;
 use super::ops::error_number;
 use super::owned::OwnedGlobals;
+use super::select::has_loop;
 use super::shape::{Branch, Cycle, Item, Piece, has_effect};
 use super::statements::Maker;
 use super::values::{MAX_DISJUNCTS, Values};
@@ -479,6 +480,15 @@ impl<'m> Builder<'_, '_, 'm> {
     ) -> Result<(), Refusal<'m>> {
         let cfg = self.data.cx.values.cfg;
         let merged = cfg.blocks[b.join].phis();
+        let loops = b.yes.iter().chain(&b.no).any(has_loop);
+        let front = match front {
+            None if !merged.is_empty() && !loops => {
+                let at = self.section(Section { place: place.clone(), ..Section::default() });
+                nodes.push(Node::Section(at));
+                Some(at)
+            }
+            front => front,
+        };
         let ways: Vec<(bool, &[Item<'m>])> = [(true, &b.yes[..]), (false, &b.no[..])]
             .into_iter()
             .filter(|(_, items)| !items.is_empty() || !merged.is_empty())
@@ -529,7 +539,8 @@ impl<'m> Builder<'_, '_, 'm> {
             if phi.incoming().len() == 2
                 && let (Some(yes), Some(no)) = (value(0), value(1))
             {
-                self.data.merges.insert(phi, Merge { yes, no });
+                let first = front.filter(|_| !loops).and_then(|at| Some((at, phi.ty().poison().ok()?)));
+                self.data.merges.insert(phi, Merge { yes, no, first });
             }
         }
         Ok(())
@@ -576,13 +587,16 @@ impl<'m> Builder<'_, '_, 'm> {
         let mut sites = Vec::new();
         for s in &self.data.sections {
             for &b in s.blocks.iter().filter(|b| **b != behind || cfg.insts[behind].is_empty()) {
+                let mut place = None;
                 for &inst in
                     cfg.insts[b].iter().filter(|i| matches!(i.opcode(), Opcode::Load | Opcode::Store))
                 {
                     let again = self.cells.iter().any(|cell| cell.load == inst);
                     let used = inst.opcode() == Opcode::Store || inst.is_used() && !again;
                     if used {
-                        sites.push(Site { inst, place: s.place.clone() });
+                        let cx = &mut self.data.cx;
+                        let place = place.get_or_insert_with(|| cx.place_of(b, &s.blocks, &s.place));
+                        sites.push(Site { inst, place: place.clone() });
                     }
                 }
             }

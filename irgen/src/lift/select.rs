@@ -204,7 +204,7 @@ fn depth(item: &Item<'_>) -> usize {
     }
 }
 
-fn has_loop(item: &Item<'_>) -> bool {
+pub(super) fn has_loop(item: &Item<'_>) -> bool {
     match item {
         Item::Piece(_) => false,
         Item::Loop(_) | Item::Tangle(..) => true,

@@ -236,10 +236,15 @@ impl<'m> Walker<'_, '_, 'm> {
     }
 
     /// Whether a branch without loops is better a condition in the tree than inside of a statement: it is affine, no
-    /// value is merged behind it or passes into it.
+    /// value passes into it, and none is merged behind it but what was loaded of one element or another.
     fn is_guard(&mut self, join: usize, condition: Value<'m>, blocks: &[usize]) -> bool {
         let cfg = self.cfg;
-        if !cfg.blocks[join].phis().is_empty() || blocks.iter().any(|&x| !cfg.blocks[x].phis().is_empty()) {
+        let loaded = |v: Value<'m>| {
+            let inst = v.as_inst().filter(|i| matches!(i.opcode(), Opcode::Load | Opcode::Phi));
+            inst.and_then(|i| cfg.home(i)).is_some_and(|home| blocks.contains(&home))
+        };
+        let mut merged = blocks.iter().chain([&join]).flat_map(|&x| cfg.blocks[x].phis());
+        if !merged.all(|phi| phi.incoming().into_iter().all(|(v, _)| loaded(v))) {
             return false;
         }
         // A value computed in front and used inside would have to pass through a scalar.

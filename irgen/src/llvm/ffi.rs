@@ -204,6 +204,7 @@ unsafe extern "C" {
 
     // hoist.cpp
     pub fn lt_hoist(function: LLVMValueRef, left_out: c_uint) -> bool;
+    pub fn lt_split_choices(function: LLVMValueRef, first: bool) -> bool;
     pub fn lt_count_ranges(function: LLVMValueRef, unchecked: bool) -> bool;
     pub fn lt_claim_rows(function: LLVMValueRef, left_out: c_uint) -> bool;
     pub fn lt_read_in_front(function: LLVMValueRef, unguarded: bool) -> bool;

@@ -328,6 +328,16 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Turns accesses of one element or another, where it is known which, into two under a condition; whether there were any. `first`: a
+    /// test takes the first one always.
+    pub fn split_choices(&mut self, function: &str, first: bool) -> Result<bool> {
+        match self.function(function) {
+            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
+            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_split_choices(f.raw(), first) }),
+            _ => Err(LlvmError::NoFunction(function.to_owned())),
+        }
+    }
+
     /// Finds how many elements lie between the pointers that loops walk from and to; whether there were any such loops. `unchecked`: a
     /// test takes any distance for whole elements.
     pub fn count_ranges(&mut self, function: &str, unchecked: bool) -> Result<bool> {

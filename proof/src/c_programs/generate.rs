@@ -426,7 +426,7 @@ impl<'a> Generator<'a> {
     fn subscript(&mut self) -> Index {
         let Some(var) = self.var() else { return Index::Constant(self.rng.i64(0..4)) };
         if self.chance(self.profile.odd) {
-            return match self.rng.u32(0..7) {
+            return match self.rng.u32(0..10) {
                 0 => Index::Rem(Box::new(var), self.rng.i64(2..=4)),
                 1 => Index::Div(Box::new(var), self.rng.i64(2..=3)),
                 2 => Index::And(Box::new(var), self.pick(&[1, 3, 7])),
@@ -435,6 +435,7 @@ impl<'a> Generator<'a> {
                     None => var,
                 },
                 4 | 5 => Index::Convert(self.pick(&IntType::ALL), Box::new(var)),
+                6..9 => self.chosen(var),
                 _ => match self.small_param() {
                     Some(p) => Index::Mul(Box::new(var), Box::new(Index::Param(p))),
                     None => var,
@@ -466,6 +467,27 @@ impl<'a> Generator<'a> {
             },
             _ => Index::Constant(self.rng.i64(0..5)),
         }
+    }
+
+    /// Beyond the border the last element, the first one, or another.
+    fn chosen(&mut self, var: Index) -> Index {
+        let by = self.rng.i64(-2..=2);
+        let (near, at) = (var.clone().offset(by), Index::Constant(self.rng.i64(0..=3)));
+        let end = match self.small_param() {
+            Some(p) => Index::Param(p).offset(-1),
+            None => Index::Constant(self.rng.i64(0..=9)),
+        };
+        let of = match self.rng.u32(0..5) {
+            0 => [var, at, end, near],
+            1 => [var, end, near, at],
+            2 => [near.clone(), at.clone(), at, near],
+            3 => [near.clone(), end.clone(), near, end],
+            _ => {
+                let low = Index::Choose(Box::new([near.clone(), at.clone(), at, near]));
+                [low.clone(), end.clone(), low, end]
+            }
+        };
+        Index::Choose(Box::new(of))
     }
 
     fn subscripts(&mut self, array: usize) -> Vec<Index> {

@@ -117,6 +117,8 @@ pub enum Index {
     And(Box<Index>, i64),
     /// A conversion.
     Convert(IntType, Box<Index>),
+    /// Where the first is less than the second, the third, else the fourth.
+    Choose(Box<[Index; 4]>),
 }
 
 /// Values and types of variables and parameters.
@@ -171,6 +173,12 @@ impl Index {
                 let (_, value) = a.eval(scope)?;
                 Some((*ty, ty.wrap(value)))
             }
+            Index::Choose(of) => {
+                let [(ta, a), (tb, b)] = [of[0].eval(scope)?, of[1].eval(scope)?];
+                let [(then, yes), (other, no)] = [of[2].eval(scope)?, of[3].eval(scope)?];
+                let (compared, ty) = (ta.common(tb), then.common(other));
+                Some((ty, ty.wrap(if compared.wrap(a) < compared.wrap(b) { yes } else { no })))
+            }
         }
     }
 
@@ -189,6 +197,10 @@ impl Index {
             Index::Rem(a, d) => format!("({} % {d})", a.text()),
             Index::And(a, m) => format!("({} & {m})", a.text()),
             Index::Convert(ty, a) => format!("(({}){})", ty.name(), a.text()),
+            Index::Choose(of) => {
+                let [a, b, yes, no] = of.each_ref().map(Index::text);
+                format!("({a} < {b} ? {yes} : {no})")
+            }
         }
     }
 
@@ -198,6 +210,7 @@ impl Index {
             Index::Constant(_) | Index::Var(_) | Index::Param(_) => vec![],
             Index::Add(a, b) | Index::Sub(a, b) | Index::Mul(a, b) => vec![a, b],
             Index::Div(a, _) | Index::Rem(a, _) | Index::And(a, _) | Index::Convert(_, a) => vec![a],
+            Index::Choose(of) => of.iter().collect(),
         }
     }
 }
@@ -229,5 +242,16 @@ mod tests {
         assert_eq!(IntType::U32.common(IntType::I64), IntType::I64);
         assert_eq!(IntType::U32.common(IntType::I32), IntType::U32);
         assert_eq!(IntType::I8.wrap(200), -56);
+        let chosen = |of: [i64; 2]| {
+            Index::Choose(Box::new([
+                Index::Var(0),
+                Index::Constant(1),
+                Index::Constant(of[0]),
+                Index::Constant(of[1]),
+            ]))
+        };
+        assert_eq!(chosen([7, 8]).eval(&Fixed(IntType::I32, 0)), Some((IntType::I32, 7)));
+        // -1 is a large unsigned number.
+        assert_eq!(chosen([7, 8]).eval(&Fixed(IntType::U32, -1)), Some((IntType::I32, 8)));
     }
 }
