@@ -1,4 +1,5 @@
 ; Under the condition the element before is of the same row; behind it, at the first column, it is the last of the row before.
+; What is computed under it keeps it inside of one statement.
 ; regions: 1
 ; notices: ConditionFacts
 define void @test(ptr noalias %a, ptr noalias %b, i64 noundef %n, i64 noundef %m) {
@@ -17,14 +18,13 @@ row:
 then:
   %b.before = getelementptr inbounds i32, ptr %b, i64 %before
   %y = load i32, ptr %b.before
-  %b.at = getelementptr inbounds i32, ptr %b, i64 %at
   %y.more = add i32 %y, 3
-  store i32 %y.more, ptr %b.at
   br label %join
 join:
+  %v = phi i32 [ 7, %row ], [ %y.more, %then ]
   %a.before = getelementptr inbounds i32, ptr %a, i64 %before
   %x = load i32, ptr %a.before
-  %x.more = add i32 %x, 1
+  %x.more = add i32 %x, %v
   %a.at = getelementptr inbounds i32, ptr %a, i64 %at
   store i32 %x.more, ptr %a.at
   %j.next = add nuw nsw i64 %j, 1
