@@ -17,12 +17,6 @@ using namespace llvm;
 // outlives the result. Free with lt_analyses_free.
 extern "C" LtAnalyses *lt_analyses_new(Function *F, TargetMachine *TM) {
   auto *A = new LtAnalyses(*F, TM);
-  A->FAM.registerPass([A] { return A->PB.buildDefaultAAPipeline(); });
-  A->PB.registerModuleAnalyses(A->MAM);
-  A->PB.registerCGSCCAnalyses(A->CGAM);
-  A->PB.registerFunctionAnalyses(A->FAM);
-  A->PB.registerLoopAnalyses(A->LAM);
-  A->PB.crossRegisterProxies(A->LAM, A->FAM, A->CGAM, A->MAM);
   A->LI = &A->FAM.getResult<LoopAnalysis>(*F);
   A->DT = &A->FAM.getResult<DominatorTreeAnalysis>(*F);
   A->PDT = &A->FAM.getResult<PostDominatorTreeAnalysis>(*F);

@@ -44,8 +44,9 @@ struct Choices {
     return isa<GetElementPtrInst, CastInst, ICmpInst>(I) || (isa<BinaryOperator>(I) && !I->isIntDivRem());
   }
 
-  // Choices of phis and remainders, found before any block changes.
+  // Choices of phis and remainders, found before any block changes; so nothing is deleted before the end.
   DenseMap<Value *, Choice> Found;
+  SmallVector<WeakTrackingVH, 16> Unused;
 
   // A phi where the two ways of a branch meet.
   void findMerges() {
@@ -90,6 +91,8 @@ struct Choices {
       Value *V = I->getOperand(0), *By = I->getOperand(1);
       Value *Rest = IRBuilder<>(I).CreateNSWSub(V, By);
       Found.insert({I, {I, nullptr, ICmpInst::ICMP_SLT, V, By, V, Rest}});
+      if (isa<Instruction>(Rest))
+        Unused.push_back(Rest);
     }
   }
 
@@ -279,13 +282,12 @@ struct Choices {
         Joined->addIncoming(Copy, At->getParent());
       Made.push_back(Copy);
     }
-    Value *Address = I->getOperand(pointer(I));
+    Unused.push_back(I->getOperand(pointer(I)));
     if (Joined) {
       Joined->takeName(I);
       I->replaceAllUsesWith(Joined);
     }
     I->eraseFromParent();
-    RecursivelyDeleteTriviallyDeadInstructions(Address);
     ++InAll;
     return true;
   }
@@ -333,24 +335,14 @@ struct Choices {
           Todo.append(Made);
       }
     }
+    RecursivelyDeleteTriviallyDeadInstructionsPermissive(Unused);
     return InAll > 0;
   }
 };
 
 } // namespace
 
-// Whether any access was split. The function must be valid; no analysis of it may be alive. `First`: a test takes the first element always.
-extern "C" bool lt_split_choices(Function *F, bool First) {
-  PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  FAM.registerPass([&] { return PB.buildDefaultAAPipeline(); });
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  return Choices(*F, FAM, First).run();
+// Whether any access was split. The function must be valid. `First`: a test takes the first element always.
+extern "C" bool lt_split_choices(LtManagers *M, Function *F, bool First) {
+  return M->changed(*F, Choices(*F, M->FAM, First).run());
 }

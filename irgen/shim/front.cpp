@@ -164,19 +164,8 @@ struct Reader : Motion {
 
 } // namespace
 
-// Whether anything is read in front. The function must be valid, with loops in simplified and closed form; no analysis of it
-// may be alive. `Unguarded`: a test leaves out the conditions.
-extern "C" bool lt_read_in_front(Function *F, bool Unguarded) {
-  PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  FAM.registerPass([&] { return PB.buildDefaultAAPipeline(); });
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  return Reader(*F, FAM, Unguarded).run();
+// Whether anything is read in front. The function must be valid, with loops in simplified and closed form.
+// `Unguarded`: a test leaves out the conditions.
+extern "C" bool lt_read_in_front(LtManagers *M, Function *F, bool Unguarded) {
+  return M->changed(*F, Reader(*F, M->FAM, Unguarded).run());
 }

@@ -238,24 +238,9 @@ struct Hoister : Motion {
 
 } // namespace
 
-// Whether anything moved. The function must be valid, with loops in simplified and closed form; no analysis of it may be
-// alive.
-extern "C" bool lt_hoist(Function *F, unsigned LeftOut) {
-  PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  FAM.registerPass([&] { return PB.buildDefaultAAPipeline(); });
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  bool Changed = !F->hasOptNone() && ltExpandMemory(*F, LeftOut & Moves);
-  if (Hoister(*F, FAM, LeftOut).run()) {
-    Changed = true;
-    FAM.invalidate(*F, PreservedAnalyses::none());
-  }
-  return ltLastValues(*F, FAM) || Changed;
+// Whether anything moved. The function must be valid, with loops in simplified and closed form.
+extern "C" bool lt_hoist(LtManagers *M, Function *F, unsigned LeftOut) {
+  bool Changed = M->changed(*F, !F->hasOptNone() && ltExpandMemory(*F, LeftOut & Moves));
+  Changed |= M->changed(*F, Hoister(*F, M->FAM, LeftOut).run());
+  return M->changed(*F, ltLastValues(*F, M->FAM)) || Changed;
 }

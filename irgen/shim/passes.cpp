@@ -10,25 +10,20 @@
 
 using namespace llvm;
 
-// One pass manager for all of them: making one takes as long as the passes do on a small function.
-extern "C" LLVMErrorRef lt_run_on_functions(Function **Functions, size_t Count, const char *Pipeline) {
-  PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+// Free with lt_managers_free, before what they were used on goes.
+extern "C" LtManagers *lt_managers_new() { return new LtManagers; }
+
+extern "C" void lt_managers_free(LtManagers *M) { delete M; }
+
+// Nothing more is asked of the function.
+extern "C" void lt_managers_forget(LtManagers *M, Function *F) { M->FAM.clear(*F, F->getName()); }
+
+extern "C" LLVMErrorRef lt_run_on_functions(LtManagers *M, Function **Functions, size_t Count, const char *Pipeline) {
   FunctionPassManager Passes;
-  if (Error E = PB.parsePassPipeline(Passes, Pipeline))
+  if (Error E = M->PB.parsePassPipeline(Passes, Pipeline))
     return wrap(std::move(E));
-  for (Function *F : ArrayRef(Functions, Count)) {
-    Passes.run(*F, FAM);
-    FAM.clear(*F, F->getName());
-  }
+  for (Function *F : ArrayRef(Functions, Count))
+    Passes.run(*F, M->FAM);
   return LLVMErrorSuccess;
 }
 

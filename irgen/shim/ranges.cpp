@@ -47,6 +47,10 @@ struct Ranges {
   ScalarEvolution &SE;
   bool Unchecked;
 
+  Ranges(Function &F, FunctionAnalysisManager &FAM, bool Unchecked)
+      : F(F), DT(FAM.getResult<DominatorTreeAnalysis>(F)), LI(FAM.getResult<LoopAnalysis>(F)),
+        SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), Unchecked(Unchecked) {}
+
   // A base, and the constant part of a pointer's distance from it in bytes.
   struct Place {
     Value *Base;
@@ -183,25 +187,8 @@ struct Ranges {
 
 } // namespace
 
-// Whether it is found of any loop how many elements it walks along. The function must be valid; no analysis of it may be alive.
+// Whether it is found of any loop how many elements it walks along. The function must be valid.
 // `Unchecked`: a test takes any distance for a multiple of the size.
-extern "C" bool lt_count_ranges(Function *F, bool Unchecked) {
-  PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  FAM.registerPass([&] { return PB.buildDefaultAAPipeline(); });
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  return Ranges{*F,
-                FAM.getResult<DominatorTreeAnalysis>(*F),
-                FAM.getResult<LoopAnalysis>(*F),
-                FAM.getResult<ScalarEvolutionAnalysis>(*F),
-                Unchecked,
-                {}}
-      .run();
+extern "C" bool lt_count_ranges(LtManagers *M, Function *F, bool Unchecked) {
+  return M->changed(*F, Ranges(*F, M->FAM, Unchecked).run());
 }

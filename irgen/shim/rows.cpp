@@ -381,19 +381,8 @@ struct Rows : Motion {
 
 } // namespace
 
-// Whether distances of rows are found in front of loops. The function must be valid, with loops in simplified and closed form;
-// no analysis of it may be alive. `LeftOut`: rules that a test leaves out, of which one has only the first rows looked at.
-extern "C" bool lt_claim_rows(Function *F, unsigned LeftOut) {
-  PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  FAM.registerPass([&] { return PB.buildDefaultAAPipeline(); });
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  return Rows(*F, FAM, LeftOut).run();
+// Whether distances of rows are found in front of loops. The function must be valid, with loops in simplified and closed form.
+// `LeftOut`: rules that a test leaves out, of which one has only the first rows looked at.
+extern "C" bool lt_claim_rows(LtManagers *M, Function *F, unsigned LeftOut) {
+  return M->changed(*F, Rows(*F, M->FAM, LeftOut).run());
 }

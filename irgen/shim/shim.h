@@ -72,13 +72,32 @@ inline unsigned ltOpcode(int Opcode) {
   }
 }
 
-// Everything known of one function. Members are destroyed in reverse order: the results refer to the managers.
-struct LtAnalyses {
+// LLVM's managers of passes and analyses, which refer to one another. Making them takes as long as light passes do on a small
+// function: what does several things to functions makes them once. Results stay until something is said to have changed.
+struct LtManagers {
   llvm::PassBuilder PB;
   llvm::LoopAnalysisManager LAM;
   llvm::FunctionAnalysisManager FAM;
   llvm::CGSCCAnalysisManager CGAM;
   llvm::ModuleAnalysisManager MAM;
+
+  explicit LtManagers(llvm::TargetMachine *TM = nullptr) : PB(TM) {
+    PB.registerModuleAnalyses(MAM);
+    PB.registerCGSCCAnalyses(CGAM);
+    PB.registerFunctionAnalyses(FAM);
+    PB.registerLoopAnalyses(LAM);
+    PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  }
+  // What a step did to a function, as it says itself.
+  bool changed(llvm::Function &F, bool Changed) {
+    if (Changed)
+      FAM.invalidate(F, llvm::PreservedAnalyses::none());
+    return Changed;
+  }
+};
+
+// Everything known of one function. Members are destroyed in reverse order: the results refer to the managers.
+struct LtAnalyses : LtManagers {
   llvm::Function &F;
   llvm::LoopInfo *LI = nullptr;
   llvm::DominatorTree *DT = nullptr;
@@ -89,7 +108,7 @@ struct LtAnalyses {
   std::vector<llvm::Loop *> Loops; // preorder; a loop's number is its place here
   llvm::DenseMap<const llvm::Loop *, uint32_t> Number;
 
-  LtAnalyses(llvm::Function &F, llvm::TargetMachine *TM) : PB(TM), F(F) {}
+  LtAnalyses(llvm::Function &F, llvm::TargetMachine *TM) : LtManagers(TM), F(F) {}
   // UINT32_MAX for no loop.
   uint32_t number(const llvm::Loop *L) const {
     auto It = Number.find(L);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use super::cfg::has_cycle;
-use crate::llvm::{Function, Module, Result, Value};
+use crate::llvm::{Function, Module, Result, Steps, Value};
 use crate::mutation::{self, Rule};
 
 /// Values in SSA form, addresses folded, loops with preheader, one latch and dedicated exits. Nothing moves across
@@ -26,7 +26,8 @@ pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
     let names: Vec<String> = looping.map(|f| f.name()).collect();
     inline(module, &names)?;
     module.run_passes(PIPELINE, None)?;
-    names.iter().try_for_each(|name| hoist(module, name))
+    let mut steps = Steps::new(module);
+    names.iter().try_for_each(|name| hoist(&mut steps, name))
 }
 
 /// Of `hoist.cpp`, beside the rules that may be left out.
@@ -35,8 +36,12 @@ const KEEP_ROWS: u32 = 8;
 /// The same for some functions, each as if all others were as they are.
 pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String]) -> Result<()> {
     inline(module, names)?;
-    module.run_function_passes(names, PIPELINE.trim_start_matches("function(").trim_end_matches(')'))?;
-    names.iter().try_for_each(|name| hoist(module, name))
+    let pipeline = PIPELINE.trim_start_matches("function(").trim_end_matches(')');
+    let mut steps = Steps::new(module);
+    names.iter().try_for_each(|name| {
+        steps.run_passes(std::slice::from_ref(name), pipeline)?;
+        hoist(&mut steps, name)
+    })
 }
 
 /// Puts small functions in the place of their calls in loops. Callers come before what they call: what is put there is as
@@ -73,27 +78,26 @@ fn callees(function: Function<'_>) -> Vec<String> {
 
 /// Moves bounds, row pointers and strides that do not change in loops in front of them, reads there, too, those that a store
 /// of the loops might overwrite, splits accesses whose subscripts are choices, and counts what lies between pointers.
-fn hoist(module: &mut Module<'_>, name: &str) -> Result<()> {
+fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
     let bits = |rules: &[Rule]| {
         rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum::<u32>()
     };
     let left_out = bits(&[Rule::HoistAliases, Rule::HoistGuards, Rule::MovedMemory]);
-    let move_out = |module: &mut Module<'_>, left_out| {
-        if module.hoist(name, left_out)? {
-            module.run_function_passes(&[name.to_owned()], "early-cse")?;
-        }
-        Ok(())
+    let tidy = |steps: &mut Steps<'_, '_>, changed: bool| match changed {
+        true => steps.run_passes(std::slice::from_ref(name), "early-cse"),
+        false => Ok(()),
     };
     // Pointers to rows stay in their loops until those are found that lead to rows of one array.
-    move_out(module, left_out | KEEP_ROWS)?;
-    if module.split_choices(name, mutation::off(Rule::Choices))? {
-        module.run_function_passes(&[name.to_owned()], "early-cse")?;
-    }
-    module.count_ranges(name, mutation::off(Rule::RangeMultiples))?;
-    module.claim_rows(name, bits(&[Rule::RowDistances, Rule::RowLengths]))?;
-    move_out(module, left_out)?;
-    module.read_in_front(name, mutation::off(Rule::HoistGuards))?;
-    Ok(())
+    let moved = steps.hoist(name, left_out | KEEP_ROWS)?;
+    tidy(steps, moved)?;
+    let split = steps.split_choices(name, mutation::off(Rule::Choices))?;
+    tidy(steps, split)?;
+    steps.count_ranges(name, mutation::off(Rule::RangeMultiples))?;
+    steps.claim_rows(name, bits(&[Rule::RowDistances, Rule::RowLengths]))?;
+    let moved = steps.hoist(name, left_out)?;
+    tidy(steps, moved)?;
+    steps.read_in_front(name, mutation::off(Rule::HoistGuards))?;
+    steps.forget(name)
 }
 
 /// Names of the functions that `pick` accepts, and of those that call them, directly or not: what they pass says how often

@@ -10,6 +10,7 @@ use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 /// Analyses of one function, owned.
 pub enum LtAnalyses {}
+pub enum LtManagers {}
 /// A ScalarEvolution expression, owned by the analyses.
 pub enum LtScev {}
 /// A map from old to cloned values, owned.
@@ -203,11 +204,11 @@ unsafe extern "C" {
     pub fn lt_inline(function: LLVMValueRef) -> bool;
 
     // hoist.cpp
-    pub fn lt_hoist(function: LLVMValueRef, left_out: c_uint) -> bool;
-    pub fn lt_split_choices(function: LLVMValueRef, first: bool) -> bool;
-    pub fn lt_count_ranges(function: LLVMValueRef, unchecked: bool) -> bool;
-    pub fn lt_claim_rows(function: LLVMValueRef, left_out: c_uint) -> bool;
-    pub fn lt_read_in_front(function: LLVMValueRef, unguarded: bool) -> bool;
+    pub fn lt_hoist(m: *mut LtManagers, function: LLVMValueRef, left_out: c_uint) -> bool;
+    pub fn lt_split_choices(m: *mut LtManagers, function: LLVMValueRef, first: bool) -> bool;
+    pub fn lt_count_ranges(m: *mut LtManagers, function: LLVMValueRef, unchecked: bool) -> bool;
+    pub fn lt_claim_rows(m: *mut LtManagers, function: LLVMValueRef, left_out: c_uint) -> bool;
+    pub fn lt_read_in_front(m: *mut LtManagers, function: LLVMValueRef, unguarded: bool) -> bool;
 
     // scev.cpp
     pub fn lt_scev(a: *mut LtAnalyses, value: LLVMValueRef) -> *const LtScev;
@@ -284,7 +285,11 @@ unsafe extern "C" {
     pub fn lt_legal_masked(a: *mut LtAnalyses, what: c_int, ty: LLVMTypeRef, alignment: u64) -> bool;
 
     // passes.cpp
+    pub fn lt_managers_new() -> *mut LtManagers;
+    pub fn lt_managers_free(m: *mut LtManagers);
+    pub fn lt_managers_forget(m: *mut LtManagers, function: LLVMValueRef);
     pub fn lt_run_on_functions(
+        m: *mut LtManagers,
         functions: *mut LLVMValueRef,
         count: usize,
         pipeline: *const c_char,

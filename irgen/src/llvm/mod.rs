@@ -27,6 +27,7 @@ mod metadata;
 mod module;
 pub mod plugin;
 mod scev;
+mod steps;
 mod strings;
 mod target;
 mod trial;
@@ -53,6 +54,7 @@ pub use kinds::{
 pub use metadata::{HintValue, LoopHint, Metadata, MetadataKind, SourceLocation};
 pub use module::{DataLayout, Module, with_lent_module};
 pub use scev::{BackedgeCount, Scev, ScevKind, Wrap};
+pub use steps::Steps;
 pub use target::{CodeModel, FileType, OptLevel, TargetMachine};
 pub use trial::{is_bitcode, try_reading};
 pub use types::{Type, TypeKind};

@@ -19,6 +19,7 @@ use super::error::{LlvmError, Result, require};
 use super::ffi;
 use super::function::Function;
 use super::metadata::Metadata;
+use super::steps::Steps;
 use super::strings::{c_string, copy_str, take_error, take_message};
 use super::target::TargetMachine;
 use super::types::{Type, TypeKind};
@@ -272,16 +273,7 @@ impl<'c> Module<'c> {
 
     /// Runs function passes over some functions. Verifies them first.
     pub fn run_function_passes(&mut self, functions: &[String], pipeline: &str) -> Result<()> {
-        let of = |name: &String| match self.function(name) {
-            Some(f) if !f.is_declaration() => Ok(f.raw()),
-            _ => Err(LlvmError::NoFunction(name.to_owned())),
-        };
-        let mut raw = functions.iter().map(of).collect::<Result<Vec<_>>>()?;
-        functions.iter().try_for_each(|name| self.verify_function(name))?;
-        self.reporting(pipeline, |_, passes| {
-            // SAFETY: verified functions with bodies, exclusively borrowed: no handle sees what passes delete.
-            unsafe { take_error(ffi::lt_run_on_functions(raw.as_mut_ptr(), raw.len(), passes.as_ptr())) }
-        })
+        Steps::new(self).run_passes(functions, pipeline)
     }
 
     /// Runs passes over the module, as `opt -passes` spells them. Verifies first.
@@ -301,65 +293,19 @@ impl<'c> Module<'c> {
 
     /// Puts small functions in the place of their calls in the function's loops; whether there were any.
     pub fn inline_in_loops(&mut self, function: &str) -> Result<bool> {
-        match self.function(function) {
-            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
-            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_inline(f.raw()) }),
-            _ => Err(LlvmError::NoFunction(function.to_owned())),
-        }
+        let f = self.defined(function)?.raw();
+        // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
+        Ok(unsafe { ffi::lt_inline(f) })
     }
 
-    /// Moves integers and pointers that do not change in loops in front of them; whether there were any. `left_out`: bits
-    /// of rules that a test leaves out. The function's loops must be in simplified form.
-    pub fn hoist(&mut self, function: &str, left_out: u32) -> Result<bool> {
-        match self.function(function) {
-            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
-            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_hoist(f.raw(), left_out) }),
-            _ => Err(LlvmError::NoFunction(function.to_owned())),
-        }
-    }
-
-    /// Reads integers and pointers in front of loops that read them again and again and might overwrite them; whether there were
-    /// any. `unguarded`: a test leaves out the conditions. The function's loops must be in simplified form.
-    pub fn read_in_front(&mut self, function: &str, unguarded: bool) -> Result<bool> {
-        match self.function(function) {
-            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
-            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_read_in_front(f.raw(), unguarded) }),
-            _ => Err(LlvmError::NoFunction(function.to_owned())),
-        }
-    }
-
-    /// Turns accesses of one element or another, where it is known which, into two under a condition; whether there were any. `first`: a
-    /// test takes the first one always.
-    pub fn split_choices(&mut self, function: &str, first: bool) -> Result<bool> {
-        match self.function(function) {
-            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
-            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_split_choices(f.raw(), first) }),
-            _ => Err(LlvmError::NoFunction(function.to_owned())),
-        }
-    }
-
-    /// Finds how many elements lie between the pointers that loops walk from and to; whether there were any such loops. `unchecked`: a
-    /// test takes any distance for whole elements.
-    pub fn count_ranges(&mut self, function: &str, unchecked: bool) -> Result<bool> {
-        match self.function(function) {
-            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
-            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_count_ranges(f.raw(), unchecked) }),
-            _ => Err(LlvmError::NoFunction(function.to_owned())),
-        }
-    }
-
-    /// Finds in front of loops how far rows of arrays that are reached through tables of pointers are apart; whether there were any.
-    /// `left_out`: rules that a test leaves out, as bits. The function's loops must be in simplified form.
-    pub fn claim_rows(&mut self, function: &str, left_out: u32) -> Result<bool> {
-        match self.function(function) {
-            // SAFETY: a function of this module, with a body; the exclusive borrow leaves no handle to what changes.
-            Some(f) if !f.is_declaration() => Ok(unsafe { ffi::lt_claim_rows(f.raw(), left_out) }),
-            _ => Err(LlvmError::NoFunction(function.to_owned())),
-        }
+    /// A function with a body.
+    pub(super) fn defined(&self, name: &str) -> Result<Function<'_>> {
+        let found = self.function(name).filter(|f| !f.is_declaration());
+        found.ok_or_else(|| LlvmError::NoFunction(name.to_owned()))
     }
 
     /// Runs a pipeline, and returns what it or a pass complains of.
-    fn reporting(
+    pub(super) fn reporting(
         &mut self,
         pipeline: &str,
         run: impl FnOnce(&mut Self, CString) -> Result<(), String>,

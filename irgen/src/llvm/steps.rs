@@ -1,0 +1,99 @@
+//! Steps towards the form of the IR that lifting reads.
+
+use std::ptr::NonNull;
+
+use llvm_sys::prelude::LLVMValueRef;
+
+use super::error::Result;
+use super::ffi::{self, LtManagers};
+use super::module::Module;
+use super::strings::take_error;
+
+/// Changes functions of a module, step by step. What LLVM found out about a function stays until a step changes it, or it is
+/// forgotten; making what finds it out is made once.
+///
+/// Steps say whether they changed anything. Bits and flags leave rules out, for tests. But for passes, the function's loops have to be in
+/// simplified and closed form (`loop-simplify,lcssa`).
+pub struct Steps<'a, 'c> {
+    module: &'a mut Module<'c>,
+    managers: NonNull<LtManagers>,
+}
+
+impl<'a, 'c> Steps<'a, 'c> {
+    /// Of this module.
+    pub fn new(module: &'a mut Module<'c>) -> Self {
+        // SAFETY: no preconditions.
+        let managers =
+            NonNull::new(unsafe { ffi::lt_managers_new() }).expect("C++ throws where memory is out");
+        Steps { module, managers }
+    }
+
+    /// Runs function passes over some functions. Verifies them first.
+    pub fn run_passes(&mut self, functions: &[String], pipeline: &str) -> Result<()> {
+        let of = |name: &String| Ok(self.module.defined(name)?.raw());
+        let mut raw = functions.iter().map(of).collect::<Result<Vec<_>>>()?;
+        functions.iter().try_for_each(|name| self.module.verify_function(name))?;
+        let managers = self.managers.as_ptr();
+        self.module.reporting(pipeline, |_, passes| {
+            // SAFETY: verified functions with bodies, exclusively borrowed: no handle sees what passes delete.
+            unsafe {
+                take_error(ffi::lt_run_on_functions(managers, raw.as_mut_ptr(), raw.len(), passes.as_ptr()))
+            }
+        })
+    }
+
+    /// Moves integers and pointers that do not change in loops in front of them.
+    pub fn hoist(&mut self, function: &str, left_out: u32) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_hoist(m, f, left_out) })
+    }
+
+    /// Turns accesses of one element or another, where it is known which, into two under a condition. `first`: the first one is taken
+    /// always.
+    pub fn split_choices(&mut self, function: &str, first: bool) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_split_choices(m, f, first) })
+    }
+
+    /// Finds how many elements lie between the pointers that loops walk from and to. `unchecked`: any distance is one of whole elements.
+    pub fn count_ranges(&mut self, function: &str, unchecked: bool) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_count_ranges(m, f, unchecked) })
+    }
+
+    /// Finds in front of loops how far rows of arrays that are reached through tables of pointers are apart.
+    pub fn claim_rows(&mut self, function: &str, left_out: u32) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_claim_rows(m, f, left_out) })
+    }
+
+    /// Reads integers and pointers in front of loops that read them again and again and might overwrite them. `unguarded`: whatever the
+    /// conditions.
+    pub fn read_in_front(&mut self, function: &str, unguarded: bool) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_read_in_front(m, f, unguarded) })
+    }
+
+    /// Nothing more is asked of the function: what was found out about it takes no more memory.
+    pub fn forget(&mut self, function: &str) -> Result<()> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_managers_forget(m, f) })
+    }
+
+    /// Takes the managers, which are alive, and a function of the module with a body, which is exclusively borrowed: no handle sees what
+    /// changes.
+    fn step<T>(
+        &mut self,
+        function: &str,
+        step: impl FnOnce(*mut LtManagers, LLVMValueRef) -> T,
+    ) -> Result<T> {
+        Ok(step(self.managers.as_ptr(), self.module.defined(function)?.raw()))
+    }
+}
+
+impl Drop for Steps<'_, '_> {
+    fn drop(&mut self) {
+        // SAFETY: made by `lt_managers_new`, freed once, before the module.
+        unsafe { ffi::lt_managers_free(self.managers.as_ptr()) };
+    }
+}
