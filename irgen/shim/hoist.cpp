@@ -240,7 +240,6 @@ struct Hoister : Motion {
 
 // Whether anything moved. The function must be valid, with loops in simplified and closed form.
 extern "C" bool lt_hoist(LtManagers *M, Function *F, unsigned LeftOut) {
-  bool Changed = M->changed(*F, !F->hasOptNone() && ltExpandMemory(*F, LeftOut & Moves));
-  Changed |= M->changed(*F, Hoister(*F, M->FAM, LeftOut).run());
-  return M->changed(*F, ltLastValues(*F, M->FAM)) || Changed;
+  bool Expanded = M->changed(*F, !F->hasOptNone() && ltExpandMemory(*F, LeftOut & Moves));
+  return M->changed(*F, Hoister(*F, M->FAM, LeftOut).run()) || Expanded;
 }

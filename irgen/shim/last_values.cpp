@@ -18,8 +18,7 @@ static bool handsOnPointer(const Loop &L) {
   return false;
 }
 
-// Whether anything changed. Loops must be closed (LCSSA), and the analyses up to date.
-bool ltLastValues(Function &F, FunctionAnalysisManager &FAM) {
+static bool computeLastValues(Function &F, FunctionAnalysisManager &FAM) {
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   SmallVector<Loop *, 8> Wanted;
   for (Loop *L : LI.getLoopsInPreorder())
@@ -35,12 +34,12 @@ bool ltLastValues(Function &F, FunctionAnalysisManager &FAM) {
   SmallVector<WeakTrackingVH, 16> Dead;
   // Inner loops first: what they leave decides what those around do.
   for (Loop *L : reverse(Wanted)) {
-    // Of a loop of which nobody knows how often it runs, nothing is known that it leaves: asking for each value takes long.
-    if (isa<SCEVCouldNotCompute>(SE.getBackedgeTakenCount(L)))
-      continue;
     SCEVExpander Expander(SE, "last");
     Changed |= rewriteLoopExitValues(L, &LI, &TLI, &SE, &TTI, Expander, &DT, AlwaysRepl, Dead) > 0;
   }
   RecursivelyDeleteTriviallyDeadInstructionsPermissive(Dead, &TLI);
   return Changed;
 }
+
+// Whether anything changed. The function must be valid, with loops in simplified and closed form.
+extern "C" bool lt_last_values(LtManagers *M, Function *F) { return M->changed(*F, computeLastValues(*F, M->FAM)); }

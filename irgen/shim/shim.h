@@ -118,4 +118,3 @@ struct LtAnalyses : LtManagers {
 
 // Parts of lt_hoist with files of their own.
 bool ltExpandMemory(llvm::Function &F, bool Moves);
-bool ltLastValues(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);

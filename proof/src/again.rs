@@ -471,6 +471,6 @@ mod tests {
                 Err(what) => panic!("seed {seed}: {what}\n{text}"),
             }
         }
-        assert!(regions > 40, "{regions}");
+        assert!(regions > 50, "{regions}");
     }
 }

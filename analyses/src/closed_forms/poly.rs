@@ -133,6 +133,15 @@ impl Poly {
         self.add_scaled(other, -1)
     }
 
+    /// By how much it is greater than another one, where they differ by a number.
+    pub fn exceeds(&self, other: &Poly) -> Option<i128> {
+        fn terms(p: &Poly) -> impl Iterator<Item = (&Vec<Sym>, &i128)> {
+            p.0.iter().filter(|(m, _)| !m.is_empty())
+        }
+        let by = self.constant_term().checked_sub(other.constant_term())?;
+        terms(self).eq(terms(other)).then_some(by)
+    }
+
     /// The sum with a number.
     pub fn offset(&self, by: i128) -> Option<Poly> {
         self.add(&Poly::constant(by))
@@ -262,6 +271,14 @@ mod tests {
 
     fn x(n: u32) -> Poly {
         Poly::symbol(Sym(n))
+    }
+
+    #[test]
+    fn what_differs_by_a_number_is_compared() {
+        let sum = x(0).add(&x(1)).unwrap();
+        assert_eq!(sum.offset(3).unwrap().exceeds(&sum.offset(5).unwrap()), Some(-2));
+        assert_eq!(sum.exceeds(&x(0)), None);
+        assert_eq!(sum.exceeds(&sum.scale(2).unwrap()), None);
     }
 
     #[test]

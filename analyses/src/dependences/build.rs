@@ -1,12 +1,12 @@
 //! The three implementations: they differ only in which pairs of accesses they tell apart.
 
 use super::{
-    AnalysisError, Component, Dependence, DependenceKind, DependenceSet, Dependences, Disjunct, rules,
+    AnalysisError, Dependence, DependenceKind, DependenceSet, Dependences, Disjunct, Relation, rules,
 };
 use crate::isl::{DEFAULT_QUOTA, IslError};
 use crate::mutation::{self, Rule};
 use crate::places::{Place, places};
-use crate::system::{Bound, Inexact, Row, Solver, System};
+use crate::system::{Inexact, Row, Solver, System};
 use loop_tree::{
     AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, Privates, Reduction,
     RuntimeCondition, Statement, StmtId, VarId,
@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 /// Nothing may move: every pair of instances is ordered.
 #[derive(Clone, Copy, Debug, Default)]
@@ -133,6 +134,7 @@ fn build(
         context: context(kernel)?,
         solver: Solver::new(quota)?,
         known: FxHashMap::default(),
+        answered: FxHashMap::default(),
         result: Vec::new(),
     };
     builder.check_instances(&places)?;
@@ -233,22 +235,21 @@ type Subscripts = Option<(Rc<[Affine]>, Rc<[Affine]>)>;
 
 type RelationKey = (usize, usize, Subscripts);
 
-/// Pairs of instances, and the bounds of their distances.
-type Known = Rc<(Vec<Disjunct>, Vec<Component>)>;
-
 struct Builder<'k> {
     kernel: &'k Kernel,
     /// By array: a check can tell where it is touched.
     bounded: Vec<bool>,
     context: System,
     solver: Solver,
-    known: FxHashMap<RelationKey, Known>,
+    known: FxHashMap<RelationKey, Arc<Relation>>,
+    /// Statements under conditions on data have the instances of those beside them.
+    answered: FxHashMap<System, bool>,
     result: Vec<Dependence>,
 }
 
 impl Builder<'_> {
     /// No instance executes twice in the original order.
-    fn check_instances(&self, places: &[Place]) -> Result<(), AnalysisError> {
+    fn check_instances(&mut self, places: &[Place]) -> Result<(), AnalysisError> {
         if mutation::off(Rule::Instances) {
             return Ok(());
         }
@@ -269,8 +270,8 @@ impl Builder<'_> {
     }
 
     /// Nothing that runs at one place runs again at the other.
-    fn check_apart(&self, a: &Place, b: &Place) -> Result<(), AnalysisError> {
-        for disjunct in self.relation(a, b, None)? {
+    fn check_apart(&mut self, a: &Place, b: &Place) -> Result<(), AnalysisError> {
+        for disjunct in self.disjuncts(a, b, None)? {
             let mut system = disjunct.system.clone();
             let n = self.kernel.params.len();
             for k in 0..a.dims.len() {
@@ -301,8 +302,7 @@ impl Builder<'_> {
                 kind: DependenceKind::Order,
                 vanishes_if: vec![],
                 reduction: false,
-                relation: vec![],
-                distance: vec![],
+                relation: Arc::default(),
             };
             self.add(dependence, (i, a), (j, b), None)?;
         }
@@ -356,8 +356,7 @@ impl Builder<'_> {
                     kind,
                     vanishes_if,
                     reduction,
-                    relation: vec![],
-                    distance: vec![],
+                    relation: Arc::default(),
                 };
                 self.add(dependence, (i, a), (j, b), equal)?;
             }
@@ -377,24 +376,27 @@ impl Builder<'_> {
             Some(known) => known.clone(),
             None => {
                 let equal = key.2.as_ref().map(|(x, y)| (&x[..], &y[..]));
-                let relation = self.relation(a, b, equal)?;
-                let distance = self.distance(a, b, &relation)?;
-                let known = Rc::new((relation, distance));
+                let disjuncts = self.disjuncts(a, b, equal)?;
+                let identities = a.is_identity() && b.is_identity();
+                let common = if identities { a.shared(b).0 } else { 0 };
+                let (source, target) = (self.kernel.params.len(), self.kernel.params.len() + a.dims.len());
+                let loops = (0..common).map(|k| (source + k, target + k)).collect();
+                let quota = self.solver.quota();
+                let known = Arc::new(Relation { disjuncts, loops, quota, distance: OnceLock::new() });
                 self.known.insert(key, known.clone());
                 known
             }
         };
-        if !known.0.is_empty() {
-            dependence.relation = known.0.clone();
-            dependence.distance = known.1.clone();
+        if !known.disjuncts.is_empty() {
+            dependence.relation = known;
             self.result.push(dependence);
         }
         Ok(())
     }
 
     /// Pairs of instances, the first of `a` and before the second, of `b`; with these subscripts equal, if given.
-    fn relation(
-        &self,
+    fn disjuncts(
+        &mut self,
         a: &Place,
         b: &Place,
         equal: Option<(&[Affine], &[Affine])>,
@@ -437,11 +439,8 @@ impl Builder<'_> {
             full.include(&self.context, &columns)?;
             for first in a.domains(&full, &time_a)? {
                 for system in b.domains(&first, &time_b)? {
-                    // Without an answer the pair is kept: more dependences are never wrong.
-                    match self.solver.find_point(&system) {
-                        Ok(None) => continue,
-                        Ok(Some(_)) | Err(IslError::Quota { .. } | IslError::Overflow) => {}
-                        Err(error) => return Err(error.into()),
+                    if !self.may_have_point(&system)? {
+                        continue;
                     }
                     let core = if plain { ordered.clone() } else { system.clone() };
                     result.push(Disjunct { system, core });
@@ -451,41 +450,18 @@ impl Builder<'_> {
         Ok(result)
     }
 
-    fn distance(&self, a: &Place, b: &Place, relation: &[Disjunct]) -> Result<Vec<Component>, AnalysisError> {
-        if !a.is_identity() || !b.is_identity() {
-            return Ok(vec![]);
+    /// Whether the system may have a point. Without an answer the pair is kept: more dependences are never wrong.
+    fn may_have_point(&mut self, system: &System) -> Result<bool, AnalysisError> {
+        if let Some(answer) = self.answered.get(system) {
+            return Ok(*answer);
         }
-        let (common, _) = a.shared(b);
-        let n = self.kernel.params.len();
-        let mut result = Vec::with_capacity(common);
-        for k in 0..common {
-            let row = Row::column(n + a.dims.len() + k).minus(&Row::column(n + k))?;
-            let (mut min, mut max): (Option<Bound>, Option<Bound>) = (None, None);
-            for disjunct in relation {
-                let (low, high) = match self.solver.range(&disjunct.system, &row) {
-                    Ok(range) => range,
-                    Err(IslError::Quota { .. } | IslError::Overflow) => (Bound::Unbounded, Bound::Unbounded),
-                    Err(error) => return Err(error.into()),
-                };
-                min = widen(min, low, i64::min);
-                max = widen(max, high, i64::max);
-            }
-            let value = |bound| match bound {
-                Some(Bound::Value(v)) => Some(v),
-                _ => None,
-            };
-            result.push(Component { min: value(min), max: value(max) });
-        }
-        Ok(result)
-    }
-}
-
-fn widen(so_far: Option<Bound>, new: Bound, pick: impl Fn(i64, i64) -> i64) -> Option<Bound> {
-    match (so_far, new) {
-        (old, Bound::Empty) => old,
-        (None, new) => Some(new),
-        (Some(Bound::Value(a)), Bound::Value(b)) => Some(Bound::Value(pick(a, b))),
-        _ => Some(Bound::Unbounded),
+        let answer = match self.solver.find_point(system) {
+            Ok(point) => point.is_some(),
+            Err(IslError::Quota { .. } | IslError::Overflow) => true,
+            Err(error) => return Err(error.into()),
+        };
+        self.answered.insert(system.clone(), answer);
+        Ok(answer)
     }
 }
 

@@ -14,18 +14,21 @@
 //! A [`DependenceSet`] is plain data and can be shared by threads.
 
 mod build;
+mod relation;
 pub mod rules;
 mod value;
 
 pub use build::{Flat, Nothing, Polyhedral};
 pub(crate) use build::{by_position, context, unmasked};
+pub use relation::{Disjunct, Relation};
 pub(crate) use value::flow_on;
 
 use crate::isl::IslError;
 use crate::places::Unsupported;
-use crate::system::{Inexact, System};
+use crate::system::Inexact;
 use loop_tree::{AccessId, ArrayId, Kernel, RuntimeCondition, StmtId};
 use std::fmt;
+use std::sync::Arc;
 
 /// Lists the dependences of kernels.
 pub trait Dependences: Send + Sync {
@@ -137,15 +140,6 @@ impl fmt::Display for Component {
     }
 }
 
-/// One conjunction of a dependence relation.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Disjunct {
-    /// All constraints.
-    pub system: System,
-    /// Those that remain necessary where both instances are known to be in their domains.
-    pub(crate) core: System,
-}
-
 /// A set of pairs of statement instances that must keep their order.
 #[derive(Clone, Debug)]
 pub struct Dependence {
@@ -165,16 +159,19 @@ pub struct Dependence {
     pub vanishes_if: Vec<RuntimeCondition>,
     /// Between updates of one accumulator by one operator: sequential reordering is allowed.
     pub reduction: bool,
-    /// The pairs, as a union. Columns: parameters, dims of the source, dims of the target, then existential ones.
-    pub relation: Vec<Disjunct>,
-    /// Differences over the original loops that both have around them, outermost first.
-    pub distance: Vec<Component>,
+    /// The pairs. Dependences between the same places over the same elements share them.
+    pub relation: Arc<Relation>,
 }
 
 impl Dependence {
+    /// Differences over the original loops that both have around them, outermost first.
+    pub fn distance(&self) -> &[Component] {
+        self.relation.distance()
+    }
+
     /// `(<, 0, *)`.
     pub fn distance_text(&self) -> String {
-        let parts: Vec<String> = self.distance.iter().map(Component::to_string).collect();
+        let parts: Vec<String> = self.distance().iter().map(Component::to_string).collect();
         format!("({})", parts.join(", "))
     }
 }

@@ -30,7 +30,7 @@ pub use witness::{
     BrokenCoverage, BrokenDependence, BrokenStorage, CoverageProblem, StatementRef, StorageProblem, Witness,
 };
 
-use crate::dependences::{AnalysisError, Component, DependenceKind, DependenceSet, Dependences};
+use crate::dependences::{AnalysisError, DependenceKind, DependenceSet, Dependences};
 use crate::idioms::Idioms;
 use crate::isl::{DEFAULT_QUOTA, IslError};
 use crate::mutation::{self, Rule};
@@ -115,8 +115,6 @@ pub struct Carried {
     pub reduction: bool,
     /// It vanishes where one of these holds.
     pub vanishes_if: Vec<RuntimeCondition>,
-    /// Its distance over the loops of the original.
-    pub distance: Vec<Component>,
 }
 
 /// A dependence that a loop of the rolled tree carries.
@@ -469,7 +467,6 @@ impl Oracle {
                 kind: dependence.kind,
                 reduction: check.reduction,
                 vanishes_if: check.vanishes_if.clone(),
-                distance: dependence.distance.clone(),
             };
             let list = &mut facts.entry(path).or_default().carried;
             if !judged.leaves_out(check) && !list.contains(&carried) {

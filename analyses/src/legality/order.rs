@@ -43,7 +43,7 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
         if is_left_out(kernel, d) {
             continue;
         }
-        for disjunct in &d.relation {
+        for disjunct in &d.relation.disjuncts {
             let check = Check {
                 source: d.source,
                 target: d.target,
@@ -305,7 +305,7 @@ impl Orders<'_> {
             source_access: d.source_access,
             target_access: d.target_access,
             array: d.array.map(|a| self.kernel.array(a).name.clone()),
-            distance: if d.distance.is_empty() { String::new() } else { d.distance_text() },
+            distance: if d.distance().is_empty() { String::new() } else { d.distance_text() },
             reduction: d.reduction,
             params: super::param_values(self.kernel, point),
             source_instance: instance(pair.source()),

@@ -413,7 +413,7 @@ proptest! {
                 for b in &order[i + 1..] {
                     let point = [&[n], &a.dims[..], &b.dims[..]].concat();
                     let listed = set.dependences.iter().any(|d| {
-                        (d.source, d.target) == (a.statement, b.statement) && d.relation.iter().any(|r| {
+                        (d.source, d.target) == (a.statement, b.statement) && d.relation.disjuncts.iter().any(|r| {
                             // Floors have columns of their own: only complete points can be tested.
                             r.system.columns() != point.len() || r.system.accepts(&point)
                         })

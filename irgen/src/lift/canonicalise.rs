@@ -88,14 +88,16 @@ fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
         false => Ok(()),
     };
     // Pointers to rows stay in their loops until those are found that lead to rows of one array.
-    let moved = steps.hoist(name, left_out | KEEP_ROWS)?;
-    tidy(steps, moved)?;
+    let changed = steps.hoist(name, left_out | KEEP_ROWS)? | steps.last_values(name)?;
+    tidy(steps, changed)?;
     let split = steps.split_choices(name, mutation::off(Rule::Choices))?;
     tidy(steps, split)?;
     steps.count_ranges(name, mutation::off(Rule::RangeMultiples))?;
     steps.claim_rows(name, bits(&[Rule::RowDistances, Rule::RowLengths]))?;
-    let moved = steps.hoist(name, left_out)?;
-    tidy(steps, moved)?;
+    if steps.hoist(name, left_out)? {
+        steps.last_values(name)?;
+        tidy(steps, true)?;
+    }
     steps.read_in_front(name, mutation::off(Rule::HoistGuards))?;
     steps.forget(name)
 }

@@ -213,17 +213,18 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
 
     /// Whether `goal >= 0` at a place, for certain or by what is checked at run time already.
     pub(super) fn holds(&self, place: &Place, goal: &Poly) -> bool {
-        let mut facts = place.facts.clone();
-        facts.extend(self.assumptions.iter().cloned());
-        let mut syms: Vec<Sym> = goal.symbols().collect();
+        let facts: Vec<&Fact> = place.facts.iter().chain(&self.assumptions).collect();
+        let quotients = |s: &Sym| matches!(self.values.symbols().meaning(*s), Meaning::Quotient(_));
+        let quotients: Vec<Sym> = facts.iter().flat_map(|f| f.poly.symbols()).filter(quotients).collect();
+        self.values.proofs.implies(facts, goal, || self.ranges(goal, quotients))
+    }
+
+    /// What types and definitions say of the symbols of a polynomial, and of some quotients.
+    fn ranges(&self, poly: &Poly, quotients: Vec<Sym>) -> Vec<Fact> {
+        let mut known = Vec::new();
+        let mut syms: Vec<Sym> = poly.symbols().chain(quotients).collect();
         syms.sort_unstable();
         syms.dedup();
-        let quotient = |s: &Sym| matches!(self.values.symbols().meaning(*s), Meaning::Quotient(_));
-        for s in facts.iter().flat_map(|f| f.poly.symbols()).filter(quotient) {
-            if !syms.contains(&s) {
-                syms.push(s);
-            }
-        }
         let mut seen = syms.clone();
         while let Some(sym) = syms.pop() {
             let s = Poly::symbol(sym);
@@ -249,9 +250,9 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                 Meaning::Iteration(l) if self.is_around(l) => ranges = vec![Some(s)],
                 Meaning::Iteration(_) => {}
             }
-            facts.extend(ranges.into_iter().flatten().map(|poly| Fact { poly, equal: false }));
+            known.extend(ranges.into_iter().flatten().map(|poly| Fact { poly, equal: false }));
         }
-        self.values.proofs.implies(facts, goal)
+        known
     }
 
     /// What is taken for granted so far.

@@ -2,7 +2,6 @@
 //! a bound on the work. Sound over the rationals, hence over the integers; "no" means "not proved".
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 use analyses::closed_forms::{Fact, Poly, Sym};
 use rustc_hash::FxHashMap;
@@ -10,23 +9,33 @@ use rustc_hash::FxHashMap;
 /// More constraints than this are given up on.
 const MAX_CONSTRAINTS: usize = 160;
 
-type Row = Poly;
+/// Coefficients of the monomials, in their order, and the constant behind them.
+type Dense = Vec<i128>;
 
 /// Answers that are remembered of a function: regions are tried again with fewer parts, and accesses with other rows.
 const REMEMBERED: usize = 10_000;
 
-/// What was asked, and the answers.
+/// What was asked, row by row of so many numbers, and the answers.
 #[derive(Default)]
-pub(super) struct Proofs(RefCell<FxHashMap<(Vec<Fact>, Poly), bool>>);
+pub(super) struct Proofs(RefCell<FxHashMap<(usize, Dense), bool>>);
 
 impl Proofs {
-    /// Whether `goal >= 0` follows from the facts.
-    pub(super) fn implies(&self, facts: Vec<Fact>, goal: &Poly) -> bool {
-        let asked = (facts, goal.clone());
+    /// Whether `goal >= 0` follows from the facts, and more of them, which are asked for where they are needed.
+    pub(super) fn implies(&self, facts: Vec<&Fact>, goal: &Poly, more: impl FnOnce() -> Vec<Fact>) -> bool {
+        if let Some(c) = goal.as_constant() {
+            return c >= 0;
+        }
+        if facts.iter().any(|f| goal.exceeds(&f.poly).is_some_and(|by| by >= 0)) {
+            return true;
+        }
+        let more = more();
+        let facts = facts.into_iter().chain(&more).collect();
+        let Some(rows) = rows(facts, goal) else { return false };
+        let asked = (rows[0].len(), rows.concat());
         if let Some(answer) = self.0.borrow().get(&asked) {
             return *answer;
         }
-        let answer = implies(&asked.0, goal);
+        let answer = infeasible(rows);
         let mut known = self.0.borrow_mut();
         if known.len() < REMEMBERED {
             known.insert(asked, answer);
@@ -35,52 +44,57 @@ impl Proofs {
     }
 }
 
-fn implies(facts: &[Fact], goal: &Poly) -> bool {
-    if let Some(c) = goal.as_constant() {
-        return c >= 0;
+/// That the goal is negative, and the facts that may matter: those that share a monomial with it, directly or not. Nothing where
+/// numbers are too large.
+fn rows(facts: Vec<&Fact>, goal: &Poly) -> Option<Vec<Dense>> {
+    fn terms(p: &Poly) -> impl Iterator<Item = &Vec<Sym>> {
+        p.0.keys().filter(|m| !m.is_empty())
     }
-    let at_least =
-        |f: &Fact| f.poly == *goal || goal.sub(&f.poly).and_then(|d| d.as_constant()).is_some_and(|c| c >= 0);
-    if facts.iter().any(at_least) {
-        return true;
-    }
-    let Some(negated) = goal.scale(-1).and_then(|g| g.offset(-1)) else { return false };
-    let mut rows: Vec<Row> = vec![negated];
-    // Only facts that share a monomial, directly or not, can matter.
-    let mut rest: Vec<Row> = Vec::new();
-    for f in facts {
-        rest.push(f.poly.clone());
-        if f.equal {
-            rest.extend(f.poly.scale(-1));
-        }
-    }
+    let mut columns: Vec<&Vec<Sym>> = terms(goal).collect();
+    let (mut near, mut far): (Vec<&Fact>, Vec<&Fact>) = (Vec::new(), facts);
     loop {
-        let touches = |r: &Row, rows: &[Row]| {
-            r.0.keys().any(|m| !m.is_empty() && rows.iter().any(|x| x.0.contains_key(m)))
-        };
-        let before = rest.len();
-        let (near, far): (Vec<Row>, Vec<Row>) = rest.into_iter().partition(|r| touches(r, &rows));
-        rows.extend(near);
-        rest = far;
-        if rest.len() == before || rest.is_empty() {
+        let before = near.len();
+        far.retain(|fact| {
+            let touches = terms(&fact.poly).any(|m| columns.contains(&m));
+            if touches {
+                near.push(fact);
+                for m in terms(&fact.poly) {
+                    if !columns.contains(&m) {
+                        columns.push(m);
+                    }
+                }
+            }
+            !touches
+        });
+        if near.len() == before {
             break;
         }
     }
-    infeasible(rows)
+    columns.sort_unstable();
+    let dense = |p: &Poly| -> Dense {
+        let mut row = vec![0; columns.len() + 1];
+        for (m, c) in &p.0 {
+            let at = if m.is_empty() { Some(columns.len()) } else { columns.binary_search(&m).ok() };
+            at.into_iter().for_each(|at| row[at] = *c);
+        }
+        row
+    };
+    let negative = |row: &Dense| -> Option<Dense> { row.iter().map(|c| c.checked_neg()).collect() };
+    let mut refuted = negative(&dense(goal))?;
+    refuted[columns.len()] = refuted[columns.len()].checked_sub(1)?;
+    let mut rows = vec![refuted];
+    for fact in near {
+        let row = dense(&fact.poly);
+        // Fewer facts prove less.
+        rows.extend(fact.equal.then(|| negative(&row)).flatten());
+        rows.push(row);
+    }
+    Some(rows)
 }
 
-/// Coefficients of the monomials, in their order, and the constant behind them.
-type Dense = Vec<i128>;
-
-fn infeasible(rows: Vec<Row>) -> bool {
-    let monomials: BTreeSet<&Vec<Sym>> =
-        rows.iter().flat_map(|r| r.0.keys()).filter(|m| !m.is_empty()).collect();
-    let columns = monomials.len();
-    let dense = |row: &Row| -> Dense {
-        let constant = row.constant_term();
-        monomials.iter().map(|m| row.0.get(*m).copied().unwrap_or(0)).chain([constant]).collect()
-    };
-    let mut rows: Vec<Dense> = rows.iter().map(dense).collect();
+/// Whether there are no numbers for which all rows are not negative.
+fn infeasible(mut rows: Vec<Dense>) -> bool {
+    let columns = rows.first().map_or(0, |row| row.len() - 1);
     loop {
         rows.iter_mut().for_each(tighten);
         // Of those that differ by a number the least, which comes first, says what the others do: accesses side by side make many.
@@ -149,8 +163,9 @@ mod tests {
             at_least(x(1).sub(&x(0)).unwrap().offset(-1).unwrap()),
             at_least(x(2).sub(&x(1)).unwrap().offset(-1).unwrap()),
         ];
-        assert!(implies(&facts, &x(2).offset(-2).unwrap()));
-        assert!(!implies(&facts, &x(2).offset(-3).unwrap()));
+        let implies = |goal: &Poly| Proofs::default().implies(facts.iter().collect(), goal, Vec::new);
+        assert!(implies(&x(2).offset(-2).unwrap()));
+        assert!(!implies(&x(2).offset(-3).unwrap()));
     }
 
     /// Facts that differ by numbers, as those of unrolled loops, do not use up the bound on the work.
@@ -167,8 +182,9 @@ mod tests {
         }
         let apart = x(2).sub(&x(0)).unwrap();
         let most = 2 * (MAX_CONSTRAINTS as i128 - 1);
-        assert!(implies(&facts, &apart.offset(-most).unwrap()));
-        assert!(!implies(&facts, &apart.offset(-most - 1).unwrap()));
+        let implies = |goal: &Poly| Proofs::default().implies(facts.iter().collect(), goal, Vec::new);
+        assert!(implies(&apart.offset(-most).unwrap()));
+        assert!(!implies(&apart.offset(-most - 1).unwrap()));
     }
 
     /// What is found with rows as vectors is found with rows as polynomials.
@@ -189,13 +205,18 @@ mod tests {
                 let sum = terms.fold(product, |sum, term| sum.add(&term).unwrap());
                 sum.offset(random(6)).unwrap()
             };
-            let rows: Vec<Row> = (0..9).map(|_| row()).collect();
-            let found = infeasible(rows.clone());
+            let goal = row();
+            let facts: Vec<Fact> = (0..8).map(|_| Fact { poly: row(), equal: false }).collect();
+            let found = Proofs::default().implies(facts.iter().collect(), &goal, Vec::new);
+            let refuted = goal.scale(-1).unwrap().offset(-1).unwrap();
+            let rows: Vec<Row> = facts.iter().map(|f| f.poly.clone()).chain([refuted]).collect();
             assert_eq!(found, by_maps(rows.clone()), "{rows:?}");
             proved += usize::from(found);
         }
         assert!((200..1800).contains(&proved), "{proved} of 2000 are infeasible");
     }
+
+    type Row = Poly;
 
     fn by_maps(mut rows: Vec<Row>) -> bool {
         loop {

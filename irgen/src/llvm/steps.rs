@@ -48,6 +48,12 @@ impl<'a, 'c> Steps<'a, 'c> {
         self.step(function, |m, f| unsafe { ffi::lt_hoist(m, f, left_out) })
     }
 
+    /// Computes pointers behind loops that moved them from where they began.
+    pub fn last_values(&mut self, function: &str) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_last_values(m, f) })
+    }
+
     /// Turns accesses of one element or another, where it is known which, into two under a condition. `first`: the first one is taken
     /// always.
     pub fn split_choices(&mut self, function: &str, first: bool) -> Result<bool> {

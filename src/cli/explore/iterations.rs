@@ -101,7 +101,7 @@ impl First {
             let before = touched.into_iter().flatten().rev().filter(|s| **s < at);
             let mut before = before.map(|s| &self.instances[*s]);
             // A private scalar's dependences are those of one iteration.
-            if let Some(source) = before.find(|s| within(&d.distance, &s.dims, &target.dims)) {
+            if let Some(source) = before.find(|s| within(d.distance(), &s.dims, &target.dims)) {
                 pairs.push((source.dims.clone(), target.dims.clone()));
             }
             if pairs.len() == most {

@@ -35,7 +35,7 @@ pub(in crate::legality) fn flows(set: &DependenceSet) -> Flows {
             _ => false,
         };
         if flow && d.vanishes_if.is_empty() {
-            checks.extend(d.relation.iter().map(|disjunct| Check {
+            checks.extend(d.relation.disjuncts.iter().map(|disjunct| Check {
                 source: d.source,
                 target: d.target,
                 core: disjunct.core.clone(),

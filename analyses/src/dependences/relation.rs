@@ -1,0 +1,71 @@
+//! Pairs of statement instances, and how far apart they are.
+
+use super::Component;
+use crate::isl::IslError;
+use crate::system::{Bound, Row, Solver, System};
+use std::sync::OnceLock;
+
+/// One conjunction of a dependence relation.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Disjunct {
+    /// All constraints.
+    pub system: System,
+    /// Those that remain necessary where both instances are known to be in their domains.
+    pub(crate) core: System,
+}
+
+/// A union of sets of pairs. Columns: parameters, dims of the source, dims of the target, then existential ones.
+#[derive(Debug, Default)]
+pub struct Relation {
+    /// The sets.
+    pub disjuncts: Vec<Disjunct>,
+    /// The loops that have one distance: the columns of their dims in the source and in the target.
+    pub(super) loops: Vec<(usize, usize)>,
+    /// isl operations per question.
+    pub(super) quota: u64,
+    /// Found when it is asked for: most relations are only looked at as sets.
+    pub(super) distance: OnceLock<Vec<Component>>,
+}
+
+impl Relation {
+    /// Exact bounds of the differences, by loop.
+    pub(super) fn distance(&self) -> &[Component] {
+        self.distance.get_or_init(|| {
+            let solver = Solver::new(self.quota);
+            let component = |(source, target): &(usize, usize)| {
+                let row = Row::column(*target).minus(&Row::column(*source)).ok();
+                let unknown = Component { min: None, max: None };
+                row.zip(solver.as_ref().ok()).and_then(|(row, s)| self.bounds(s, &row)).unwrap_or(unknown)
+            };
+            self.loops.iter().map(component).collect()
+        })
+    }
+
+    /// `None`: not known.
+    fn bounds(&self, solver: &Solver, row: &Row) -> Option<Component> {
+        let (mut min, mut max): (Option<Bound>, Option<Bound>) = (None, None);
+        for disjunct in &self.disjuncts {
+            let (low, high) = match solver.range(&disjunct.system, row) {
+                Ok(range) => range,
+                Err(IslError::Quota { .. } | IslError::Overflow) => (Bound::Unbounded, Bound::Unbounded),
+                Err(_) => return None,
+            };
+            min = widen(min, low, i64::min);
+            max = widen(max, high, i64::max);
+        }
+        let value = |bound| match bound {
+            Some(Bound::Value(v)) => Some(v),
+            _ => None,
+        };
+        Some(Component { min: value(min), max: value(max) })
+    }
+}
+
+fn widen(so_far: Option<Bound>, new: Bound, pick: impl Fn(i64, i64) -> i64) -> Option<Bound> {
+    match (so_far, new) {
+        (old, Bound::Empty) => old,
+        (None, new) => Some(new),
+        (Some(Bound::Value(a)), Bound::Value(b)) => Some(Bound::Value(pick(a, b))),
+        _ => Some(Bound::Unbounded),
+    }
+}
