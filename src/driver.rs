@@ -35,6 +35,7 @@ use irgen::lift::{self, LiftOptions, OwnedGlobals, Remark};
 use irgen::llvm::{Context, Function, Module};
 use irgen::terms::{FunctionLoops, loops_of};
 use loop_tree::{ArrayId, Kernel, ParamId, RuntimeCondition, SourceLocation};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
@@ -181,18 +182,22 @@ impl Session<'_> {
         LiftOptions { owned: Arc::new(OwnedGlobals::of(module)), ..self.optimizer.lifting.clone() }
     }
 
-    fn kernels_of(&self, functions: Functions) -> Result<Vec<LiftedKernels>, DriverError> {
-        let settings = &self.optimizer.settings;
+    /// Lifts functions in a copy of the input, for something that is done with it.
+    fn with_lifted<R>(
+        &self,
+        functions: Functions,
+        then: impl FnOnce(&LiftedModule<'_>) -> Result<R, DriverError>,
+    ) -> Result<R, DriverError> {
         let context = Context::new();
         let span = tracing::info_span!("read").entered();
         let mut module = context.parse(self.input, self.name)?;
-        let options = &self.lifting(&module);
+        let options = self.lifting(&module);
         if self.stage == Stage::Written {
             module.verify()?;
         }
         require_target(&module)?;
         let only = self.function_asked(&module)?;
-        let mut asked = asked::asked(&module);
+        let asked = asked::asked(&module);
         let wanted = |function: Function<'_>| {
             only.as_ref().is_none_or(|f| *f == function.name())
                 && match (functions, self.purpose) {
@@ -209,38 +214,17 @@ impl Session<'_> {
         }
         lift::canonicalise_functions(&mut module, &changed)?;
         drop(span);
-        let mut results = Vec::new();
-        for function in module.functions() {
-            if !wanted.contains(&function.name()) {
-                continue;
-            }
-            let span = tracing::info_span!("lift").entered();
-            let lifted = lift::lift_function_with(&module, function, options);
-            drop(span);
-            let region = |r: &lift::Region<'_>| LiftedKernel {
-                kernel: r.kernel.clone(),
-                location: r.location.clone(),
-                likely: likely_values(&module, r, settings.default_param),
-            };
-            let mut asked = asked.remove(&*lifted.name).unwrap_or_default();
-            for (number, r) in lifted.regions.iter().enumerate() {
-                if !asked.iter().any(|a: &Asked| a.is_for(number, lifted.regions.len()))
-                    && let Some(recipe) = asked::by_pragmas(r)
-                {
-                    asked.push(Asked { region: Some(number), recipe });
-                }
-            }
-            results.push(LiftedKernels {
-                name: lifted.name.clone(),
-                vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
-                whole: lifted.kernel.clone(),
-                regions: lifted.regions.iter().map(region).collect(),
-                remarks: lifted.remarks.clone(),
-                asked,
-                loops: lifted.loops,
-            });
-        }
-        Ok(results)
+        let wanted = module.functions().into_iter().filter(|f| wanted.contains(&f.name()));
+        let lift = |function| {
+            let _span = tracing::info_span!("lift").entered();
+            lift::lift_function_with(&module, function, &options)
+        };
+        let functions = wanted.map(lift).collect();
+        then(&LiftedModule { module: &module, options: &options, functions, asked })
+    }
+
+    fn kernels_of(&self, functions: Functions) -> Result<Vec<LiftedKernels>, DriverError> {
+        self.with_lifted(functions, |lifted| Ok(lifted.kernels(&self.optimizer.settings)))
     }
 
     /// The function that the settings name, by its symbol.
@@ -305,9 +289,12 @@ impl Session<'_> {
 
     /// Searches every region asked for.
     pub fn explore(&self) -> Result<Explored, DriverError> {
+        self.search(self.kernels_of(Functions::Looping)?)
+    }
+
+    fn search(&self, functions: Vec<LiftedKernels>) -> Result<Explored, DriverError> {
         let mut explored = Explored { regions: Vec::new(), skipped: Vec::new(), remarks: Vec::new() };
         let mut kernels = Vec::new();
-        let functions = self.kernels_of(Functions::Looping)?;
         self.require_names(&functions)?;
         for function in functions {
             explored.remarks.extend(function.remarks.into_iter().map(|r| (function.name.clone(), r)));
@@ -578,6 +565,46 @@ enum Functions {
     All,
     /// Of these, those with loops.
     Looping,
+}
+
+/// Functions in a copy of the input.
+struct LiftedModule<'m> {
+    module: &'m Module<'m>,
+    options: &'m LiftOptions,
+    functions: Vec<lift::LiftedFunction<'m>>,
+    /// Recipes that the source asks for, by function.
+    asked: BTreeMap<String, Vec<Asked>>,
+}
+
+impl LiftedModule<'_> {
+    /// What a search needs to know.
+    fn kernels(&self, settings: &Settings) -> Vec<LiftedKernels> {
+        let kernels = |lifted: &lift::LiftedFunction<'_>| {
+            let region = |r: &lift::Region<'_>| LiftedKernel {
+                kernel: r.kernel.clone(),
+                location: r.location.clone(),
+                likely: likely_values(self.module, r, settings.default_param),
+            };
+            let mut asked = self.asked.get(&*lifted.name).cloned().unwrap_or_default();
+            for (number, r) in lifted.regions.iter().enumerate() {
+                if !asked.iter().any(|a: &Asked| a.is_for(number, lifted.regions.len()))
+                    && let Some(recipe) = asked::by_pragmas(r)
+                {
+                    asked.push(Asked { region: Some(number), recipe });
+                }
+            }
+            LiftedKernels {
+                name: lifted.name.clone(),
+                vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
+                whole: lifted.kernel.clone(),
+                regions: lifted.regions.iter().map(region).collect(),
+                remarks: lifted.remarks.clone(),
+                asked,
+                loops: lifted.loops,
+            }
+        };
+        self.functions.iter().map(kernels).collect()
+    }
 }
 
 /// A function's kernels, without the IR.

@@ -57,6 +57,12 @@ impl<V: Copy, B> Scope<V, B> {
         VarId(FIRST_PLACE + self.binders.len() as u32)
     }
 
+    /// The place of the innermost loop.
+    pub fn innermost_loop(&self) -> Option<VarId> {
+        let places = (FIRST_PLACE..).map(VarId).zip(&self.binders);
+        places.filter(|(place, binder)| binder.meaning == Affine::var(*place)).map(|(place, _)| place).last()
+    }
+
     /// A loop's variable; the result is its place.
     pub fn enter_loop(&mut self, var: VarId, value: V) -> VarId {
         let place = self.next_place();

@@ -13,6 +13,7 @@ mod arith;
 mod buffers;
 mod call;
 mod check;
+mod chosen;
 mod element;
 mod function;
 mod gathers;

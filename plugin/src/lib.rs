@@ -86,8 +86,7 @@ fn optimise(module: &mut Module<'_>, parameters: &str, touched: &Cell<bool>) -> 
     let stage = Stage::InPipeline;
     let min_gain = options.min_gain;
     let session = Session { stage, purpose, min_gain, ..Session::new(&bitcode, &name, &optimizer) };
-    let mut explored = session.explore()?;
-    let rehearsed = session.rehearse(&mut explored, options.min_gain)?;
+    let (mut explored, rehearsed) = session.rehearse(options.min_gain)?;
     if !rehearsed.is_empty() {
         touched.set(true);
         rehearsed.perform(module, &mut explored)?;

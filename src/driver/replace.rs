@@ -1,9 +1,9 @@
 //! Chosen variants in the place of regions.
 
-use super::{Chosen, DriverError, Explored, ExploredRegion, Session, SkippedRegion, Stage};
+use super::{Chosen, DriverError, Explored, ExploredRegion, Functions, Session, SkippedRegion, Stage};
 use crate::names;
 use irgen::emit::{emit_region, tell_owners_apart};
-use irgen::lift;
+use irgen::lift::{self, LiftOptions, LiftedFunction};
 use irgen::llvm::{Context, Module};
 use loop_tree::Kernel;
 use std::collections::BTreeMap;
@@ -62,27 +62,34 @@ impl Session<'_> {
         if self.stage == Stage::Written {
             module.verify()?;
         }
-        if let Some(differs) = self.replace(&mut module, chosen)?.first() {
-            return Err(DriverError::Differs { region: differs.region.clone(), why: differs.why() });
-        }
+        succeeded(self.replace(&mut module, chosen))?;
         module.verify()?;
         Ok(write(&module))
     }
 
-    /// Puts the best variants into a copy of the input, and checks the result: what succeeds here can be done to a module that
-    /// must not be left half changed. Regions of which there is no code after all are left alone, and `explored` says so.
-    pub fn rehearse(&self, explored: &mut Explored, min_gain: f64) -> Result<Rehearsed<'_>, DriverError> {
+    /// Explores, and puts the best variants into a copy of the input, which is checked: what succeeds there can be done to a module
+    /// that must not be left half changed. Regions of which there is no code after all are left alone, and what was explored says so.
+    pub fn rehearse(&self, min_gain: f64) -> Result<(Explored, Rehearsed<'_>), DriverError> {
+        let (mut explored, mut done) = self.with_lifted(Functions::Looping, |lifted| {
+            let explored = self.search(lifted.kernels(&self.optimizer.settings))?;
+            let chosen = self.best(&explored, min_gain)?;
+            let put = match chosen.is_empty() {
+                true => Ok(()),
+                false => succeeded(put(lifted.module, &lifted.functions, lifted.options, &chosen))
+                    .and_then(|()| Ok(lifted.module.verify()?)),
+            };
+            Ok((explored, put.map(|()| chosen)))
+        })?;
+        // Once something has failed in it, a copy is of no use.
         loop {
-            let chosen = self.best(explored, min_gain)?;
-            if chosen.is_empty() {
-                return Ok(Rehearsed { session: self, chosen });
-            }
-            match self.emit(&chosen, |_| ()) {
-                Ok(()) => return Ok(Rehearsed { session: self, chosen }),
+            match done {
+                Ok(chosen) => return Ok((explored, Rehearsed { session: self, chosen })),
                 Err(DriverError::Emit { region, source }) => explored.give_up(&region, source.to_string()),
                 Err(DriverError::Differs { region, why }) => explored.give_up(&region, why),
                 Err(other) => return Err(other),
             }
+            let chosen = self.best(&explored, min_gain)?;
+            done = self.emit(&chosen, |_| ()).map(|()| chosen);
         }
     }
 
@@ -95,33 +102,48 @@ impl Session<'_> {
         let names: Vec<String> = functions.iter().map(|f| f.to_string()).collect();
         lift::canonicalise_functions(module, &names)?;
         // All are read before any is changed: what a function means depends on others, too.
-        let mut lifted = Vec::new();
-        for name in &functions {
-            if let Some(function) = module.function(name) {
-                lifted.push((name, lift::lift_function_with(module, function, &lifting)));
-            }
-        }
-        let mut differ = Vec::new();
-        for (name, lifted) in &lifted {
-            for ((_, number), chosen) in chosen.range((Arc::clone(name), 0)..=(Arc::clone(name), usize::MAX))
-            {
-                let label = names::label(name, *number);
-                match lifted.regions.get(*number).filter(|r| is_same(&chosen.kernel, &r.kernel)) {
-                    Some(region) => {
-                        emit_region(module, region, chosen.variant())
-                            .map_err(|source| DriverError::Emit { region: label, source })?;
-                    }
-                    None => {
-                        let found = lifted.regions.get(*number).map(|r| &*r.kernel);
-                        differ.push(Differs { region: label, line: first_difference(&chosen.kernel, found) });
-                    }
+        let found = functions.iter().filter_map(|name| module.function(name));
+        let lifted: Vec<_> = found.map(|f| lift::lift_function_with(module, f, &lifting)).collect();
+        put(module, &lifted, &lifting, chosen)
+    }
+}
+
+/// Puts variants in the place of regions of lifted functions. Returns the regions that read differently than when they were explored;
+/// they stay as they are.
+fn put(
+    module: &Module<'_>,
+    lifted: &[LiftedFunction<'_>],
+    lifting: &LiftOptions,
+    chosen: &Choices,
+) -> Result<Vec<Differs>, DriverError> {
+    let mut differ = Vec::new();
+    for function in lifted {
+        let name = &function.name;
+        for ((_, number), chosen) in chosen.range((Arc::clone(name), 0)..=(Arc::clone(name), usize::MAX)) {
+            let label = names::label(name, *number);
+            match function.regions.get(*number).filter(|r| is_same(&chosen.kernel, &r.kernel)) {
+                Some(region) => {
+                    emit_region(module, region, chosen.variant())
+                        .map_err(|source| DriverError::Emit { region: label, source })?;
+                }
+                None => {
+                    let found = function.regions.get(*number).map(|r| &*r.kernel);
+                    differ.push(Differs { region: label, line: first_difference(&chosen.kernel, found) });
                 }
             }
         }
-        if !chosen.is_empty() {
-            tell_owners_apart(module, &lifting.owned)?;
-        }
-        Ok(differ)
+    }
+    if !chosen.is_empty() {
+        tell_owners_apart(module, &lifting.owned)?;
+    }
+    Ok(differ)
+}
+
+/// As an error: the first region that reads differently.
+fn succeeded(put: Result<Vec<Differs>, DriverError>) -> Result<(), DriverError> {
+    match put?.first() {
+        Some(differs) => Err(DriverError::Differs { region: differs.region.clone(), why: differs.why() }),
+        None => Ok(()),
     }
 }
 

@@ -161,7 +161,8 @@ impl<'m> Emitter<'m, '_> {
                 let access = statement.access(*access);
                 let tag = Tag { array: access.array, frame: self.scope.innermost(access.array), origin };
                 let spot = self.spot(statement, access.array, access.subscripts.as_deref());
-                self.load_kept(&element, spot, op.ty, tag)?
+                let value = self.load_kept(&element, spot, op.ty, tag)?;
+                self.frozen_if_chosen(statement, access, value)?
             }
             OpKind::LoadAt(access, at) => {
                 let array = statement.access(*access).array;

@@ -7,6 +7,7 @@
 
 mod accumulate;
 mod alias;
+mod assemble;
 mod body;
 mod call_sites;
 mod canonicalise;

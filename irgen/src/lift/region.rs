@@ -1,28 +1,21 @@
-//! From a run of items to a kernel with its bindings.
+//! From a run of items to nodes: sections, loops and conditions, and what is known at each of them.
 
 use std::sync::Arc;
 
-use loop_tree::{
-    AliasClass, Array, ArrayId, Bounds, Condition, Green, GuardCondition, Kept, Kernel, LoopHeader, LoopKind,
-    Param, RuntimeCondition, ScalarType, StmtId, Storage, VarId, Variable, canonical,
-};
+use loop_tree::{Kept, Kernel, ScalarType, VarId};
 use rustc_hash::FxHashMap;
 
-use super::alias::{alias_classes, may_be_errno, may_overlap};
 use super::body::Bodies;
 use super::context::{Context, Counter, Place};
 use super::fronts::{Cell, settle};
 use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, impure, refuse};
-use super::local::Extent;
-use super::memory::{Site, describe, scalar_type};
+use super::memory::scalar_type;
 use super::names::Names;
 use super::ops::error_number;
-use super::owned::OwnedGlobals;
 use super::select::has_loop;
 use super::shape::{Branch, Cycle, Item, Piece, has_effect};
-use super::statements::Maker;
 use super::values::{MAX_DISJUNCTS, Values};
-use super::{Apart, ArrayBinding, FrontRead, ParamBinding};
+use super::{Apart, ArrayBinding, ParamBinding};
 use crate::llvm::{Effects, Inst, Opcode, Value};
 use crate::mutation::{self, Rule};
 use analyses::closed_forms::{Fact, Poly, TripCount};
@@ -36,15 +29,20 @@ pub(super) struct Draft<'m> {
     pub(super) apart: Apart<'m>,
     /// Header and latch of each variable's loop.
     pub(super) loops: Vec<(usize, usize)>,
-    /// Blocks of the region, without the one behind its last item.
+    pub(super) place: Cut<'m>,
+}
+
+/// Where a region is cut out of its function.
+pub(super) struct Cut<'m> {
+    /// Its blocks, without the one behind its last item.
     pub(super) blocks: Vec<usize>,
-    /// The instruction that the region begins before: the terminator of the block in front.
+    /// The instruction that it begins before: the terminator of the block in front.
     pub(super) begin: Inst<'m>,
-    /// The block behind, whose phis belong to the region.
+    /// The block behind, whose phis belong to it.
     pub(super) behind: usize,
 }
 
-enum Node {
+pub(super) enum Node {
     Section(usize),
     /// Where one of the conjunctions holds.
     Guard {
@@ -61,22 +59,24 @@ enum Node {
     Loop(usize, Vec<Node>),
 }
 
-struct Builder<'v, 'a, 'm> {
-    data: Data<'v, 'a, 'm>,
+pub(super) struct Builder<'v, 'a, 'm> {
+    pub(super) data: Data<'v, 'a, 'm>,
     /// What is taken for what was read in front.
-    cells: Vec<Cell<'m>>,
+    pub(super) cells: Vec<Cell<'m>>,
     variables: Vec<usize>,
-    names: Names,
-    latches: Vec<(usize, usize)>,
+    pub(super) names: Names,
+    /// Header and latch of each variable's loop.
+    pub(super) latches: Vec<(usize, usize)>,
     /// What the source says of the loops of variables.
-    kept: Vec<Option<Kept>>,
+    pub(super) kept: Vec<Option<Kept>>,
 }
 
 /// Loads and stores of a region at most. Proofs about each may use what was assumed for all others; dependences of so many
 /// that may overlap are not analysed anyway.
 const MAX_ACCESSES: usize = 1000;
 
-const UNKNOWN_BOUNDS: &str = "the number of iterations follows from what the loops around read or compute";
+pub(super) const UNKNOWN_BOUNDS: &str =
+    "the number of iterations follows from what the loops around read or compute";
 
 const UNKNOWN_CONDITION: &str = "loops run under a condition that is not understood";
 
@@ -195,7 +195,7 @@ fn attempt<'m>(
         builder.data.cx.inside[behind] = true;
     }
     nodes.push(Node::Section(last));
-    builder.finish(name, nodes, blocks, begin, behind, last)
+    builder.finish(name, &nodes, Cut { blocks, begin, behind }, last)
 }
 
 /// Why some part of the item has no structure, and where.
@@ -553,348 +553,6 @@ impl<'m> Builder<'_, '_, 'm> {
         }
         let unknown = || refuse(condition.as_inst(), "condition", UNKNOWN_CONDITION);
         Ok(self.data.set_at_end(front.ok_or_else(unknown)?, condition, ScalarType::I1))
-    }
-
-    /// Whether facts hold wherever one of the loops directly inside runs: the condition then says nothing of them.
-    fn is_implied(&self, nodes: &[Node], place: &Place, facts: &[Fact]) -> bool {
-        nodes
-            .iter()
-            .filter_map(|n| match n {
-                Node::Loop(l, _) => Some(l),
-                _ => None,
-            })
-            .all(|l| {
-                let Some(counter) = self.data.cx.counters.get(l) else { return false };
-                let mut inner = place.clone();
-                inner.facts.push(Fact { poly: counter.room.clone(), equal: false });
-                facts.iter().all(|f| {
-                    self.data.cx.holds(&inner, &f.poly)
-                        && (!f.equal || f.poly.scale(-1).is_some_and(|p| self.data.cx.holds(&inner, &p)))
-                })
-            })
-    }
-
-    fn finish(
-        mut self,
-        name: &str,
-        nodes: Vec<Node>,
-        blocks: Vec<usize>,
-        begin: Inst<'m>,
-        behind: usize,
-        last: usize,
-    ) -> Result<Draft<'m>, Refusal<'m>> {
-        let cfg = self.data.cx.values.cfg;
-        let mut sites = Vec::new();
-        for s in &self.data.sections {
-            for &b in s.blocks.iter().filter(|b| **b != behind || cfg.insts[behind].is_empty()) {
-                let mut place = None;
-                for &inst in
-                    cfg.insts[b].iter().filter(|i| matches!(i.opcode(), Opcode::Load | Opcode::Store))
-                {
-                    let again = self.cells.iter().any(|cell| cell.load == inst);
-                    let used = inst.opcode() == Opcode::Store || inst.is_used() && !again;
-                    if used {
-                        let cx = &mut self.data.cx;
-                        let place = place.get_or_insert_with(|| cx.place_of(b, &s.blocks, &s.place));
-                        sites.push(Site { inst, place: place.clone() });
-                    }
-                }
-            }
-        }
-        let owned = &self.data.cx.values.options.owned.clone();
-        let (mut memories, touches) =
-            describe(&mut self.data.cx, &sites).map_err(|u| refuse(Some(u.inst), "access", u.message))?;
-        let mut errno: Vec<ArrayId> = Vec::new();
-        if let Some(&call) = self.data.errno.first()
-            && !mutation::off(Rule::ErrnoMemory)
-        {
-            for site in &sites {
-                let touch = touches.get(&site.inst).ok_or_else(|| impure(call))?;
-                let memory = &memories[touch.memory];
-                if may_be_errno(site.inst, memory.base, memory.element, owned) {
-                    // Checked before the region, where that can be.
-                    if !self.data.cx.values.knows_errno || touch.subscripts.is_none() {
-                        return Err(impure(call));
-                    }
-                    errno.push(ArrayId::new(touch.memory));
-                }
-            }
-            errno.sort_unstable();
-            errno.dedup();
-            if touches.values().any(|t| t.subscripts.is_none() && errno.contains(&ArrayId::new(t.memory))) {
-                return Err(impure(call));
-            }
-        }
-        let extent = Extent { cfg, blocks: &blocks, behind };
-        for m in 0..memories.len() {
-            let base = memories[m].base;
-            // Of two arrays in one object, each may see the other's values.
-            let shared = memories.iter().filter(|other| other.base == base).count() > 1;
-            memories[m].local = !shared && extent.owns(base);
-        }
-        self.data.classes = alias_classes(&memories, owned);
-        self.data.memories = memories;
-        self.data.touches = touches;
-        let apart = Apart { reads: self.reads(owned)?, errno };
-        self.data.accumulate();
-        // Values that are used behind the region.
-        let all: Vec<Inst<'m>> = blocks
-            .iter()
-            .flat_map(|&b| cfg.insts[b].iter().copied())
-            .chain(cfg.blocks[behind].phis())
-            .collect();
-        for inst in all {
-            let leaves = inst.users().into_iter().filter_map(|u| u.as_inst()).any(|u| match cfg.home(u) {
-                Some(b) if b == behind => !u.is_phi(),
-                Some(b) => blocks.binary_search(&b).is_err(),
-                None => false,
-            });
-            if !leaves {
-                continue;
-            }
-            let ty = scalar_type(inst.ty()).ok_or_else(|| {
-                refuse(Some(inst), "type", "a result of a type that statements do not have")
-            })?;
-            let slot = match self.data.leaf(inst.value(), last)? {
-                super::leaves::Leaf::Slot(slot) if self.data.slots[slot].written => slot,
-                super::leaves::Leaf::Same(v) => match self.data.leaf(v, last)? {
-                    super::leaves::Leaf::Slot(slot) if self.data.slots[slot].written => slot,
-                    _ => self.data.set_at_end(last, inst.value(), ty),
-                },
-                _ => self.data.set_at_end(last, inst.value(), ty),
-            };
-            self.data.slots[slot].outgoing.push(inst);
-        }
-        self.data.discover()?;
-        let mut statements = Vec::new();
-        let mut origins = Vec::new();
-        let mut leaves: Vec<Vec<StmtId>> = Vec::new();
-        for s in 0..self.data.sections.len() {
-            let dims: Arc<[VarId]> = self.data.sections[s]
-                .place
-                .loops
-                .iter()
-                .filter_map(|l| self.data.cx.counters.get(l).map(|c| c.var))
-                .collect();
-            // In the order of the program, which tells what a store stands in front of.
-            for b in self.data.sections[s].blocks.iter().copied() {
-                let insts = self.data.cx.values.cfg.insts[b].iter();
-                origins.extend(insts.filter(|i| matches!(i.opcode(), Opcode::Load | Opcode::Store)));
-            }
-            let mut ids = Vec::new();
-            for group in self.data.groups(s)? {
-                let name = format!("S{}", statements.len());
-                let maker = Maker::new(&mut self.data, s, &mut origins, dims.clone());
-                let statement = maker.statement(&name, &group)?;
-                ids.push(StmtId::new(statements.len()));
-                statements.push(Arc::new(statement));
-            }
-            leaves.push(ids);
-        }
-        if statements.is_empty() {
-            return Err(refuse(None, "empty", "the loops have no effect"));
-        }
-        // A call whose value nobody uses is in no statement, and would not run.
-        if let Some(call) = self.data.errno.iter().find(|call| !origins.contains(call))
-            && !mutation::off(Rule::ErrnoCalls)
-        {
-            return Err(impure(*call));
-        }
-        let statement_dims: Vec<Arc<[VarId]>> = statements.iter().map(|s: &Arc<_>| s.dims.clone()).collect();
-        let original = self.tree(&nodes, &leaves, &statement_dims)?;
-        let mut assumptions = Vec::new();
-        for f in self.data.cx.assumptions.clone() {
-            let c = self.data.cx.constraint(&f);
-            let c = c.ok_or_else(|| refuse(None, "condition", "a condition that cannot be checked"))?;
-            let condition = RuntimeCondition::Parameter(c);
-            if !assumptions.contains(&condition) {
-                assumptions.push(condition);
-            }
-        }
-        self.data.apart.sort_unstable();
-        for &(a, b) in self.data.apart.iter().filter(|_| !mutation::off(Rule::ApartAssumptions)) {
-            assumptions.push(RuntimeCondition::NoOverlap(ArrayId::new(a), ArrayId::new(b)));
-        }
-        Ok(self.kernel(name, statements, origins, apart, original, assumptions, blocks, begin, behind))
-    }
-
-    /// What must not be overwritten, as it was read in front.
-    fn reads(&mut self, owned: &OwnedGlobals) -> Result<Vec<FrontRead<'m>>, Refusal<'m>> {
-        let mut reads: Vec<FrontRead<'m>> = Vec::new();
-        for cell in self.cells.clone().into_iter().filter(|cell| cell.load.is_used()) {
-            let unknown = |what| refuse(Some(cell.load), "access", what);
-            let integer = scalar_type(cell.load.ty());
-            let errno = integer.is_some_and(|ty| may_be_errno(cell.load, cell.base, ty, owned));
-            if let Some(&call) = self.data.errno.first()
-                && errno
-                && !mutation::off(Rule::ErrnoMemory)
-            {
-                return Err(impure(call));
-            }
-            let offset = self.data.cx.affine(&cell.offset);
-            let place = offset.zip(self.data.cx.affine(&cell.size));
-            let (offset, size) =
-                place.ok_or_else(|| unknown("what loops read again and again is not at one place"))?;
-            let mut apart = Vec::new();
-            for (m, memory) in self.data.memories.iter().enumerate() {
-                if !memory.written || memory.local || !may_overlap(memory.base, cell.base, owned) {
-                    continue;
-                }
-                if self.data.touches.values().any(|t| t.memory == m && t.subscripts.is_none()) {
-                    return Err(unknown("what loops read again and again may be overwritten by them"));
-                }
-                apart.push(ArrayId::new(m));
-            }
-            let read = FrontRead { base: cell.base, offset, size, guard: cell.guard, apart };
-            if !reads.contains(&read) {
-                reads.push(read);
-            }
-        }
-        Ok(reads)
-    }
-
-    fn tree(
-        &mut self,
-        nodes: &[Node],
-        leaves: &[Vec<StmtId>],
-        dims: &[Arc<[VarId]>],
-    ) -> Result<Green, Refusal<'m>> {
-        let mut children = Vec::new();
-        for node in nodes {
-            match node {
-                Node::Section(s) => {
-                    children.extend(leaves[*s].iter().map(|id| Green::stmt(*id, dims[id.index()].clone())));
-                }
-                Node::Guard { disjuncts, place, body } => {
-                    let only_loops = body.iter().all(|n| match n {
-                        Node::Section(s) => leaves[*s].is_empty(),
-                        Node::Loop(..) => true,
-                        Node::Guard { .. } | Node::Predicate { .. } => false,
-                    });
-                    // What is checked at run time may have decided more.
-                    let disjuncts = self.data.cx.possible(place, disjuncts.clone());
-                    let needless = matches!(&disjuncts[..], [f] if self.is_implied(body, place, f));
-                    let inner = self.tree(body, leaves, dims)?;
-                    if only_loops && needless {
-                        children.push(inner);
-                        continue;
-                    }
-                    let mut condition = Condition { disjuncts: Vec::new() };
-                    for d in &disjuncts {
-                        let all: Option<Vec<_>> = d.iter().map(|f| self.data.cx.constraint(f)).collect();
-                        let all =
-                            all.ok_or_else(|| refuse(None, "condition", "a condition that is not affine"))?;
-                        condition.disjuncts.push(all);
-                    }
-                    children.push(Green::guard(condition.simplified(), inner));
-                }
-                Node::Predicate { slot, value, body } => {
-                    let array = self.data.slot_array(*slot);
-                    let condition = GuardCondition::Predicate { array, value: *value };
-                    let inner = self.tree(body, leaves, dims)?;
-                    children.push(match mutation::off(Rule::DataConditions) {
-                        true => inner,
-                        false => Green::guarded(Arc::new(condition), inner),
-                    });
-                }
-                Node::Loop(l, inner) => {
-                    let unknown = || refuse(None, "trip-count", UNKNOWN_BOUNDS);
-                    let counter = self.data.cx.counters.get(l).cloned().ok_or_else(unknown)?;
-                    let lower = self.data.cx.affine(&counter.base).ok_or_else(unknown)?;
-                    let room = self.data.cx.affine(&counter.room).ok_or_else(unknown)?;
-                    let step = i64::try_from(counter.step).map_err(|_| unknown())?;
-                    let upper = lower.clone() + room.floor_div(step).offset(1);
-                    if !upper.is_exact() {
-                        return Err(unknown());
-                    }
-                    let bounds = Bounds::Affine { lower: vec![lower], upper: vec![upper] };
-                    let header = LoopHeader { var: counter.var, bounds, step: 1, kind: LoopKind::Sequential };
-                    children.push(Green::for_loop(header, self.tree(inner, leaves, dims)?));
-                }
-            }
-        }
-        Ok(Green::seq(children))
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn kernel(
-        mut self,
-        name: &str,
-        statements: Vec<Arc<loop_tree::Statement>>,
-        origins: Vec<Inst<'m>>,
-        apart: Apart<'m>,
-        original: Green,
-        assumptions: Vec<RuntimeCondition>,
-        blocks: Vec<usize>,
-        begin: Inst<'m>,
-        behind: usize,
-    ) -> Draft<'m> {
-        let (mut arrays, mut bindings) = (Vec::new(), Vec::new());
-        let mut classes = self.data.classes.iter().copied().max().map_or(0, |c| c + 1);
-        for (m, class) in self.data.memories.iter().zip(&self.data.classes) {
-            arrays.push(Array {
-                name: self.names.value(m.base, "A"),
-                element: m.element,
-                extents: m.extents.clone(),
-                storage: if m.local { Storage::Local } else { Storage::Memory },
-                alias: AliasClass(*class),
-            });
-            bindings.push(ArrayBinding::Memory { base: m.base, offset: m.offset, alignment: m.alignment });
-        }
-        for (n, s) in self.data.slots.iter().enumerate() {
-            if self.data.element(n).is_some() {
-                continue;
-            }
-            let storage = match (s.outgoing.is_empty(), s.incoming) {
-                (false, _) => Storage::LiveOut,
-                (true, Some(_)) => Storage::LiveIn,
-                (true, None) => Storage::Local,
-            };
-            let array = Array {
-                name: self.names.value(s.of, "s"),
-                element: s.ty,
-                extents: Vec::new(),
-                storage,
-                alias: AliasClass(classes),
-            };
-            classes += 1;
-            arrays.push(array);
-            bindings.push(ArrayBinding::Scalar { incoming: s.incoming, outgoing: s.outgoing.clone() });
-        }
-        let (mut params, mut values) = (Vec::new(), Vec::new());
-        for factors in std::mem::take(&mut self.data.cx.params) {
-            let (name, ty) = match factors[..] {
-                [v] => (self.names.value(v, "n"), scalar_type(v.ty()).unwrap_or(ScalarType::I64)),
-                _ => (self.names.product(&factors, "n"), ScalarType::I64),
-            };
-            params.push(Param { name, ty });
-            values.push(ParamBinding { factors });
-        }
-        let names = self.names.take_variables().into_iter();
-        let variables = names.zip(self.kept).map(|(name, kept)| Variable { name, kept }).collect();
-        let mut kernel = Kernel {
-            name: name.into(),
-            params,
-            variables,
-            arrays,
-            statements,
-            context: Vec::new(),
-            assumptions,
-            original: Green::empty(),
-        };
-        kernel.original = canonical(&kernel, &original);
-        debug_assert!(kernel.arrays.len() == bindings.len() && ArrayId::new(0).index() == 0);
-        Draft {
-            kernel: Arc::new(kernel),
-            params: values,
-            arrays: bindings,
-            origins,
-            apart,
-            loops: self.latches,
-            blocks,
-            begin,
-            behind,
-        }
     }
 }
 

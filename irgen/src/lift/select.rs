@@ -215,15 +215,15 @@ pub(super) fn has_loop(item: &Item<'_>) -> bool {
 
 /// Gives a region blocks of its own at both ends.
 pub(super) fn cut<'m>(function: Function<'m>, blocks: &[Block<'m>], draft: Draft<'m>) -> Result<Region<'m>> {
-    let before = draft.begin.block();
-    let entry = draft.begin.split_block("region.entry")?;
-    let last = blocks[draft.behind];
+    let before = draft.place.begin.block();
+    let entry = draft.place.begin.split_block("region.entry")?;
+    let last = blocks[draft.place.behind];
     let first = last.insts().into_iter().find(|i| !i.is_phi());
     let exit = match first {
         Some(first) => first.split_block("region.exit")?,
         None => last,
     };
-    let inner: Vec<Block<'m>> = draft.blocks.iter().map(|&b| blocks[b]).collect();
+    let inner: Vec<Block<'m>> = draft.place.blocks.iter().map(|&b| blocks[b]).collect();
     let all = function.blocks();
     let own = all.into_iter().filter(|b| *b == entry || *b == last || inner.contains(b)).collect();
     let bind =

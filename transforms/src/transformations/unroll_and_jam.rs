@@ -12,8 +12,8 @@
 //! for i in max(0, 2*floor(N/2))..N { for j in 0..M { S(i, j) } }
 //! ```
 //! Keeps the set of statement instances. Copies of each innermost statement come next to each other: parts of a sequence
-//! are jammed one by one, but what stands between loops stays together. Where the range of an inner loop depends on the unrolled variable, the iterations that all copies
-//! share are jammed, and the rest of each copy runs before and after.
+//! are jammed one by one, but what stands between loops stays together. Where the range of an inner loop depends on the
+//! unrolled variable, the iterations that all copies share are jammed, and the rest of each copy runs before and after.
 //! Applies to loops with one bound at each end that contain a loop. What cannot be jammed (a run-time predicate, storage,
 //! versions) is repeated as a whole.
 

@@ -65,7 +65,7 @@ pub fn floats(len: usize, seed: u64) -> Vec<f64> {
     (0..len).map(|_| next()).collect()
 }
 
-fn parallel(paths: &[&[u32]]) -> BTreeSet<Path> {
+pub fn parallel(paths: &[&[u32]]) -> BTreeSet<Path> {
     paths.iter().map(|p| Path(p.iter().copied().collect())).collect()
 }
 

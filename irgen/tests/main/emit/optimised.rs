@@ -1,6 +1,8 @@
 //! What LLVM makes of the emitted code.
 
 use super::harness::{self, Compiled};
+use irgen::emit::{Variant, emit_function};
+use irgen::llvm::{CodeModel, Context, FileType, OptLevel, TargetMachine};
 
 fn o3(text: &str, variant: bool, parallel: &[&[u32]]) -> String {
     Compiled::new(text, variant, parallel, Some("default<O3>")).ir
@@ -101,4 +103,29 @@ fn a_store_between_loads_of_neighbours() {
     }";
     assert_vectorised(&o3(nest, false, &[]));
     assert_vectorised(&o3(nest, true, &[]));
+}
+
+#[test]
+fn an_element_or_something_else_is_stored_as_one_vector() {
+    // A masked store takes AMD's processors with AVX2 as long as the elements one by one.
+    let nest = "nest @shortest[N] {
+      array a: f32[N, N]
+      array b: f32[N]
+      scalar c: f32 in
+      for i in 0..N { for j in 0..N { S: a[i, j] = a[i, j] < c + b[j] ? a[i, j] : c + b[j] } }
+    }";
+    let program = loop_tree::text::parse(nest).unwrap();
+    let context = Context::new();
+    let parallel = harness::parallel(&[&[], &[0]]);
+    let variant = Variant { parallel: &parallel, ..Variant::of(&program.kernel.original) };
+    let mut module = emit_function(&context, "kernel", &program.kernel, variant).unwrap();
+    let (triple, level) = ("x86_64-unknown-linux-gnu", OptLevel::Aggressive);
+    let avx2 = TargetMachine::new(triple, "znver3", "", level, CodeModel::Object).unwrap();
+    module.set_target(&avx2);
+    for function in module.functions().into_iter().filter(|f| !f.is_declaration()) {
+        function.set_string_attribute("target-cpu", "znver3");
+    }
+    module.run_passes("default<O3>", Some(&avx2)).unwrap();
+    let code = String::from_utf8(avx2.emit(&module, FileType::Assembly).unwrap()).unwrap();
+    assert!(code.contains("vminps") && !code.contains("vmaskmov"), "{code}");
 }
