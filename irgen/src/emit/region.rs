@@ -25,7 +25,7 @@ pub struct Emitted {
 /// may be emitted one after the other.
 ///
 /// # Errors
-/// Where the tree cannot be emitted. The function is then unusable: emit into a copy of the module.
+/// Where the tree cannot be emitted. The function, and those made of its loops, are then unusable: emit into a copy of the module.
 pub fn emit_region<'m>(
     module: &'m Module<'m>,
     region: &Region<'m>,
