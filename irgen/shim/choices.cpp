@@ -113,8 +113,11 @@ struct Choices {
       return true;
     if (!Fuel--)
       return Fuel = 0, false;
-    if (auto C = choice(V))
-      return isAffine(*C, Outer, Fuel) && isPlain(C->A, Outer, Fuel) && isPlain(C->B, Outer, Fuel);
+    if (auto C = choice(V)) {
+      // What was chosen on a way to the access alone is not known there.
+      bool Known = !isa<PHINode>(I) || DT.dominates(I->getParent(), Asking->getParent());
+      return Known && isAffine(*C, Outer, Fuel) && isPlain(C->A, Outer, Fuel) && isPlain(C->B, Outer, Fuel);
+    }
     if (isPure(I))
       return all_of(I->operands(), [&](Value *O) { return isPlain(O, Outer, Fuel); });
     // Known wherever the address is; where an array begins is another question.

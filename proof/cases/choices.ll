@@ -1,6 +1,6 @@
 ; Of which of two elements an access is, with the border of a grid wrapped around, with what is beyond the border brought back to it, and
 ; with two places for what is stored. Where the one element is not chosen, how it is found is nobody's business.
-; regions: 3
+; regions: 4
 ; notices: Choices
 define void @around(ptr noalias %a, ptr noalias %b, i32 noundef %n) {
 start:
@@ -71,6 +71,46 @@ loop:
 end:
   ret void
 }
+; What is chosen on one way only is not known behind it.
+define void @behind(ptr noalias %a, ptr noalias %b, i64 noundef %n, i64 noundef %m) {
+start:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %start ], [ %next, %latch ]
+  %to = getelementptr inbounds i32, ptr %b, i64 %i
+  %few = icmp ult i64 %i, 4
+  br i1 %few, label %latch, label %many
+many:
+  %is = icmp eq i64 %i, %m
+  br i1 %is, label %same, label %other
+same:
+  store i32 3, ptr %to
+  br label %inner
+other:
+  %third = getelementptr inbounds i32, ptr %a, i64 3
+  %z = load i32, ptr %third
+  store i32 %z, ptr %to
+  %before = add nsw i64 %i, -1
+  br label %inner
+inner:
+  %t = phi i64 [ 0, %same ], [ %before, %other ]
+  %at = getelementptr inbounds i32, ptr %a, i64 %t
+  %y = load i32, ptr %at
+  store i32 %y, ptr %to
+  br label %latch
+latch:
+  %u = phi i64 [ %i, %loop ], [ %t, %inner ]
+  %from = getelementptr inbounds i32, ptr %a, i64 %u
+  %x = load i32, ptr %from
+  %old = load i32, ptr %to
+  %sum = add i32 %x, %old
+  store i32 %sum, ptr %to
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
 define i64 @entry(ptr %p) {
   %b = getelementptr i8, ptr %p, i64 400
   %c = getelementptr i8, ptr %p, i64 800
@@ -81,5 +121,6 @@ define i64 @entry(ptr %p) {
   call void @clamped(ptr %p, ptr %c, i64 2)
   call void @hidden(ptr %p, ptr %b, i64 4, i64 9223372036854775807)
   call void @hidden(ptr %p, ptr %c, i64 12, i64 -3)
+  call void @behind(ptr %p, ptr %b, i64 12, i64 7)
   ret i64 0
 }
