@@ -45,7 +45,7 @@ pub(super) fn by_strides(
 ) -> Shape {
     let Grid { remainder: offset, elements } = Grid::new(accesses, element);
     strides.sort_by(|a, b| {
-        let key = |p: &Poly| (p.degree(), p.0.values().map(|c| c.abs()).max().unwrap_or(0));
+        let key = |p: &Poly| (p.degree(), p.terms().map(|(_, c)| c.abs()).max().unwrap_or(0));
         key(b).cmp(&key(a)).then_with(|| b.cmp(a))
     });
     strides.truncate(MAX_STRIDES);
@@ -53,8 +53,7 @@ pub(super) fn by_strides(
     let mut chains: Vec<Vec<&Poly>> = vec![Vec::new()];
     for s in &strides {
         for at in 0..chains.len() {
-            let fits =
-                chains[at].last().is_none_or(|last| last.divide(s).is_some_and(|(_, r)| r.0.is_empty()));
+            let fits = chains[at].last().is_none_or(|last| last.divide(s).is_some_and(|(_, r)| r.is_zero()));
             if fits {
                 let mut longer = chains[at].clone();
                 longer.push(s);
@@ -112,7 +111,7 @@ fn try_chain(scope: &mut dyn Scope, elements: &[Option<Poly>], chain: &[&Poly]) 
     let mut sizes = Vec::new();
     for (outer, inner) in chain.iter().zip(chain.iter().skip(1).chain([&&one])) {
         let (extent, rest) = outer.divide(inner)?;
-        if !rest.0.is_empty() || !scope.is_affine(&extent) {
+        if !rest.is_zero() || !scope.is_affine(&extent) {
             return None;
         }
         extents.push(Some(extent.clone()));
@@ -271,7 +270,8 @@ mod tests {
         fn require(&mut self, _: usize, goal: &Poly) -> bool {
             self.asked += 1;
             let ends = [0, 3].map(|i| {
-                let slope = goal.offset(-goal.constant_term()).map_or(0, |p| p.0.values().sum::<i128>());
+                let slope =
+                    goal.offset(-goal.constant_term()).map_or(0, |p| p.terms().map(|(_, c)| c).sum::<i128>());
                 goal.constant_term() + slope * i
             });
             ends.iter().all(|end| *end >= 0)

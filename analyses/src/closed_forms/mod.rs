@@ -4,11 +4,13 @@
 //! What asks is generic in the type `V` of a value, so that the interface knows no compiler. Implementations that read
 //! an intermediate representation live beside it and are handed in; [`NoClosedForms`] is here.
 
+mod monomial;
 mod poly;
 
 use std::hash::Hash;
 use std::rc::Rc;
 
+pub use monomial::Monomial;
 pub use poly::{Fact, Meaning, Poly, Sym, Symbols};
 
 /// A condition under which a description is exact: the polynomial stays within the inclusive bounds.

@@ -1,9 +1,11 @@
 //! Polynomials with integer coefficients over symbols: exact values of index computations.
 
-use std::collections::BTreeMap;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+use super::monomial::Monomial;
 
 /// A symbol, by its place in [`Symbols`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -76,9 +78,11 @@ impl<V: Copy + Eq + Hash> Symbols<V> {
     }
 }
 
-/// A sum of products of symbols. No coefficient is zero.
+/// A sum of products of symbols, which come in their order. No coefficient is zero.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Poly(pub BTreeMap<Vec<Sym>, i128>);
+pub struct Poly(Terms);
+
+type Terms = SmallVec<[(Monomial, i128); 3]>;
 
 /// More terms than this are no index computation.
 const MAX_TERMS: usize = 24;
@@ -86,40 +90,80 @@ const MAX_TERMS: usize = 24;
 impl Poly {
     /// A number.
     pub fn constant(value: i128) -> Poly {
-        let mut p = Poly::default();
-        if value != 0 {
-            p.0.insert(Vec::new(), value);
-        }
-        p
+        Poly::term(Monomial::ONE, value)
     }
 
     /// One symbol.
     pub fn symbol(sym: Sym) -> Poly {
-        Poly(BTreeMap::from([(vec![sym], 1)]))
+        Poly::term(sym.into(), 1)
+    }
+
+    /// A product with a number.
+    fn term(monomial: Monomial, coefficient: i128) -> Poly {
+        Poly(if coefficient == 0 { SmallVec::new() } else { smallvec![(monomial, coefficient)] })
+    }
+
+    /// The sum of some products with numbers; `None` where a coefficient overflows, or of too many.
+    pub fn sum(terms: impl IntoIterator<Item = (Monomial, i128)>) -> Option<Poly> {
+        let mut all: SmallVec<[(Monomial, i128); 8]> = terms.into_iter().collect();
+        all.sort_by_key(|(m, _)| *m);
+        let mut result = Poly::default();
+        for (monomial, c) in all {
+            match result.0.last_mut() {
+                Some((last, sum)) if *last == monomial => *sum = sum.checked_add(c)?,
+                _ => result.0.push((monomial, c)),
+            }
+        }
+        result.0.retain(|(_, c)| *c != 0);
+        (result.0.len() <= MAX_TERMS).then_some(result)
+    }
+
+    /// The products with their coefficients, none of which is zero.
+    pub fn terms(&self) -> impl DoubleEndedIterator<Item = (Monomial, i128)> + ExactSizeIterator + Clone {
+        self.0.iter().copied()
+    }
+
+    /// The coefficient of a product.
+    pub fn coefficient(&self, monomial: Monomial) -> i128 {
+        self.0.binary_search_by_key(&monomial, |(m, _)| *m).map_or(0, |at| self.0[at].1)
+    }
+
+    /// Whether it is zero, whatever the symbols stand for.
+    pub fn is_zero(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The number that it is, if it is one.
     pub fn as_constant(&self) -> Option<i128> {
-        match self.0.len() {
-            0 => Some(0),
-            1 => self.0.get(&Vec::new()).copied(),
+        match self.0[..] {
+            [] => Some(0),
+            [(Monomial::ONE, c)] => Some(c),
             _ => None,
         }
     }
 
     /// The term without symbols.
     pub fn constant_term(&self) -> i128 {
-        self.0.get(&Vec::new()).copied().unwrap_or(0)
+        self.0.first().filter(|(m, _)| m.is_one()).map_or(0, |(_, c)| *c)
     }
 
     /// `self + factor * other`; `None` where a coefficient overflows.
     pub fn add_scaled(&self, other: &Poly, factor: i128) -> Option<Poly> {
-        let mut result = self.clone();
-        for (monomial, c) in &other.0 {
-            let entry = result.0.entry(monomial.clone()).or_insert(0);
-            *entry = entry.checked_add(c.checked_mul(factor)?)?;
+        let mut result = Poly(SmallVec::with_capacity(self.0.len() + other.0.len()));
+        let mut mine = self.0.iter().copied().peekable();
+        for &(monomial, c) in &other.0 {
+            while let Some(before) = mine.next_if(|(m, _)| *m < monomial) {
+                result.0.push(before);
+            }
+            let mut sum = c.checked_mul(factor)?;
+            if let Some((_, own)) = mine.next_if(|(m, _)| *m == monomial) {
+                sum = sum.checked_add(own)?;
+            }
+            if sum != 0 {
+                result.0.push((monomial, sum));
+            }
         }
-        result.0.retain(|_, c| *c != 0);
+        result.0.extend(mine);
         (result.0.len() <= MAX_TERMS).then_some(result)
     }
 
@@ -133,13 +177,18 @@ impl Poly {
         self.add_scaled(other, -1)
     }
 
+    /// The terms with symbols.
+    fn with_symbols(&self) -> &[(Monomial, i128)] {
+        match &self.0[..] {
+            [(Monomial::ONE, _), rest @ ..] => rest,
+            all => all,
+        }
+    }
+
     /// By how much it is greater than another one, where they differ by a number.
     pub fn exceeds(&self, other: &Poly) -> Option<i128> {
-        fn terms(p: &Poly) -> impl Iterator<Item = (&Vec<Sym>, &i128)> {
-            p.0.iter().filter(|(m, _)| !m.is_empty())
-        }
-        let by = self.constant_term().checked_sub(other.constant_term())?;
-        terms(self).eq(terms(other)).then_some(by)
+        let alike = self.with_symbols() == other.with_symbols();
+        alike.then(|| self.constant_term().checked_sub(other.constant_term())).flatten()
     }
 
     /// The sum with a number.
@@ -154,72 +203,71 @@ impl Poly {
 
     /// The product; `None` where a coefficient overflows, or above degree 4.
     pub fn mul(&self, other: &Poly) -> Option<Poly> {
-        let mut result = Poly::default();
-        for (a, x) in &self.0 {
-            for (b, y) in &other.0 {
-                let mut monomial = [a.as_slice(), b].concat();
-                monomial.sort_unstable();
-                let entry = result.0.entry(monomial).or_insert(0);
-                *entry = entry.checked_add(x.checked_mul(*y)?)?;
+        let mut terms: SmallVec<[(Monomial, i128); 8]> = SmallVec::new();
+        for (a, x) in self.terms() {
+            for (b, y) in other.terms() {
+                terms.push((a.times(&b)?, x.checked_mul(y)?));
             }
         }
-        result.0.retain(|_, c| *c != 0);
-        (result.0.len() <= MAX_TERMS && result.degree() <= 4).then_some(result)
+        Poly::sum(terms)
     }
 
     /// The greatest number of symbols in one product.
     pub fn degree(&self) -> usize {
-        self.0.keys().map(Vec::len).max().unwrap_or(0)
+        self.terms().map(|(m, _)| m.degree()).max().unwrap_or(0)
     }
 
     /// The symbols in it, as often as they occur.
     pub fn symbols(&self) -> impl Iterator<Item = Sym> {
-        self.0.keys().flatten().copied()
+        self.terms().flat_map(|(m, _)| m.symbols())
     }
 
     /// Whether a symbol occurs.
     pub fn uses(&self, sym: Sym) -> bool {
-        self.symbols().any(|s| s == sym)
+        self.terms().any(|(m, _)| m.uses(sym))
     }
 
     /// `(a, b)` with `self = a * sym + b` and a constant `a`.
     pub fn split_linear(&self, sym: Sym) -> Option<(i128, Poly)> {
-        let mut rest = self.clone();
-        let a = rest.0.remove(&vec![sym]).unwrap_or(0);
+        let (a, rest) = self.split_off(sym.into());
         (!rest.uses(sym)).then_some((a, rest))
+    }
+
+    /// The coefficient of a product, and the terms beside it.
+    pub fn split_off(&self, monomial: Monomial) -> (i128, Poly) {
+        let rest = self.terms().filter(|(m, _)| *m != monomial).collect();
+        (self.coefficient(monomial), Poly(rest))
     }
 
     /// `(a, b)` with `self = a * sym + b`, of which neither uses the symbol.
     pub fn split(&self, sym: Sym) -> Option<(Poly, Poly)> {
-        let (with, without): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            self.0.clone().into_iter().partition(|(m, _)| m.contains(&sym));
-        let factor = |(m, c): (Vec<Sym>, i128)| Some((remove_all(&m, &[sym])?, c));
-        let a = Poly(with.into_iter().map(factor).collect::<Option<_>>()?);
+        let (with, without): (Terms, Terms) = self.terms().partition(|(m, _)| m.uses(sym));
+        let a = Poly::sum(with.into_iter().filter_map(|(m, c)| Some((m.without(&sym.into())?, c))))?;
         (!a.uses(sym)).then_some((a, Poly(without)))
     }
 
     /// All coefficients divided exactly.
     pub fn divide_exact(&self, by: i128) -> Option<Poly> {
-        let exact = by != 0 && self.0.values().all(|c| c % by == 0);
-        exact.then(|| Poly(self.0.iter().map(|(m, c)| (m.clone(), c / by)).collect()))
+        let exact = by != 0 && self.terms().all(|(_, c)| c % by == 0);
+        exact.then(|| Poly(self.terms().map(|(m, c)| (m, c / by)).collect()))
     }
 
     /// `(q, r)` with `self = q * by + r`, by repeatedly removing multiples of the leading term of `by`, which is its
     /// greatest monomial. Constants and linear terms are divided with remainder nearest to zero.
     pub fn divide(&self, by: &Poly) -> Option<(Poly, Poly)> {
-        let (lead, c) = by.0.iter().max_by(|a, b| (a.0.len(), a.0).cmp(&(b.0.len(), b.0)))?;
+        let rank = |m: &Monomial| (m.degree(), *m);
+        let (lead, c) = by.terms().max_by_key(|(m, _)| rank(m))?;
         let (mut quotient, mut rest) = (Poly::default(), self.clone());
-        let mut done: Vec<Vec<Sym>> = Vec::new();
+        let mut done: SmallVec<[Monomial; 8]> = SmallVec::new();
         for _ in 0..64 {
             let next = rest
-                .0
-                .iter()
+                .terms()
                 .filter(|(m, _)| !done.contains(m))
-                .filter_map(|(m, x)| Some((remove_all(m, lead)?, m.clone(), nearest(*x, *c))))
+                .filter_map(|(m, x)| Some((m.without(&lead)?, m, nearest(x, c))))
                 .filter(|(_, _, q)| *q != 0)
-                .max_by(|a, b| (a.1.len(), &a.1).cmp(&(b.1.len(), &b.1)));
+                .max_by_key(|(_, m, _)| rank(m));
             let Some((factor, monomial, q)) = next else { return Some((quotient, rest)) };
-            let term = Poly(BTreeMap::from([(factor, q)]));
+            let term = Poly::term(factor, q);
             quotient = quotient.add(&term)?;
             rest = rest.sub(&term.mul(by)?)?;
             done.push(monomial);
@@ -233,16 +281,6 @@ fn nearest(x: i128, c: i128) -> i128 {
     let q = x.div_euclid(c);
     let r = x - q * c;
     if 2 * r > c.abs() { q + c.signum() } else { q }
-}
-
-/// The multiset difference, where `part` is contained.
-fn remove_all(whole: &[Sym], part: &[Sym]) -> Option<Vec<Sym>> {
-    let mut rest = whole.to_vec();
-    for sym in part {
-        let at = rest.iter().position(|s| s == sym)?;
-        rest.remove(at);
-    }
-    Some(rest)
 }
 
 /// `poly >= 0`, or `poly == 0`.
@@ -279,6 +317,23 @@ mod tests {
         assert_eq!(sum.offset(3).unwrap().exceeds(&sum.offset(5).unwrap()), Some(-2));
         assert_eq!(sum.exceeds(&x(0)), None);
         assert_eq!(sum.exceeds(&sum.scale(2).unwrap()), None);
+    }
+
+    #[test]
+    fn sums_are_merged_and_multiplied() {
+        let (a, b) =
+            (x(0).add(&x(2)).unwrap().offset(3).unwrap(), x(1).sub(&x(2)).unwrap().offset(-3).unwrap());
+        assert_eq!(a.add(&b), x(0).add(&x(1)));
+        assert_eq!(a.add_scaled(&a, -1), Some(Poly::default()));
+        // (x0 + x2 + 3) (x1 - x2 - 3)
+        let product = a.mul(&b).unwrap();
+        let of = |symbols: &[u32]| {
+            product.coefficient(Monomial::product(symbols.iter().copied().map(Sym)).unwrap())
+        };
+        assert_eq!([of(&[]), of(&[0]), of(&[1]), of(&[2])], [-9, -3, 3, -6]);
+        assert_eq!([of(&[0, 1]), of(&[0, 2]), of(&[1, 2]), of(&[2, 2])], [1, -1, 1, -1]);
+        assert_eq!(product.split(Sym(0)), Some((b.clone(), x(2).offset(3).unwrap().mul(&b).unwrap())));
+        assert_eq!(x(0).offset(i128::MAX).unwrap().offset(1), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::closed_forms::address_of;
 use super::values::{Values, int_bits, signed_range};
 use crate::llvm::Value;
 use crate::mutation::{self, Rule};
-use analyses::closed_forms::{Fact, Meaning, Need, Poly, Sym};
+use analyses::closed_forms::{Fact, Meaning, Monomial, Need, Poly, Sym};
 use loop_tree::{Affine, Constraint, ParamId, Relation, VarId};
 
 /// A place: the loops around it, outermost first, and what holds there.
@@ -123,8 +123,8 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     }
 
     /// A product that does not change in the region.
-    fn product(&mut self, monomial: &[Sym]) -> Option<Affine> {
-        let factors = monomial.iter().map(|s| match self.values.symbols().meaning(*s) {
+    fn product(&mut self, monomial: Monomial) -> Option<Affine> {
+        let factors = monomial.symbols().map(|s| match self.values.symbols().meaning(s) {
             Meaning::Value(v) => self.is_outside(v).then_some(v),
             Meaning::Iteration(_) | Meaning::Quotient(_) => None,
         });
@@ -139,17 +139,17 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     }
 
     /// A product with the iteration of a loop around the region, from an induction variable that counts by the rest.
-    fn product_around(&mut self, monomial: &[Sym]) -> Option<Affine> {
+    fn product_around(&mut self, monomial: Monomial) -> Option<Affine> {
         let cfg = self.values.cfg;
         let around = |m: &Meaning<Value<'m>>| matches!(m, Meaning::Iteration(l) if self.is_around(*l));
-        let factors = monomial.iter().map(|s| self.values.symbols().meaning(*s));
-        let Meaning::Iteration(l) = factors.into_iter().find(around)? else { return None };
+        let mut factors = monomial.symbols().map(|s| self.values.symbols().meaning(s));
+        let Meaning::Iteration(l) = factors.find(around)? else { return None };
         for phi in cfg.blocks[cfg.loops[l].header].phis() {
             let Some(form) = self.values.integer(phi.value()).filter(|form| form.needs.is_empty()) else {
                 continue;
             };
-            let mut rest = form.poly;
-            if rest.0.remove(monomial) == Some(1)
+            let (factor, rest) = form.poly.split_off(monomial);
+            if factor == 1
                 && rest.degree() <= 1
                 && let Some(rest) = self.affine(&rest)
             {
@@ -183,12 +183,13 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     /// of their own.
     pub(super) fn affine(&mut self, p: &Poly) -> Option<Affine> {
         let mut sum = Affine::constant(0);
-        for (monomial, c) in &p.0 {
-            let c = i64::try_from(*c).ok()?;
-            let term = match monomial[..] {
-                [] => Affine::constant(c),
-                [sym] => self.affine_of(sym)?.scale(c),
-                ref product => self.product(product)?.scale(c),
+        for (monomial, c) in p.terms() {
+            let c = i64::try_from(c).ok()?;
+            let mut symbols = monomial.symbols();
+            let term = match (symbols.next(), symbols.next()) {
+                (None, _) => Affine::constant(c),
+                (Some(sym), None) => self.affine_of(sym)?.scale(c),
+                (Some(_), Some(_)) => self.product(monomial)?.scale(c),
             };
             sum = sum + term;
         }
@@ -318,16 +319,16 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                 _ if self.is_positive(place, &a) => rest,
                 _ if self.is_positive(place, &a.scale(-1)?) => rest.add(&a.mul(&room)?)?,
                 _ => {
-                    let (stride, c) = a.0.first_key_value().filter(|_| a.0.len() == 1)?;
-                    for factor in stride {
-                        let factor = Poly::symbol(*factor);
+                    let (stride, c) = a.terms().next().filter(|_| a.terms().len() == 1)?;
+                    for factor in stride.symbols() {
+                        let factor = Poly::symbol(factor);
                         let known = self.holds(place, &factor)
                             || self.is_invariant_poly(&factor) && self.assume(place, factor);
                         if !known {
                             return None;
                         }
                     }
-                    if *c >= 0 { rest } else { rest.add(&a.mul(&room)?)? }
+                    if c >= 0 { rest } else { rest.add(&a.mul(&room)?)? }
                 }
             };
         }
@@ -337,10 +338,9 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     /// Whether `goal >= 0` at a place, perhaps as a sum of products of what is not negative there.
     fn is_positive(&self, place: &Place, goal: &Poly) -> bool {
         self.holds(place, goal)
-            || goal
-                .0
-                .iter()
-                .all(|(monomial, c)| *c >= 0 && monomial.iter().all(|s| self.holds(place, &Poly::symbol(*s))))
+            || goal.terms().all(|(monomial, c)| {
+                c >= 0 && monomial.symbols().all(|s| self.holds(place, &Poly::symbol(s)))
+            })
     }
 
     fn iteration(&self, l: usize) -> Option<Sym> {
@@ -428,9 +428,9 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         used: &mut Vec<Sym>,
     ) -> Option<(i128, i128)> {
         let (mut low, mut high) = (0i128, 0i128);
-        for (monomial, &c) in &p.0 {
+        for (monomial, c) in p.terms() {
             let (mut a, mut b) = (c, c);
-            for &sym in monomial {
+            for sym in monomial.symbols() {
                 let (x, y) = self.symbol_interval(place, sym, bound, used)?;
                 let products = [a.checked_mul(x)?, a.checked_mul(y)?, b.checked_mul(x)?, b.checked_mul(y)?];
                 a = *products.iter().min()?;

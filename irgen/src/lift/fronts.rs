@@ -187,10 +187,7 @@ fn column(count: &Poly, cell: i128) -> Option<Poly> {
 
 /// Which pointer of a table a place in bytes is, and what must hold for it to be one of them.
 fn index(from: &Poly, place: &ClosedForm, cell: i128, count: &Poly) -> Option<(Poly, Vec<Rc<Need>>)> {
-    let mut index = place.poly.sub(from)?;
-    for c in index.0.values_mut() {
-        *c = (*c % cell == 0).then_some(*c / cell)?;
-    }
+    let index = place.poly.sub(from)?.divide_exact(cell)?;
     let need = |poly: Poly| Rc::new(Need { poly, low: 0, high: i128::MAX });
     let last = count.sub(&index)?.offset(-1)?;
     let mut needs = Vec::new();

@@ -135,9 +135,9 @@ pub(super) fn describe<'m>(
 fn address<'m>(cx: &mut Context<'_, '_, 'm>, pointer: Value<'m>) -> Option<Address<Value<'m>>> {
     let found = cx.values.address(pointer)?;
     let walked = |cx: &Context<'_, '_, 'm>, p: &Poly| {
-        p.0.keys().any(|monomial| {
-            monomial.len() > 1
-                && monomial.iter().any(|s| match cx.values.symbols().meaning(*s) {
+        p.terms().any(|(monomial, _)| {
+            monomial.degree() > 1
+                && monomial.symbols().any(|s| match cx.values.symbols().meaning(s) {
                     Meaning::Iteration(l) => cx.is_around(l),
                     Meaning::Value(_) | Meaning::Quotient(_) => false,
                 })

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use analyses::closed_forms::{Fact, Poly, Sym};
+use analyses::closed_forms::{Fact, Monomial, Poly};
 use rustc_hash::FxHashMap;
 
 /// More constraints than this are given up on.
@@ -47,18 +47,18 @@ impl Proofs {
 /// That the goal is negative, and the facts that may matter: those that share a monomial with it, directly or not. Nothing where
 /// numbers are too large.
 fn rows(facts: Vec<&Fact>, goal: &Poly) -> Option<Vec<Dense>> {
-    fn terms(p: &Poly) -> impl Iterator<Item = &Vec<Sym>> {
-        p.0.keys().filter(|m| !m.is_empty())
+    fn products(p: &Poly) -> impl Iterator<Item = Monomial> {
+        p.terms().map(|(m, _)| m).filter(|m| !m.is_one())
     }
-    let mut columns: Vec<&Vec<Sym>> = terms(goal).collect();
+    let mut columns: Vec<Monomial> = products(goal).collect();
     let (mut near, mut far): (Vec<&Fact>, Vec<&Fact>) = (Vec::new(), facts);
     loop {
         let before = near.len();
         far.retain(|fact| {
-            let touches = terms(&fact.poly).any(|m| columns.contains(&m));
+            let touches = products(&fact.poly).any(|m| columns.contains(&m));
             if touches {
                 near.push(fact);
-                for m in terms(&fact.poly) {
+                for m in products(&fact.poly) {
                     if !columns.contains(&m) {
                         columns.push(m);
                     }
@@ -73,9 +73,9 @@ fn rows(facts: Vec<&Fact>, goal: &Poly) -> Option<Vec<Dense>> {
     columns.sort_unstable();
     let dense = |p: &Poly| -> Dense {
         let mut row = vec![0; columns.len() + 1];
-        for (m, c) in &p.0 {
-            let at = if m.is_empty() { Some(columns.len()) } else { columns.binary_search(&m).ok() };
-            at.into_iter().for_each(|at| row[at] = *c);
+        for (m, c) in p.terms() {
+            let at = if m.is_one() { Some(columns.len()) } else { columns.binary_search(&m).ok() };
+            at.into_iter().for_each(|at| row[at] = c);
         }
         row
     };
@@ -151,6 +151,7 @@ fn gcd(a: i128, b: i128) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analyses::closed_forms::Sym;
     use std::collections::BTreeMap;
 
     #[test]
@@ -209,14 +210,16 @@ mod tests {
             let facts: Vec<Fact> = (0..8).map(|_| Fact { poly: row(), equal: false }).collect();
             let found = Proofs::default().implies(facts.iter().collect(), &goal, Vec::new);
             let refuted = goal.scale(-1).unwrap().offset(-1).unwrap();
-            let rows: Vec<Row> = facts.iter().map(|f| f.poly.clone()).chain([refuted]).collect();
+            let rows = facts.iter().map(|f| &f.poly).chain([&refuted]);
+            let rows: Vec<Row> = rows.map(|p| p.terms().collect()).collect();
             assert_eq!(found, by_maps(rows.clone()), "{rows:?}");
             proved += usize::from(found);
         }
         assert!((200..1800).contains(&proved), "{proved} of 2000 are infeasible");
     }
 
-    type Row = Poly;
+    /// Coefficients by product, the constant among them.
+    type Row = BTreeMap<Monomial, i128>;
 
     fn by_maps(mut rows: Vec<Row>) -> bool {
         loop {
@@ -224,7 +227,7 @@ mod tests {
             // Of those that differ by a number the least says what the others do: accesses side by side make many.
             let mut least: BTreeMap<Row, i128> = BTreeMap::new();
             for mut row in rows {
-                let constant = row.0.remove(&Vec::new()).unwrap_or(0);
+                let constant = row.remove(&Monomial::ONE).unwrap_or(0);
                 least.entry(row).and_modify(|c| *c = constant.min(*c)).or_insert(constant);
             }
             if least.remove(&Row::default()).is_some_and(|c| c < 0) {
@@ -232,9 +235,9 @@ mod tests {
             }
             rows = least.into_iter().map(with_constant).collect();
             // The monomial whose elimination makes the fewest rows.
-            let mut uses: BTreeMap<&Vec<Sym>, (usize, usize)> = BTreeMap::new();
-            for (m, c) in rows.iter().flat_map(|r| &r.0).filter(|(m, _)| !m.is_empty()) {
-                let entry = uses.entry(m).or_default();
+            let mut uses: BTreeMap<Monomial, (usize, usize)> = BTreeMap::new();
+            for (m, c) in rows.iter().flatten().filter(|(m, _)| !m.is_one()) {
+                let entry = uses.entry(*m).or_default();
                 if *c > 0 { entry.0 += 1 } else { entry.1 += 1 }
             }
             let Some((m, (plus, minus))) = uses.into_iter().min_by_key(|(_, (p, n))| p * n) else {
@@ -243,13 +246,15 @@ mod tests {
             if plus * minus + rows.len() > MAX_CONSTRAINTS {
                 return false;
             }
-            let m = m.clone();
-            let (with, mut next): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|r| r.0.contains_key(&m));
-            for up in with.iter().filter(|r| r.0[&m] > 0) {
-                for down in with.iter().filter(|r| r.0[&m] < 0) {
-                    // A combination that overflows is left out: fewer facts prove less.
-                    let sum = up.scale(-down.0[&m]).and_then(|u| u.add_scaled(down, up.0[&m]));
-                    next.extend(sum);
+            let (with, mut next): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|r| r.contains_key(&m));
+            for up in with.iter().filter(|r| r[&m] > 0) {
+                for down in with.iter().filter(|r| r[&m] < 0) {
+                    let mut sum = Row::new();
+                    for (row, factor) in [(up, -down[&m]), (down, up[&m])] {
+                        row.iter().for_each(|(m, c)| *sum.entry(*m).or_default() += factor * c);
+                    }
+                    sum.retain(|_, c| *c != 0);
+                    next.push(sum);
                 }
             }
             rows = next;
@@ -258,20 +263,19 @@ mod tests {
 
     fn with_constant((mut row, constant): (Row, i128)) -> Row {
         if constant != 0 {
-            row.0.insert(Vec::new(), constant);
+            row.insert(Monomial::ONE, constant);
         }
         row
     }
 
     // Divides by the common divisor of the coefficients, rounding the constant down: exact on integers.
     fn tighten_map(row: &mut Row) {
-        let divisor = row.0.iter().filter(|(m, _)| !m.is_empty()).fold(0i128, |g, (_, c)| gcd(g, *c));
+        let divisor = row.iter().filter(|(m, _)| !m.is_one()).fold(0i128, |g, (_, c)| gcd(g, *c));
         if divisor > 1 {
-            let constant = row.constant_term().div_euclid(divisor);
-            row.0.remove(&Vec::new());
-            row.0.values_mut().for_each(|c| *c /= divisor);
+            let constant = row.remove(&Monomial::ONE).unwrap_or(0).div_euclid(divisor);
+            row.values_mut().for_each(|c| *c /= divisor);
             if constant != 0 {
-                row.0.insert(Vec::new(), constant);
+                row.insert(Monomial::ONE, constant);
             }
         }
     }

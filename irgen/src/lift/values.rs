@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use analyses::closed_forms::{
-    Address, ClosedForm, Fact, LoopExit, Need, Poly, Sym, Symbols, TripCount, merge,
+    Address, ClosedForm, Fact, LoopExit, Monomial, Need, Poly, Sym, Symbols, TripCount, merge,
 };
 use rustc_hash::FxHashMap;
 
@@ -155,15 +155,11 @@ impl<'a, 'm> Values<'a, 'm> {
         if self.front_symbols.is_empty() || !p.symbols().any(|s| self.front_symbols.contains_key(&s)) {
             return p;
         }
-        let mut result = Poly::default();
-        for (monomial, c) in p.0 {
-            let renamed = monomial.into_iter().map(|s| self.front_symbols.get(&s).copied().unwrap_or(s));
-            let mut renamed: Vec<Sym> = renamed.collect();
-            renamed.sort_unstable();
-            *result.0.entry(renamed).or_default() += c;
-        }
-        result.0.retain(|_, c| *c != 0);
-        result
+        let renamed = p.terms().map(|(monomial, c)| {
+            let symbols = monomial.symbols().map(|s| self.front_symbols.get(&s).copied().unwrap_or(s));
+            Some((Monomial::product(symbols)?, c))
+        });
+        renamed.collect::<Option<Vec<_>>>().and_then(Poly::sum).unwrap_or(p)
     }
 
     fn form_in_front(&self, form: ClosedForm) -> ClosedForm {

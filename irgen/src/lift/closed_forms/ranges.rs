@@ -63,7 +63,7 @@ impl<'m> Recurrences<'_, 'm> {
             None => self.find_ranges(),
         };
         // A base may itself wrap with what was added for the call.
-        let exact = |a: &Address<_>| !ordered || a.offset.poly.0.is_empty();
+        let exact = |a: &Address<_>| !ordered || a.offset.poly.is_zero();
         let known = |r: &&Range<'m>| self.cfg.dominates(r.block, at) && exact(&r.first) && exact(&r.last);
         let between = |x: &Address<_>, y: &Address<_>| {
             ranges.iter().filter(known).find(|r| r.first.base == x.base && r.last.base == y.base)
@@ -98,11 +98,8 @@ impl<'m> Recurrences<'_, 'm> {
         let quotient = |s| matches!(self.symbols.meaning(s), Meaning::Quotient(_));
         let (low, high) = signed_range(i64::BITS);
         let factor = |c: i128| {
-            let of = |(m, x): (&Vec<Sym>, &i128)| match m[..] {
-                [s] if *x == c => address(s, self).map(|v| (s, v)),
-                _ => None,
-            };
-            sum.poly.0.iter().find_map(of)
+            let mut of = sum.poly.terms().filter(|(m, x)| m.degree() == 1 && *x == c);
+            of.find_map(|(m, _)| m.symbols().find_map(|s| address(s, self).map(|v| (s, v))))
         };
         let ((last, to), (first, from)) = (factor(1)?, factor(-1)?);
         if sum.poly.symbols().any(quotient) {

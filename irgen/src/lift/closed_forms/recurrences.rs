@@ -163,7 +163,7 @@ impl<'a, 'm> Recurrences<'a, 'm> {
             Opcode::Mul => {
                 let (mut e, a, b) = binary(self, Poly::mul)?;
                 e.factors = [scaled(&a.factors, &b.poly), scaled(&b.factors, &a.poly)].concat();
-                e.factors.extend([a.poly, b.poly].into_iter().filter(|p| !p.0.is_empty()));
+                e.factors.extend([a.poly, b.poly].into_iter().filter(|p| !p.is_zero()));
                 Some(wraps(e))
             }
             Opcode::Shl => {
@@ -236,7 +236,7 @@ impl<'a, 'm> Recurrences<'a, 'm> {
         }
         let (l, start, next) = self.cfg.recurrence(phi)?;
         let Growth { step, exact, needs } = self.growth(next, phi.value(), l)?;
-        if step.0.is_empty() {
+        if step.is_zero() {
             return None;
         }
         let start = self.value(start)?;

@@ -376,7 +376,7 @@ fn multiply(a: ClosedForm, b: ClosedForm) -> Option<ClosedForm> {
     let scaled = |of: &[Poly], by: &Poly| of.iter().filter_map(|f| f.mul(by)).collect::<Vec<_>>();
     product.factors = [scaled(&a.factors, &b.poly), scaled(&b.factors, &a.poly)].concat();
     product.factors.extend([a.poly, b.poly]);
-    product.factors.retain(|f| !f.0.is_empty() && *f != Poly::constant(1));
+    product.factors.retain(|f| !f.is_zero() && *f != Poly::constant(1));
     Some(product)
 }
 

@@ -114,7 +114,7 @@ pub(super) fn count<'m>(
         let shift = n.poly.sub(&x.poly).filter(|d| d.as_constant().is_some()).ok_or(UNKNOWN)?;
         let low = if unsigned { n.low.max(0) } else { n.low };
         need(start.add(&shift).ok_or(UNKNOWN)?, n.low, n.high);
-        if !(stops_at_bound && shift.0.is_empty() && n.low <= low && n.high >= high) {
+        if !(stops_at_bound && shift.is_zero() && n.low <= low && n.high >= high) {
             tested.push((shift, low, n.high));
         }
     }
