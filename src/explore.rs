@@ -53,6 +53,8 @@ pub struct Limits {
     pub variants: usize,
     /// Legal variants looked for, the cheapest first, among those that a sketch or a kind of move makes of one variant.
     pub promising: usize,
+    /// Dependences that a guided search asks about, over all variants judged, before it gives up where nothing has gained.
+    pub questions: usize,
     /// Statement leaves of a variant's tree, where the original has fewer: larger ones are not tried.
     pub leaves: u32,
     /// Refused variants remembered.
@@ -63,7 +65,16 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 6, beam: 6, variants: 600, promising: 6, leaves: 256, refused: 200, threads: 0 }
+        Limits {
+            depth: 6,
+            beam: 6,
+            variants: 600,
+            promising: 6,
+            questions: 40_000,
+            leaves: 256,
+            refused: 200,
+            threads: 0,
+        }
     }
 }
 

@@ -67,7 +67,7 @@ struct Reader : Motion {
   void read(LoadInst *Load, Loop *L) {
     BasicBlock *Preheader = L->getLoopPreheader();
     Known &Here = Held[L];
-    if (!Preheader || Here.size() >= MaxFronts || isChanged(MemoryLocation::get(Load), L))
+    if (!Preheader || Here.size() >= MaxFronts)
       return;
     SmallPtrSet<Value *, 4> Others;
     Fronts = &Here;
@@ -75,7 +75,7 @@ struct Reader : Motion {
     Equal = &Computed[L];
     Value *Place = Load->getPointerOperand();
     BasicBlock::iterator At = Preheader->getTerminator()->getIterator();
-    if (!can(Place, L, Known()))
+    if (!can(Place, L, Known()) || isChanged(MemoryLocation::get(Load), L))
       return;
     // What is known of a pointer that the loop reads need not hold of what stands for it in front, which may be null.
     bool CannotFail = Others.empty() && isDereferenceableAndAlignedPointer(Place, Load->getType(), Load->getAlign(), DL, &*At,

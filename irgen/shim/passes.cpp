@@ -1,6 +1,8 @@
 // Passes over some functions of a module, and which functions are worth them.
 #include "shim.h"
 #include "llvm-c/Error.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Instructions.h"
@@ -47,8 +49,22 @@ static bool followsFromData(const Value *V, const Loop &L, unsigned Depth) {
   return false;
 }
 
+// Blocks from which all ways come to an `unreachable`, as after a failed assertion.
+static SmallPtrSet<const BasicBlock *, 8> ending(Function &F) {
+  SmallPtrSet<const BasicBlock *, 8> Result;
+  for (const BasicBlock *B : post_order(&F.getEntryBlock())) {
+    const Instruction *End = B->getTerminator();
+    bool Ends = End->getNumSuccessors() == 0 ? isa<UnreachableInst>(End)
+                                             : all_of(successors(B), [&](const BasicBlock *S) { return Result.contains(S); });
+    if (Ends)
+      Result.insert(B);
+  }
+  return Result;
+}
+
 // Whether some loop may be described, as far as is plain before any pass. Such a loop holds others that may be, or is an
-// innermost one without calls that may do anything, and is not left by what it reads.
+// innermost one without calls that may do anything, is left at one place, and not by what it reads. Loops around which nothing is
+// read or written are described, and nobody gains by it.
 extern "C" bool lt_may_lift(Function *F) {
   DominatorTree DT(*F);
   LoopInfo LI(DT);
@@ -66,17 +82,34 @@ extern "C" bool lt_may_lift(Function *F) {
     // Of small ones with a body all is seen.
     return !Callee || (Callee->isDeclaration() && !Library.getLibFunc(*Call, Which));
   };
+  // A loop that comes from a call may be described wherever the call stands.
+  auto HasLoops = [](const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || Callee->isDeclaration())
+      return false;
+    SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
+    FindFunctionBackedges(*Callee, Back);
+    return !Back.empty();
+  };
+  auto Ending = ending(*F);
   auto Hopeless = [&](const Loop &L) {
+    unsigned Places = 0;
+    if (any_of(L.blocks(), [&](const BasicBlock *B) { return any_of(*B, HasLoops); }))
+      return false;
     for (const BasicBlock *B : L.blocks()) {
       if (any_of(*B, Opaque))
         return true;
-      const Instruction *End = B->getTerminator();
-      bool Leaves = any_of(successors(B), [&](const BasicBlock *Next) { return !L.contains(Next); });
-      auto *Branch = dyn_cast<BranchInst>(End);
-      if (Leaves && Branch && Branch->isConditional() && followsFromData(Branch->getCondition(), L, 8))
+      auto Leaves = [&](const BasicBlock *Next) { return !L.contains(Next) && !Ending.contains(Next); };
+      if (none_of(successors(B), Leaves))
+        continue;
+      auto *Branch = dyn_cast<BranchInst>(B->getTerminator());
+      if (++Places > 1 || (Branch && Branch->isConditional() && followsFromData(Branch->getCondition(), L, 8)))
         return true;
     }
-    return false;
+    const Loop *Outer = L.getOutermostLoop();
+    auto Touches = [](const Instruction &I) { return I.mayReadOrWriteMemory(); };
+    return none_of(Outer->blocks(), [&](const BasicBlock *B) { return any_of(*B, Touches); });
   };
   return any_of(LI.getLoopsInPreorder(), [&](const Loop *L) { return L->isInnermost() && !Hopeless(*L); });
 }

@@ -296,13 +296,14 @@ impl Settings {
     }
 }
 
-/// Whether loops begin at a parameter, and no array and no loop is the longer for it: between `lo` and `hi` are as many iterations as
-/// in other loops, not none.
+/// Whether loops begin at a parameter, or are the shorter for it, and no array and no loop is the longer: between `lo` and `hi` are
+/// as many iterations as in other loops, not none, and `hi - lo + 1` of them are not one.
 fn begins(kernel: &Kernel, param: ParamId) -> bool {
     let loops = || kernel.original.walk().filter_map(|node| node.as_loop()).map(|(header, _)| header);
     let longer = |e: &Affine| e.param_coefficient(param) > 0;
+    let shorter = |e: &Affine| e.param_coefficient(param) < 0;
     let extents = || kernel.arrays.iter().flat_map(|a| a.extents.iter().flatten());
-    loops().any(|h| h.lower().iter().any(longer))
+    loops().any(|h| h.lower().iter().any(longer) || h.upper().iter().any(shorter))
         && !loops().any(|h| h.upper().iter().any(longer))
         && !extents().any(longer)
 }

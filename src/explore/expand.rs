@@ -79,12 +79,16 @@ pub struct Engine<'e, 'a> {
     /// What became of each tree met, by its hash.
     known: FxHashMap<u128, Met>,
     variants: Vec<Variant>,
+    /// Cycles of the cheapest of them.
+    least: f64,
     /// Variants share what is equal in them.
     interner: Interner,
     refused: Vec<Refused>,
     statistics: Statistics,
     /// Variants that may be tried before the phase at hand ends; at most the limit.
     ceiling: usize,
+    /// Dependences that may be asked about where nothing gains.
+    questions: usize,
     /// Trees that may still take more work than others.
     patient: usize,
 }
@@ -99,6 +103,8 @@ const OUTSTANDING: f64 = 0.9;
 /// By how much more; and how many trees of a search.
 const PATIENCE: u64 = 8;
 const PATIENT: usize = 6;
+/// What takes so much of the original's time gains nothing to speak of.
+const SMALL_GAIN: f64 = 0.95;
 /// What takes so many times as long as what it was made of is not promising: a later step seldom makes up for it.
 const UNPROMISING: f64 = 1.25;
 
@@ -126,10 +132,12 @@ impl<'e, 'a> Engine<'e, 'a> {
             },
             known: FxHashMap::default(),
             variants: Vec::new(),
+            least: f64::INFINITY,
             interner: Interner::default(),
             refused: Vec::new(),
             statistics: Statistics::default(),
             ceiling: explorer.limits.variants,
+            questions: explorer.limits.questions,
             patient: PATIENT,
         };
         let kernel = &explorer.problem.kernel;
@@ -137,6 +145,7 @@ impl<'e, 'a> Engine<'e, 'a> {
         engine.known.insert(root.structural_hash(), Met::Legal(0));
         let versioned = engine.worker.cost.cost(&root);
         let cost = engine.worker.cost.cost_of_original();
+        engine.least = versioned.cycles.min(cost.cycles);
         engine.variants.push(Variant {
             root: root.clone(),
             recipe: Recipe::default(),
@@ -160,9 +169,21 @@ impl<'e, 'a> Engine<'e, 'a> {
         self.explorer.problem.kernel.clone()
     }
 
-    /// Whether the bound on variants is reached, of the phase at hand or of the whole.
+    /// Whether no variants may be tried any more, in the phase at hand or in the whole.
     pub fn is_full(&self) -> bool {
-        self.statistics.tried >= self.ceiling
+        self.room() == 0
+    }
+
+    /// Dependences asked about, over all variants judged.
+    fn asked(&self) -> usize {
+        self.statistics.judged * self.explorer.problem.dependences.dependences.len()
+    }
+
+    /// Whether a guided search has asked so much without any gain that none is expected.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.explorer.strategy == Strategy::Guided
+            && self.asked() >= self.questions
+            && self.least > SMALL_GAIN * self.variants[0].cost.cycles
     }
 
     /// The sketches of a stage.
@@ -197,10 +218,10 @@ impl<'e, 'a> Engine<'e, 'a> {
 
     /// Runs a part of the search that may try so many variants more than there is room for.
     pub fn with_more<R>(&mut self, variants: usize, part: impl FnOnce(&mut Self) -> R) -> R {
-        let whole = self.ceiling;
-        self.ceiling = self.statistics.tried + variants;
+        let whole = (self.ceiling, self.questions);
+        (self.ceiling, self.questions) = (self.statistics.tried + variants, usize::MAX);
         let result = part(self);
-        self.ceiling = whole;
+        (self.ceiling, self.questions) = whole;
         result
     }
 
@@ -264,7 +285,7 @@ impl<'e, 'a> Engine<'e, 'a> {
 
     /// Variants that may still be tried.
     pub fn room(&self) -> usize {
-        self.ceiling.saturating_sub(self.statistics.tried)
+        if self.is_hopeless() { 0 } else { self.ceiling.saturating_sub(self.statistics.tried) }
     }
 
     /// Applies the admitted moves of some variants, in parallel per variant; the outcome keeps the order of enumeration.
@@ -430,7 +451,7 @@ impl<'e, 'a> Engine<'e, 'a> {
         let judge = |(draft, _): &(Draft, Cost)| worker.judge(&draft.root, 1);
         let mut judged: Vec<Judged> =
             in_pool(self.pool.as_ref(), || drafts.par_iter().with_max_len(1).map(judge).collect());
-        let best = self.variants.iter().map(|v| v.cost.cycles).fold(f64::INFINITY, f64::min);
+        let best = self.least;
         for ((draft, cost), judged) in drafts.iter().zip(&mut judged) {
             let undecided = matches!(judged, Err(witness) if matches!(**witness, Witness::Quota));
             if undecided && self.patient > 0 && cost.cycles < OUTSTANDING * best {
@@ -449,6 +470,7 @@ impl<'e, 'a> Engine<'e, 'a> {
                 }
                 Ok(conditions) => {
                     self.statistics.legal += 1;
+                    self.least = self.least.min(cost.cycles);
                     self.known.insert(hash, Met::Legal(self.variants.len()));
                     let sketch = sketch.cloned();
                     let root = self.interner.intern(&root);

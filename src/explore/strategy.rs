@@ -52,7 +52,11 @@ impl Strategy {
             }
             Strategy::Guided => guided(engine),
         }
-        let stop = if engine.is_full() { StopReason::VariantLimit } else { StopReason::Exhausted };
+        let stop = match (engine.is_hopeless(), engine.is_full()) {
+            (true, _) => StopReason::Hopeless,
+            (false, true) => StopReason::VariantLimit,
+            (false, false) => StopReason::Exhausted,
+        };
         share::share(engine);
         stop
     }

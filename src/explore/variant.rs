@@ -107,6 +107,8 @@ pub enum StopReason {
     Exhausted,
     /// The bound on variants was reached.
     VariantLimit,
+    /// Nothing gained, and judging took much work.
+    Hopeless,
 }
 
 /// The result of a search.

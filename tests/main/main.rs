@@ -14,6 +14,7 @@ mod memory;
 mod plugin;
 mod regressions;
 mod report;
+mod search;
 mod shared;
 mod sizes;
 mod sketches;

@@ -310,6 +310,7 @@ pub fn summary(
         stopped: match exploration.stop {
             StopReason::Exhausted => "exhausted",
             StopReason::VariantLimit => "variant limit",
+            StopReason::Hopeless => "nothing gains",
         },
         not_measured: times.and_then(Times::why_not),
         details: extent.details.then(|| details(region, &*models.target, loops)),

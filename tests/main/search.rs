@@ -1,0 +1,69 @@
+//! When a search ends, and for which sizes it ranks.
+
+use looptree::driver::{Optimizer, Settings};
+use looptree::explore::{Exploration, StopReason};
+use looptree::tree::text;
+
+fn explore(source: &str, questions: usize) -> Exploration {
+    let kernel = text::parse(source).expect("it parses").kernel;
+    let mut settings = Settings { target: "x86_64_avx512".into(), ..Settings::default() };
+    settings.limits.questions = questions;
+    let optimizer = Optimizer::new(settings).expect("models that exist");
+    optimizer.explore("test", &kernel, &[], None).expect("it has dependences").1
+}
+
+/// Chains of divisions, which no order shortens.
+const CHAINS: &str = "nest @chains[N] {
+  array A: f64[N]
+  array B: f64[N] alias 1
+  for t in 0..N {
+    for i in 1..N {
+      S: A[i] = B[i] / A[i - 1]
+      T: B[i] = A[i] / B[i - 1]
+    }
+    for j in 1..N { U: B[N - j] = A[j] / B[N - j + 1] }
+  }
+}";
+
+#[test]
+fn a_search_without_any_gain_ends_when_it_has_asked_enough() {
+    let (patient, impatient) = (explore(CHAINS, usize::MAX), explore(CHAINS, 1));
+    assert_eq!((patient.stop, impatient.stop), (StopReason::Exhausted, StopReason::Hopeless));
+    let judged = [patient, impatient].map(|e| e.statistics.judged);
+    assert!(judged[1] < judged[0], "{judged:?}");
+}
+
+#[test]
+fn a_search_that_has_found_a_gain_goes_on() {
+    let product = "nest @product[N] {
+      array A: f64[N, N]
+      array B: f64[N, N] alias 1
+      array C: f64[N, N] alias 2
+      for i in 0..N { for j in 0..N { for k in 0..N { S: C[i, j] = C[i, j] + A[i, k] * B[k, j] } } }
+    }";
+    let all = [usize::MAX, 40].map(|questions| {
+        let found = explore(product, questions);
+        let best = &found.variants[0];
+        (found.stop, best.recipe.to_string())
+    });
+    assert_eq!(all[0], all[1]);
+}
+
+#[test]
+fn what_makes_loops_shorter_is_taken_for_nothing() {
+    let values = |bounds: &str| {
+        let source = format!(
+            "nest @between[lo, hi] {{
+              array A: f64[hi + 9]
+              for i in {bounds} {{ S: A[i] = 0.0 }}
+            }}"
+        );
+        let kernel = text::parse(&source).expect("it parses").kernel;
+        Settings::default().parameter_values(&kernel, &[])
+    };
+    let default = Settings::default().default_param;
+    assert_eq!(values("lo..hi"), [0, default]);
+    assert_eq!(values("0..hi - lo + 5"), [0, default]);
+    // Here both make it longer.
+    assert_eq!(values("0..hi + lo"), [default, default]);
+}
