@@ -138,6 +138,17 @@ pub fn band<'a>(cx: &Context<'a>, references: &[LoopRef]) -> Result<Band<'a>, Re
     Ok(result)
 }
 
+/// Whether a loop inside begins at a multiple of a loop's variable, so that one iteration stands for a tile.
+pub fn is_over_tiles(site: &Site<'_>) -> bool {
+    fn tiled(body: &Green, var: VarId) -> bool {
+        let begins = |node: &Green| {
+            node.as_loop().is_some_and(|(header, _)| header.lower().iter().any(|e| e.coefficient(var) > 1))
+        };
+        body.has_free(var) && (begins(body) || body.children().any(|c| tiled(c, var)))
+    }
+    tiled(site.body, site.header.var)
+}
+
 /// The longest band that starts at a loop, of at most `limit` loops.
 pub fn longest_band<'a>(start: &Site<'a>, limit: usize) -> Vec<Site<'a>> {
     let mut result = vec![start.clone()];

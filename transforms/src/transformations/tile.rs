@@ -355,7 +355,7 @@ impl Tile {
     }
 }
 
-/// Loops over tiles, and bands that are tiled already, are not tiled again one by one.
+/// What runs in lanes is not tiled again.
 fn is_worth_tiling(band: &[Site<'_>]) -> bool {
     band.iter().all(|s| s.header.kind != LoopKind::Vector)
 }

@@ -204,8 +204,8 @@ impl UnrollAndJam {
     pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
-            // Iterations that are groups already: a larger factor makes the same groups in order.
-            let grouped = unrolled(site.body, site.header.var);
+            // Iterations that are groups already: a larger factor makes the same groups in order, and several tiles one larger one.
+            let grouped = unrolled(site.body, site.header.var) || nest::is_over_tiles(&site);
             let copies = most_copies(site.body);
             if site.body.summary().loop_depth == 0 || site.header.single_bounds().is_none() || grouped {
                 continue;
