@@ -46,18 +46,20 @@ impl Samples {
     /// Samples of the body of a loop at a depth.
     pub fn enter(&self, header: &LoopHeader, depth: usize, scope: &Scope<'_>) -> (Samples, Trips) {
         let step = header.step.max(1) as f64;
-        let ranges: SmallVec<[(f64, f64); POINTS]> = self
-            .0
-            .iter()
-            .map(|p| {
-                let lower = header.lower().iter().map(|e| scope.eval(e, &p.values)).fold(f64::MIN, f64::max);
-                let upper = header.upper().iter().map(|e| scope.eval(e, &p.values)).fold(f64::MAX, f64::min);
-                if header.upper().is_empty() || header.lower().is_empty() {
-                    return (0.0, UNKNOWN_TRIP);
-                }
-                (lower, ((upper - lower) / step).ceil().clamp(0.0, LARGEST))
-            })
-            .collect();
+        let range = |p: &Point| {
+            let lower = header.lower().iter().map(|e| scope.eval(e, &p.values)).fold(f64::MIN, f64::max);
+            let upper = header.upper().iter().map(|e| scope.eval(e, &p.values)).fold(f64::MAX, f64::min);
+            if header.upper().is_empty() || header.lower().is_empty() {
+                return (0.0, UNKNOWN_TRIP);
+            }
+            (lower, ((upper - lower) / step).ceil().clamp(0.0, LARGEST))
+        };
+        // Most loops have bounds of parameters alone.
+        let same = header.lower().iter().chain(header.upper()).all(|e| e.is_invariant());
+        let ranges: SmallVec<[(f64, f64); POINTS]> = match self.0.first() {
+            Some(first) if same => SmallVec::from_elem(range(first), self.0.len()),
+            _ => self.0.iter().map(range).collect(),
+        };
         let total: f64 = self.0.iter().zip(&ranges).map(|(p, r)| p.weight * r.1).sum::<f64>().min(LARGEST);
         let exact = ranges.iter().all(|r| r.1 == ranges[0].1);
         let mean = if self.total() > 0.0 { total / self.total() } else { 0.0 };
@@ -69,7 +71,7 @@ impl Samples {
         const STEPS: [f64; 8] =
             [0.618034, 0.754878, 0.819173, 0.856675, 0.880271, 0.896653, 0.908682, 0.917892];
         let alpha = STEPS[depth % STEPS.len()];
-        let mut points = SmallVec::new();
+        let mut points = SmallVec::with_capacity(POINTS);
         let (mut at, mut below) = (0, 0.0);
         let mut middle = 0.0;
         for k in 0..POINTS {
@@ -84,7 +86,9 @@ impl Samples {
             } else {
                 (0.5 + k as f64 * alpha).fract()
             };
-            let mut values = self.0[at].values.clone();
+            let mut values: SmallVec<[f64; 8]> = SmallVec::with_capacity(depth + 1);
+            let around = &self.0[at].values;
+            values.extend_from_slice(&around[..around.len().min(depth)]);
             values.resize(depth, 0.0);
             let iteration = (fraction * trip).floor();
             middle += iteration / POINTS as f64;
