@@ -157,10 +157,14 @@ pub(super) struct Memo {
     known: FxHashMap<Key, (Answer, u64)>,
     /// The last pair, which is asked about for several checks.
     pair: Option<((u128, u128), Rc<Pair>)>,
+    /// By the shapes of places.
+    alone: FxHashMap<u128, Rc<Vec<System>>>,
 }
 
 /// Answers kept before the memo is emptied.
 const MAX_KNOWN: usize = 1 << 20;
+/// Domains of places kept.
+const MAX_ALONE: usize = 1 << 12;
 /// Work of building the systems of one question.
 const BUILDING: u64 = 40;
 
@@ -209,7 +213,20 @@ impl Orders<'_> {
         let pair = match &memo.pair {
             Some((known, pair)) if *known == shapes => pair.clone(),
             _ => {
-                let pair = Rc::new(Pair::new(self.context, self.kernel.params.len(), a, b)?);
+                let params = self.kernel.params.len();
+                if memo.alone.len() >= MAX_ALONE {
+                    memo.alone.clear();
+                }
+                let mut alone = |p: &Place| match memo.alone.get(&p.shape) {
+                    Some(known) => Ok(known.clone()),
+                    None => {
+                        let new = Rc::new(alone(params, p)?);
+                        memo.alone.insert(p.shape, new.clone());
+                        Ok::<_, Inexact>(new)
+                    }
+                };
+                let domains = (alone(a)?, alone(b)?);
+                let pair = Rc::new(Pair::new(self.context, params, (a, &domains.0), (b, &domains.1))?);
                 memo.pair = Some((shapes, pair.clone()));
                 pair
             }
@@ -319,6 +336,12 @@ fn key(check: usize, a: &Place, b: &Place, question: Question) -> Key {
     Key { check, source: a.shape, target: b.shape, shared, order, question }
 }
 
+/// The domain of a place, by alternatives of its conditions. Columns: parameters, loops, floors.
+fn alone(params: usize, place: &Place) -> Result<Vec<System>, Inexact> {
+    let time: Vec<Row> = (params..params + place.loops.len()).map(Row::column).collect();
+    place.domains(&System::new(params + time.len()), &time)
+}
+
 /// Two places at two points of time.
 struct Pair {
     /// Both domains, by alternatives of their conditions. Columns: parameters, loops of `a`, loops of `b`, floors.
@@ -333,7 +356,13 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(context: &System, params: usize, a: &Place, b: &Place) -> Result<Pair, Inexact> {
+    /// Each place with its domain alone.
+    fn new(
+        context: &System,
+        params: usize,
+        (a, domain_a): (&Place, &[System]),
+        (b, domain_b): (&Place, &[System]),
+    ) -> Result<Pair, Inexact> {
         let (na, nb) = (a.loops.len(), b.loops.len());
         let time_a: Vec<Row> = (params..params + na).map(Row::column).collect();
         let time_b: Vec<Row> = (params + na..params + na + nb).map(Row::column).collect();
@@ -347,8 +376,26 @@ impl Pair {
             }
         }
         let mut domains = Vec::new();
-        for first in a.domains(&base, &time_a)? {
-            domains.extend(b.domains(&first, &time_b)?.into_iter().map(Posed::new));
+        // Floors that both have are one column only where both are made together.
+        let floors =
+            |place: &Place, alone: &[System]| alone.iter().any(|d| d.columns() != params + place.loops.len());
+        if base.columns() != params + na + nb || floors(a, domain_a) || floors(b, domain_b) {
+            for first in a.domains(&base, &time_a)? {
+                domains.extend(b.domains(&first, &time_b)?.into_iter().map(Posed::new));
+            }
+        } else {
+            let owned =
+                |time: &[Row]| -> Vec<Row> { columns[..params].iter().chain(time).cloned().collect() };
+            let (owned_a, owned_b) = (owned(&time_a), owned(&time_b));
+            for first in domain_a {
+                let mut one = base.clone();
+                one.include(first, &owned_a)?;
+                for second in domain_b {
+                    let mut both = one.clone();
+                    both.include(second, &owned_b)?;
+                    domains.push(Posed::new(both));
+                }
+            }
         }
         Ok(Pair { domains, time_a, time_b, columns, dims_b, params })
     }
