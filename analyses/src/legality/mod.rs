@@ -117,6 +117,14 @@ pub struct Carried {
     pub vanishes_if: Vec<RuntimeCondition>,
 }
 
+/// What is asked first about a tree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum First {
+    /// What says more of a tree that is wrong.
+    Coverage,
+    Order,
+}
+
 /// A dependence that a loop of the rolled tree carries.
 struct CarriedBy {
     path: Path,
@@ -235,19 +243,24 @@ impl Oracle {
         self.solver.isl_calls()
     }
 
-    /// As [`Oracle::judge`], with a multiple of the work that a tree usually may take.
+    /// As [`Oracle::judge`], for searches: with a multiple of the work that a tree usually may take. Of several reasons to refuse a
+    /// tree it may find another one, as it asks about order before coverage, which few of a search's trees break.
     pub fn judge_patiently(&self, root: &Green, times: u64) -> Verdict {
+        let _span = tracing::info_span!("legality").entered();
         let usual = self.work.get();
         self.work.set(usual.saturating_mul(times));
-        let verdict = self.judge(root);
+        let examined = self.examined(root, false, First::Order);
         self.work.set(usual);
-        verdict
+        match examined {
+            Ok((judged, _)) => judged.verdict(),
+            Err(witness) => Verdict::Never(witness),
+        }
     }
 
     /// Whether the tree may replace the original order.
     pub fn judge(&self, root: &Green) -> Verdict {
         let _span = tracing::info_span!("legality").entered();
-        match self.examined(root, false) {
+        match self.examined(root, false, First::Coverage) {
             Ok((judged, _)) => judged.verdict(),
             Err(witness) => Verdict::Never(witness),
         }
@@ -255,7 +268,7 @@ impl Oracle {
 
     /// The same, with what each loop carries: nothing for a tree that is not legal.
     pub fn examine(&self, root: &Green) -> (Verdict, BTreeMap<Path, LoopFacts>) {
-        match self.examined(root, true) {
+        match self.examined(root, true, First::Coverage) {
             Ok((judged, facts)) => (judged.verdict(), facts),
             Err(witness) => (Verdict::Never(witness), BTreeMap::new()),
         }
@@ -270,6 +283,7 @@ impl Oracle {
         &self,
         root: &Green,
         with_facts: bool,
+        first: First,
     ) -> Result<(Judged, BTreeMap<Path, LoopFacts>), Witness> {
         kept::check(&self.kernel, root)?;
         let (rolled, rolled_places) = rolled_places(&self.kernel, root)?;
@@ -277,7 +291,7 @@ impl Oracle {
         threads::check(self, &rolled, &rolled_places)?;
         self.solver.set_budget(self.work.get());
         let called = library::check(self, root)?;
-        let (mut judged, carried) = self.judge_places(&rolled, &rolled_places, with_facts)?;
+        let (mut judged, carried) = self.judge_places(&rolled, &rolled_places, with_facts, first)?;
         judged.conditions.extend(called);
         if root.summary().has_storage_or_versions {
             buffers::judge(self, &rolled_places, &mut judged).map_err(|witness| match witness {
@@ -309,12 +323,13 @@ impl Oracle {
         Ok((judged, facts))
     }
 
-    /// Coverage, then order and marks for each pair of places; what loops carry where that is asked for.
+    /// Coverage, and order and marks for each pair of places; what loops carry where that is asked for.
     fn judge_places(
         &self,
         rolled: &Rolled,
         places: &[Place],
         with_facts: bool,
+        first: First,
     ) -> Result<(Judged, Vec<CarriedBy>), Witness> {
         let mut memo = self.memo.borrow_mut();
         let mut by_statement: Vec<Vec<&Place>> = vec![Vec::new(); self.kernel.statements.len()];
@@ -322,8 +337,12 @@ impl Oracle {
             by_statement[place.statement.index()].push(place);
         }
         let hideable = buffers::hideable(self, places);
-        let hidden = self.check_coverage(&mut memo, &by_statement, &hideable)?;
-        let mut judged = Judged { hidden, ..Judged::default() };
+        let mut judged = Judged::default();
+        // What need not be covered exactly need not be in order either, so there coverage tells what to ask.
+        let covered_last = first == First::Order && hideable.is_empty();
+        if !covered_last {
+            judged.hidden = self.check_coverage(&mut memo, &by_statement, &hideable)?;
+        }
         let mut carried = Vec::new();
         // Facts have work of their own, so that the verdict does not depend on whether they are asked for.
         let mut left = self.work.get();
@@ -376,6 +395,9 @@ impl Oracle {
                     }
                 }
             }
+        }
+        if covered_last {
+            judged.hidden.extend(self.check_coverage(&mut memo, &by_statement, &hideable)?);
         }
         Ok((judged, carried))
     }
