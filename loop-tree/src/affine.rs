@@ -178,6 +178,18 @@ impl Affine {
         }
     }
 
+    /// The value of `self + factor * other` if it is the same everywhere.
+    pub fn constant_with(&self, other: &Affine, factor: i64) -> Option<i64> {
+        let cancel = |((a, c), (b, d)): (&(Atom, i64), &(Atom, i64))| {
+            a == b && d.checked_mul(factor).and_then(|d| d.checked_add(*c)) == Some(0)
+        };
+        let constant = !self.overflowed
+            && !other.overflowed
+            && self.terms.len() == other.terms.len()
+            && self.terms.iter().zip(&other.terms).all(cancel);
+        constant.then(|| other.constant.checked_mul(factor)?.checked_add(self.constant)).flatten()
+    }
+
     /// The expression times an integer.
     pub fn scale(&self, factor: i64) -> Affine {
         let mut result = if factor == 0 && !self.overflowed { Affine::constant(0) } else { self.clone() };

@@ -8,7 +8,7 @@ use super::{Fault, inverse};
 use crate::isl;
 use crate::mutation::{self, Rule};
 use crate::places::Place;
-use crate::system::{Inexact, Posed, Row, Solver, System};
+use crate::system::{Inexact, Posed, Row, Solver, System, Tried};
 use loop_tree::{Affine, ArrayId, Constraint, Kernel, Relation, StmtId, VarId};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -223,6 +223,14 @@ impl Coverage<'_> {
         if self.any.none || matches!(&images[..], [one] if one.constraints.is_empty()) {
             return Ok(Some(None));
         }
+        let budget = self.solver.budget();
+        if let Some(point) = self.solver.easy_point(&whole.domain)?
+            && let Ok(true) = self.covered(&whole.domain, &point, &mut Vec::new(), &dims, &images, &mut 0)
+        {
+            return Ok(Some(None));
+        }
+        // An example is looked for in an order that depends on the images alone, with no less work than without the attempt.
+        self.solver.set_budget(budget);
         let mut cases = 0;
         match self.uncovered(whole.domain.clone(), &mut Vec::new(), &dims, &images, &mut cases)? {
             Cases::TooMany => Ok(None),
@@ -340,6 +348,69 @@ impl Coverage<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether the images provably cover the domain, of which a point is given: an image that has the point is there, and where each of
+    /// its constraints does not hold there is nothing, or a point that another image has. `false` means unknown.
+    fn covered(
+        &self,
+        domain: &Posed,
+        point: &[i64],
+        assumed: &mut Vec<Constraint>,
+        dims: &[Row],
+        images: &[Arc<Image>],
+        cases: &mut usize,
+    ) -> Result<bool, Fault> {
+        let has = |image: &&Arc<Image>| image.constraints.iter().all(|c| self.holds(c, dims, point));
+        let Some(image) = images.iter().find(has) else { return Ok(false) };
+        let mut domain = domain.clone();
+        let before = assumed.len();
+        for c in &image.constraints {
+            if assumed.contains(c) {
+                continue;
+            }
+            for negation in c.negated() {
+                *cases += 1;
+                if *cases > MAX_CASES {
+                    return Ok(false);
+                }
+                self.solver.charge(COMPARING)?;
+                if disjoint(assumed, std::slice::from_ref(&negation)) {
+                    continue;
+                }
+                let case = with(&domain, &negation, dims)?;
+                match self.solver.tried(&case)? {
+                    Tried::Refuted => continue,
+                    Tried::Point(point) => {
+                        assumed.push(negation);
+                        let covered = self.covered(&case, &point, assumed, dims, images, cases)?;
+                        assumed.pop();
+                        if !covered {
+                            return Ok(false);
+                        }
+                    }
+                    Tried::Unknown => {
+                        assumed.push(negation);
+                        let found = self.uncovered(case, assumed, dims, images, cases)?;
+                        assumed.pop();
+                        if !matches!(found, Cases::None) {
+                            return Ok(false);
+                        }
+                    }
+                }
+            }
+            domain.require(c, dims)?;
+            assumed.push(c.clone());
+        }
+        assumed.truncate(before);
+        Ok(true)
+    }
+
+    /// Whether a constraint over dims holds at a point, as far as that is known.
+    fn holds(&self, c: &Constraint, dims: &[Row], point: &[i64]) -> bool {
+        let var = |v: VarId| dims.get(v.index())?.eval(point);
+        let value = c.expression.eval(&var, &|p| point.get(p.index()).copied());
+        value.is_some_and(|value| c.accepts(value))
     }
 
     /// An instance of the domain in none of the images, by cases: which constraint of each image does it miss? `assumed` is what
@@ -540,9 +611,8 @@ fn with(system: &Posed, c: &Constraint, vars: &[Row]) -> Result<Posed, Inexact> 
 fn disjoint(a: &[Constraint], b: &[Constraint]) -> bool {
     a.iter().any(|x| {
         b.iter().any(|y| {
-            let gap = |sum: Affine| sum.is_exact().then(|| sum.as_constant()).flatten();
-            let opposite = || gap(&x.expression + &y.expression);
-            let same = || gap(&x.expression - &y.expression);
+            let opposite = || x.expression.constant_with(&y.expression, 1);
+            let same = || x.expression.constant_with(&y.expression, -1);
             match (x.relation, y.relation) {
                 // x >= 0 and y >= 0, but x + y < 0.
                 (Relation::NonNegative, Relation::NonNegative) => opposite().is_some_and(|g| g < 0),

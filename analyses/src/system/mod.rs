@@ -20,7 +20,7 @@ pub use posed::Posed;
 pub(crate) use refute::equalities_contradict;
 pub use refute::refutes;
 pub(crate) use solve::set as isl_set;
-pub use solve::{Bound, Solver};
+pub use solve::{Bound, Solver, Tried};
 
 use loop_tree::{Affine, Atom, Constraint, Relation, VarId};
 use smallvec::SmallVec;

@@ -4,7 +4,7 @@
 //! Every derived row follows from the given ones, and dropping a row loses nothing but strength; so whatever overflows or
 //! grows too large is dropped, and "refuted" is always right.
 
-use super::eliminate::{self, eliminate};
+use super::eliminate::{self, Elimination, Order};
 use super::ranges::Ranges;
 use super::rows::{Refuted, Rows, normal, substitute};
 use super::{Row, System, meeting};
@@ -110,8 +110,8 @@ impl Solved {
     }
 
     /// Perhaps solutions. What rounding has made of equalities and rows may be wrong: they have to be tried.
-    pub fn points(&self, work: &mut u64) -> impl Iterator<Item = Vec<i64>> {
-        let found = if self.contradicts { Vec::new() } else { eliminate::points(&self.rows, work) };
+    pub fn points(&self, order: Order, work: &mut u64) -> impl Iterator<Item = Vec<i64>> {
+        let found = if self.contradicts { Vec::new() } else { eliminate::points(&self.rows, order, work) };
         found.into_iter().filter_map(|point| self.completed(point))
     }
 
@@ -143,17 +143,23 @@ impl Solved {
         }
         let mut rows = Rows::compact(width, self.rows.iter().chain(asked.iter()));
         // What elimination sees at once is most of what there is to see, and the cheapest to find.
+        let mut elimination = Elimination::new();
+        let mut satisfied = true;
         for part in rows.parts() {
-            eliminate(&part, FEW_ROWS, work)?;
+            let done = elimination.run(&part, FEW_ROWS, work)?;
+            satisfied &= done && effort != Effort::Least && elimination.is_satisfied(work);
+        }
+        if satisfied || effort == Effort::Least {
+            return Ok(());
         }
         promote(&mut rows, false, work)?;
         for part in rows.parts() {
-            eliminate(&part, MAX_ROWS, work)?;
+            elimination.run(&part, MAX_ROWS, work)?;
         }
         // What elimination does not see is looked for only where it fails, which is seldom.
         if effort == Effort::Usual && promote(&mut rows, true, work)? {
             for part in rows.parts() {
-                eliminate(&part, MAX_ROWS, work)?;
+                elimination.run(&part, MAX_ROWS, work)?;
             }
         }
         Ok(())
@@ -163,6 +169,8 @@ impl Solved {
 /// How hard a proof is tried.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effort {
+    /// What is seen at once.
+    Least,
     /// What may well have solutions.
     Little,
     Usual,

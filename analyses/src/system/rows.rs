@@ -2,6 +2,7 @@
 
 use super::Row;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// A contradiction was derived.
 pub(super) struct Refuted;
@@ -134,42 +135,46 @@ impl Rows {
 
     /// The rows in groups that share no columns, each over columns of its own. The group of the last row comes first: what
     /// was required last is what the question is about.
-    pub fn parts(&self) -> Vec<Rows> {
-        let mut group: Vec<usize> = (0..self.width).collect();
+    pub fn parts(&self) -> SmallVec<[Cow<'_, Rows>; 4]> {
+        let mut group: SmallVec<[usize; 32]> = (0..self.width).collect();
         fn root(group: &[usize], mut column: usize) -> usize {
             while group[column] != column {
                 column = group[column];
             }
             column
         }
-        let first = |row: &[i64]| row[..self.width].iter().position(|c| *c != 0);
+        let mut groups = self.width;
         for row in self.iter() {
-            let Some(first) = first(row) else { continue };
+            let mut used = (0..self.width).filter(|c| row[*c] != 0);
+            let Some(first) = used.next() else { continue };
             let mut a = root(&group, first);
-            for column in (first + 1..self.width).filter(|c| row[*c] != 0) {
+            for column in used {
                 let b = root(&group, column);
+                groups -= usize::from(a != b);
                 group[a.max(b)] = a.min(b);
                 a = a.min(b);
             }
         }
-        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.width];
-        for column in 0..self.width {
-            members[root(&group, column)].push(column);
+        if groups <= 1 {
+            return SmallVec::from_iter([Cow::Borrowed(self)]);
         }
-        let mut number: Vec<Option<usize>> = vec![None; self.width];
-        let mut result: Vec<Rows> = Vec::new();
+        let mut result: SmallVec<[(usize, Rows); 4]> = SmallVec::new();
+        for column in 0..self.width {
+            group[column] = root(&group, column);
+        }
         for row in self.iter().rev() {
-            let Some(first) = first(row) else { continue };
-            let root = root(&group, first);
-            let at = *number[root].get_or_insert_with(|| {
-                result.push(Rows::empty(members[root].len()));
+            let Some(first) = (0..self.width).find(|c| row[*c] != 0) else { continue };
+            let root = group[first];
+            let members = || (0..self.width).filter(|c| group[*c] == root);
+            let at = result.iter().position(|(of, _)| *of == root).unwrap_or_else(|| {
+                result.push((root, Rows::empty(members().count())));
                 result.len() - 1
             });
-            let data = &mut result[at].data;
-            data.extend(members[root].iter().map(|c| row[*c]));
+            let data = &mut result[at].1.data;
+            data.extend(members().map(|c| row[c]));
             data.push(row[self.width]);
         }
-        result
+        result.into_iter().map(|(_, part)| Cow::Owned(part)).collect()
     }
 }
 
@@ -187,19 +192,21 @@ impl Distinct {
         Distinct { rows: Rows { width, data }, table: vec![0; 4 * ROWS] }
     }
 
-    /// The tightest of rows with equal coefficients.
-    pub fn of(rows: &Rows) -> Distinct {
-        let mut distinct = Distinct::new(rows.width);
-        rows.iter().for_each(|row| distinct.require(row));
-        distinct
+    /// None, over so many columns, without giving memory back.
+    pub fn restart(&mut self, width: usize) {
+        self.rows.width = width;
+        self.rows.data.clear();
+        self.table.fill(0);
     }
 
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.rows.iter().len()
     }
 
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[i64]> {
-        self.rows.iter()
+    /// The row at a place.
+    pub fn row(&self, at: usize) -> &[i64] {
+        let stride = self.rows.width + 1;
+        &self.rows.data[at * stride..(at + 1) * stride]
     }
 
     /// Where a row with these coefficients is, and whether it is new: then its constant is the given one.
@@ -226,26 +233,17 @@ impl Distinct {
         (count, true)
     }
 
-    /// None, without giving memory back.
-    pub fn clear(&mut self) {
-        self.rows.data.clear();
-        self.table.fill(0);
-    }
-
-    /// The constant of a row.
-    pub fn constant(&mut self, at: usize) -> &mut i64 {
-        let stride = self.rows.width + 1;
-        &mut self.rows.data[at * stride + stride - 1]
-    }
-
-    /// Of rows with equal coefficients, the tightest.
-    pub fn require(&mut self, row: &[i64]) {
-        let Some((constant, coefficients)) = row.split_last() else { return };
+    /// Of rows with equal coefficients, the tightest. Its place, if it is new.
+    pub fn require(&mut self, row: &[i64]) -> Option<usize> {
+        let (constant, coefficients) = row.split_last()?;
         let (at, new) = self.place(coefficients.iter().copied(), *constant);
-        if !new {
-            let kept = self.constant(at);
-            *kept = (*kept).min(*constant);
+        if new {
+            return Some(at);
         }
+        let stride = self.rows.width + 1;
+        let kept = &mut self.rows.data[at * stride + stride - 1];
+        *kept = (*kept).min(*constant);
+        None
     }
 
     fn grow(&mut self) {

@@ -1,5 +1,6 @@
 //! Exact answers about systems, from isl and under a quota.
 
+use super::eliminate::Order;
 use super::posed::Posed;
 use super::refute::Effort;
 use super::{Row, System};
@@ -16,6 +17,17 @@ pub enum Bound {
     Unbounded,
     /// The exact bound.
     Value(i64),
+}
+
+/// What is found about a system at little cost.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Tried {
+    /// It has no point.
+    Refuted,
+    /// It has this one, with a value per column.
+    Point(Vec<i64>),
+    /// Perhaps it has points.
+    Unknown,
 }
 
 /// Finds integer points.
@@ -134,12 +146,34 @@ impl Solver {
         self.sample(&posed)
     }
 
+    /// A point of the system, if one is easily found.
+    pub fn easy_point(&self, posed: &Posed) -> Result<Option<Vec<i64>>, isl::IslError> {
+        self.point(posed, Order::ExactFirst)
+    }
+
+    fn point(&self, posed: &Posed, order: Order) -> Result<Option<Vec<i64>>, isl::IslError> {
+        let mut work = 1;
+        let point = posed.solved().points(order, &mut work).find(|point| posed.system().accepts(point));
+        self.charge(work)?;
+        Ok(point)
+    }
+
+    /// What is found about a system at little cost.
+    pub fn tried(&self, posed: &Posed) -> Result<Tried, isl::IslError> {
+        if self.try_to_refute(posed, None, Effort::Least)? {
+            return Ok(Tried::Refuted);
+        }
+        Ok(match self.easy_point(posed)? {
+            Some(point) => Tried::Point(point),
+            None if self.try_to_refute(posed, None, Effort::Little)? => Tried::Refuted,
+            None => Tried::Unknown,
+        })
+    }
+
     /// A point of a system that is not easily refuted.
     fn sample(&self, posed: &Posed) -> Result<Option<Vec<i64>>, isl::IslError> {
         let system = posed.system();
-        let mut work = 1;
-        let point = posed.solved().points(&mut work).find(|point| system.accepts(point));
-        self.charge(work)?;
+        let point = self.point(posed, Order::FewestRows)?;
         if point.is_some() {
             return Ok(point);
         }
