@@ -138,13 +138,19 @@ pub fn band<'a>(cx: &Context<'a>, references: &[LoopRef]) -> Result<Band<'a>, Re
     Ok(result)
 }
 
-/// Whether a loop inside begins at a multiple of a loop's variable, so that one iteration stands for a tile.
+/// Whether a loop inside runs from a multiple of a loop's variable to no further than the next, so that one iteration stands
+/// for a tile. Where it runs further, as skewed ones do, it does not.
 pub fn is_over_tiles(site: &Site<'_>) -> bool {
     fn tiled(body: &Green, var: VarId) -> bool {
-        let begins = |node: &Green| {
-            node.as_loop().is_some_and(|(header, _)| header.lower().iter().any(|e| e.coefficient(var) > 1))
+        let is_tile = |header: &LoopHeader| {
+            header.lower().iter().any(|first| {
+                let size = first.coefficient(var);
+                let short = |end: &Affine| (end - first).as_constant().is_some_and(|extent| extent <= size);
+                size > 1 && header.upper().iter().any(short)
+            })
         };
-        body.has_free(var) && (begins(body) || body.children().any(|c| tiled(c, var)))
+        let is_tile = body.as_loop().is_some_and(|(header, _)| is_tile(header));
+        body.has_free(var) && (is_tile || body.children().any(|c| tiled(c, var)))
     }
     tiled(site.body, site.header.var)
 }
