@@ -35,7 +35,7 @@ use irgen::lift::{self, LiftOptions, OwnedGlobals, Remark};
 use irgen::llvm::{Context, Function, Module};
 use irgen::terms::{FunctionLoops, loops_of};
 use loop_tree::{ArrayId, Kernel, ParamId, RuntimeCondition, SourceLocation};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
@@ -89,8 +89,8 @@ impl ExploredRegion {
 
 /// One module, and what works on its kernels.
 pub struct Session<'a> {
-    /// IR or bitcode.
-    pub input: &'a [u8],
+    /// What is explored.
+    pub input: Input<'a>,
     /// Name for messages.
     pub name: &'a str,
     /// What searches and judges.
@@ -103,6 +103,34 @@ pub struct Session<'a> {
     pub min_gain: f64,
     /// Told what is going on.
     pub progress: Option<Progress<'a>>,
+}
+
+/// A module, of which sessions make copies to work in.
+#[derive(Clone, Copy)]
+pub enum Input<'a> {
+    /// IR or bitcode, read into a context of its own.
+    Text(&'a [u8]),
+    /// A module, copied in its context. That is quicker, and passes may do something else to the copy than to the module, since
+    /// uses come in another order.
+    Module(&'a Module<'a>),
+}
+
+impl<'a> From<&'a [u8]> for Input<'a> {
+    fn from(text: &'a [u8]) -> Input<'a> {
+        Input::Text(text)
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Input<'a> {
+    fn from(text: &'a Vec<u8>) -> Input<'a> {
+        Input::Text(text)
+    }
+}
+
+impl<'a> From<&'a Module<'a>> for Input<'a> {
+    fn from(module: &'a Module<'a>) -> Input<'a> {
+        Input::Module(module)
+    }
 }
 
 /// How far a compiler has come with a module.
@@ -170,7 +198,8 @@ impl Explored {
 
 impl<'a> Session<'a> {
     /// A session that tells nobody how far it is.
-    pub fn new(input: &'a [u8], name: &'a str, optimizer: &'a Optimizer) -> Session<'a> {
+    pub fn new(input: impl Into<Input<'a>>, name: &'a str, optimizer: &'a Optimizer) -> Session<'a> {
+        let input = input.into();
         let (stage, purpose) = (Stage::Written, Purpose::Explore);
         Session { input, name, optimizer, stage, purpose, min_gain: MIN_GAIN, progress: None }
     }
@@ -182,49 +211,62 @@ impl Session<'_> {
         LiftOptions { owned: Arc::new(OwnedGlobals::of(module)), ..self.optimizer.lifting.clone() }
     }
 
-    /// Lifts functions in a copy of the input, for something that is done with it.
-    fn with_lifted<R>(
+    /// Does something with a copy of the input.
+    fn in_copy<R>(
         &self,
-        functions: Functions,
-        then: impl FnOnce(&LiftedModule<'_>) -> Result<R, DriverError>,
+        work: impl FnOnce(&mut Module<'_>) -> Result<R, DriverError>,
     ) -> Result<R, DriverError> {
         let context = Context::new();
-        let span = tracing::info_span!("read").entered();
-        let mut module = context.parse(self.input, self.name)?;
-        let options = self.lifting(&module);
+        let mut module = match self.input {
+            Input::Text(text) => context.parse(text, self.name)?,
+            Input::Module(original) => original.duplicate(),
+        };
         if self.stage == Stage::Written {
             module.verify()?;
         }
-        require_target(&module)?;
-        let only = self.function_asked(&module)?;
-        let asked = asked::asked(&module);
-        let wanted = |function: Function<'_>| {
-            only.as_ref().is_none_or(|f| *f == function.name())
-                && match (functions, self.purpose) {
-                    (Functions::All, _) => true,
-                    _ if asked.contains_key(&function.name()) => true,
-                    (Functions::Looping, Purpose::Replace) => function.may_lift(),
-                    (Functions::Looping, _) => lift::has_cycle(function),
-                }
-        };
-        let (wanted, callers) = lift::with_callers(&module, wanted);
-        let mut changed: Vec<String> = wanted.iter().cloned().collect();
-        if self.stage == Stage::Written {
-            changed.extend(callers);
-        }
-        lift::canonicalise_functions(&mut module, &changed)?;
-        drop(span);
-        let wanted = module.functions().into_iter().filter(|f| wanted.contains(&f.name()));
-        let lift = |function| {
-            let _span = tracing::info_span!("lift").entered();
-            lift::lift_function_with(&module, function, &options)
-        };
-        let functions = wanted.map(lift).collect();
-        then(&LiftedModule { module: &module, options: &options, functions, asked })
+        work(&mut module)
     }
 
+    /// What a search needs to know of functions.
     fn kernels_of(&self, functions: Functions) -> Result<Vec<LiftedKernels>, DriverError> {
-        self.with_lifted(functions, |lifted| Ok(lifted.kernels(&self.optimizer.settings)))
+        self.in_copy(|module| {
+            let span = tracing::info_span!("read").entered();
+            let options = self.lifting(module);
+            require_target(module)?;
+            let only = self.function_asked(module)?;
+            let asked = asked::asked(module);
+            let alone = self.optimizer.gains_without_order();
+            let mut hopeless = BTreeSet::new();
+            let wanted = |function: Function<'_>| {
+                if only.as_ref().is_some_and(|f| *f != function.name()) {
+                    return false;
+                }
+                if functions == Functions::All || asked.contains_key(&function.name()) {
+                    return true;
+                }
+                let may_gain = self.purpose == Purpose::Explore || function.may_gain(alone);
+                if !may_gain && self.purpose == Purpose::Explain {
+                    hopeless.insert(function.name());
+                }
+                may_gain || (self.purpose == Purpose::Explain && lift::has_cycle(function))
+            };
+            let (wanted, callers) = lift::with_callers(module, wanted);
+            let mut changed: Vec<String> = wanted.iter().cloned().collect();
+            if self.stage == Stage::Written {
+                changed.extend(callers);
+            }
+            lift::canonicalise_functions(module, &changed, self.stage == Stage::InPipeline)?;
+            drop(span);
+            let wanted = module.functions().into_iter().filter(|f| wanted.contains(&f.name()));
+            let lift = |function| {
+                let _span = tracing::info_span!("lift").entered();
+                let lifted = lift::lift_function_with(module, function, &options);
+                let asked = asked.get(&*lifted.name).cloned().unwrap_or_default();
+                let may_gain = !hopeless.contains(&*lifted.name);
+                LiftedKernels::new(module, &lifted, asked, may_gain, &self.optimizer.settings)
+            };
+            Ok(wanted.map(lift).collect())
+        })
     }
 
     /// The function that the settings name, by its symbol.
@@ -254,17 +296,16 @@ impl Session<'_> {
     /// The loops of the functions asked for, in LLVM's terms: of IR as it stands, of what a front end has written (`early`) after
     /// the passes that lifting begins with, since before them nothing is in registers.
     pub fn loop_terms(&self, early: bool) -> Result<Vec<FunctionLoops>, DriverError> {
-        let context = Context::new();
-        let mut module = context.parse(self.input, self.name)?;
-        module.verify()?;
-        let only = self.function_asked(&module)?;
-        if early {
-            lift::canonicalise(&mut module)?;
-        }
-        let functions = module.functions().into_iter();
-        let wanted =
-            functions.filter(|f| !f.is_declaration() && only.as_ref().is_none_or(|name| *name == f.name()));
-        Ok(wanted.map(loops_of).collect::<Result<_, _>>()?)
+        self.in_copy(|module| {
+            let only = self.function_asked(module)?;
+            if early {
+                lift::canonicalise(module)?;
+            }
+            let is_wanted =
+                |f: &Function<'_>| !f.is_declaration() && only.as_ref().is_none_or(|o| *o == f.name());
+            let wanted = module.functions().into_iter().filter(is_wanted);
+            Ok(wanted.map(loops_of).collect::<Result<_, _>>()?)
+        })
     }
 
     /// Refuses a region, or parameters, that the settings name and the functions do not have.
@@ -310,6 +351,18 @@ impl Session<'_> {
                 match function.asked.iter().find(|a| a.is_for(number, count)) {
                     Some(asked) if self.purpose != Purpose::Explore => {
                         self.as_asked(&mut explored, &function.name, function.vectors, number, region, asked);
+                    }
+                    _ if !function.may_gain => {
+                        let (function, location) = (function.name.clone(), region.location);
+                        let why =
+                            "it is one straight loop by itself, which no other order improves".to_string();
+                        explored.skipped.push(SkippedRegion {
+                            function,
+                            number,
+                            location,
+                            why,
+                            asked: false,
+                        });
                     }
                     _ => kernels.push((function.name.clone(), function.vectors, number, region)),
                 }
@@ -487,29 +540,25 @@ impl Session<'_> {
         &self,
         function: &str,
     ) -> Result<Result<Vec<ArgumentSpec>, NotCallable>, DriverError> {
-        let context = Context::new();
-        let mut module = context.parse(self.input, self.name)?;
-        let options = &self.lifting(&module);
-        lift::canonicalise(&mut module)?;
-        let Some(function) = module.function(function) else {
-            return Err(DriverError::NoFunction {
-                name: function.to_string(),
-                module: self.name.to_string(),
-                available: String::new(),
-            });
-        };
-        let lifted = lift::lift_function_with(&module, function, options);
-        let values: Vec<Vec<i64>> = lifted
-            .regions
-            .iter()
-            .map(|r| {
-                let settings = &self.optimizer.settings;
-                let likely = likely_values(&module, r, settings.default_param);
-                settings.parameter_values(&r.kernel, &likely)
-            })
-            .collect();
-        let list: Vec<_> = lifted.regions.iter().zip(values.iter().map(|v| &v[..])).collect();
-        Ok(argument_specs(&list))
+        self.in_copy(|module| {
+            let options = &self.lifting(module);
+            lift::canonicalise(module)?;
+            let Some(function) = module.function(function) else {
+                return Err(DriverError::NoFunction {
+                    name: function.to_string(),
+                    module: self.name.to_string(),
+                    available: String::new(),
+                });
+            };
+            let lifted = lift::lift_function_with(module, function, options);
+            let settings = &self.optimizer.settings;
+            let values = |r: &lift::Region<'_>| {
+                settings.parameter_values(&r.kernel, &likely_values(module, r, settings.default_param))
+            };
+            let values: Vec<Vec<i64>> = lifted.regions.iter().map(values).collect();
+            let list: Vec<_> = lifted.regions.iter().zip(values.iter().map(|v| &v[..])).collect();
+            Ok(argument_specs(&list))
+        })
     }
 
     /// The one region that is selected.
@@ -567,46 +616,6 @@ enum Functions {
     Looping,
 }
 
-/// Functions in a copy of the input.
-struct LiftedModule<'m> {
-    module: &'m Module<'m>,
-    options: &'m LiftOptions,
-    functions: Vec<lift::LiftedFunction<'m>>,
-    /// Recipes that the source asks for, by function.
-    asked: BTreeMap<String, Vec<Asked>>,
-}
-
-impl LiftedModule<'_> {
-    /// What a search needs to know.
-    fn kernels(&self, settings: &Settings) -> Vec<LiftedKernels> {
-        let kernels = |lifted: &lift::LiftedFunction<'_>| {
-            let region = |r: &lift::Region<'_>| LiftedKernel {
-                kernel: r.kernel.clone(),
-                location: r.location.clone(),
-                likely: likely_values(self.module, r, settings.default_param),
-            };
-            let mut asked = self.asked.get(&*lifted.name).cloned().unwrap_or_default();
-            for (number, r) in lifted.regions.iter().enumerate() {
-                if !asked.iter().any(|a: &Asked| a.is_for(number, lifted.regions.len()))
-                    && let Some(recipe) = asked::by_pragmas(r)
-                {
-                    asked.push(Asked { region: Some(number), recipe });
-                }
-            }
-            LiftedKernels {
-                name: lifted.name.clone(),
-                vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
-                whole: lifted.kernel.clone(),
-                regions: lifted.regions.iter().map(region).collect(),
-                remarks: lifted.remarks.clone(),
-                asked,
-                loops: lifted.loops,
-            }
-        };
-        self.functions.iter().map(kernels).collect()
-    }
-}
-
 /// A function's kernels, without the IR.
 #[derive(Clone, Debug)]
 pub struct LiftedKernels {
@@ -622,8 +631,43 @@ pub struct LiftedKernels {
     pub remarks: Vec<Remark>,
     /// Recipes that the source asks for.
     pub asked: Vec<Asked>,
+    /// Whether it is not plain before lifting that nothing gains.
+    pub may_gain: bool,
     /// Its loops.
     pub loops: usize,
+}
+
+impl LiftedKernels {
+    fn new(
+        module: &Module<'_>,
+        lifted: &lift::LiftedFunction<'_>,
+        mut asked: Vec<Asked>,
+        may_gain: bool,
+        settings: &Settings,
+    ) -> LiftedKernels {
+        let region = |r: &lift::Region<'_>| LiftedKernel {
+            kernel: r.kernel.clone(),
+            location: r.location.clone(),
+            likely: likely_values(module, r, settings.default_param),
+        };
+        for (number, r) in lifted.regions.iter().enumerate() {
+            if !asked.iter().any(|a| a.is_for(number, lifted.regions.len()))
+                && let Some(recipe) = asked::by_pragmas(r)
+            {
+                asked.push(Asked { region: Some(number), recipe });
+            }
+        }
+        LiftedKernels {
+            name: lifted.name.clone(),
+            vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
+            whole: lifted.kernel.clone(),
+            regions: lifted.regions.iter().map(region).collect(),
+            remarks: lifted.remarks.clone(),
+            asked,
+            may_gain,
+            loops: lifted.loops,
+        }
+    }
 }
 
 /// A region's kernel; plain data.

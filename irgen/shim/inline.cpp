@@ -64,7 +64,17 @@ std::optional<unsigned> size(const Function *F, const Function *Caller, const Ta
   return Sum;
 }
 
+// Operations that may come with a call in one place.
+unsigned most(const Function &Callee, bool InLoop) {
+  return !InLoop ? MaxOutside : Callee.hasFnAttribute(Attribute::InlineHint) ? MaxHinted : MaxSize;
+}
+
 } // namespace
+
+bool ltMayInline(const Function &Callee, const Function &Caller, const TargetLibraryInfo &TLI) {
+  auto Size = size(&Callee, &Caller, TLI, 0);
+  return Size && *Size <= most(Callee, true);
+}
 
 // Whether anything was inlined. The function must be valid; no analysis of it may be alive.
 extern "C" bool lt_inline(Function *F) {
@@ -88,11 +98,8 @@ extern "C" bool lt_inline(Function *F) {
     bool Any = false;
     for (auto [Call, InLoop] : Calls) {
       Function *Callee = Call->getCalledFunction();
-      unsigned Most = !InLoop                                         ? MaxOutside
-                      : Callee->hasFnAttribute(Attribute::InlineHint) ? MaxHinted
-                                                                      : MaxSize;
       auto Size = size(Callee, F, TLI, 0);
-      if (!Size || *Size > Most || !isInlineViable(*Callee).isSuccess() || Growth + *Size > MaxGrowth)
+      if (!Size || *Size > most(*Callee, InLoop) || !isInlineViable(*Callee).isSuccess() || Growth + *Size > MaxGrowth)
         continue;
       InlineFunctionInfo Info;
       if (!InlineFunction(*Call, Info, /*MergeAttributes=*/true).isSuccess())

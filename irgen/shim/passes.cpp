@@ -4,11 +4,13 @@
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 
@@ -27,6 +29,14 @@ extern "C" LLVMErrorRef lt_run_on_functions(LtManagers *M, Function **Functions,
   for (Function *F : ArrayRef(Functions, Count))
     Passes.run(*F, M->FAM);
   return LLVMErrorSuccess;
+}
+
+// Whether no variable is in memory that could be in a register.
+extern "C" bool lt_in_registers(const Function *F) {
+  return none_of(instructions(*F), [](const Instruction &I) {
+    auto *Variable = dyn_cast<AllocaInst>(&I);
+    return Variable && isAllocaPromotable(Variable);
+  });
 }
 
 // Whether a value follows from what the loop reads at places that change with it: how often a loop runs that is left by
@@ -62,43 +72,60 @@ static SmallPtrSet<const BasicBlock *, 8> ending(Function &F) {
   return Result;
 }
 
-// Whether some loop may be described, as far as is plain before any pass. Such a loop holds others that may be, or is an
-// innermost one without calls that may do anything, is left at one place, and not by what it reads. Loops around which nothing is
-// read or written are described, and nobody gains by it.
-extern "C" bool lt_may_lift(Function *F) {
-  DominatorTree DT(*F);
-  LoopInfo LI(DT);
-  if (LI.empty())
-    return false;
-  TargetLibraryInfoImpl Impl(F->getParent()->getTargetTriple());
-  TargetLibraryInfo Library(Impl, F);
-  auto Opaque = [&](const Instruction &I) {
+namespace {
+
+// What is plain of a function's loops before any pass.
+struct Survey {
+  Function &F;
+  DominatorTree DT;
+  LoopInfo LI;
+  TargetLibraryInfoImpl Impl;
+  TargetLibraryInfo TLI;
+  SmallPtrSet<const BasicBlock *, 8> Ending;
+  std::optional<PostDominatorTree> PDT;
+  DenseMap<const Loop *, bool> Closed;
+
+  explicit Survey(Function &F)
+      : F(F), DT(F), LI(DT), Impl(F.getParent()->getTargetTriple()), TLI(Impl, &F) {
+    if (!LI.empty())
+      Ending = ending(F);
+  }
+
+  // A call of a function with a body that is put in place, where all is seen.
+  const Function *inlined(const Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
-    if (!Call || isa<IntrinsicInst>(Call) || (!Call->mayWriteToMemory() && !Call->mayThrow()))
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    return Callee && !Callee->isDeclaration() && ltMayInline(*Callee, F, TLI) ? Callee : nullptr;
+  }
+
+  bool isOpaque(const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    if (!Call || isa<IntrinsicInst>(Call) || (!Call->mayWriteToMemory() && !Call->mayThrow()) || inlined(I))
       return false;
     // Passes make something else of calls that they know.
     LibFunc Which;
-    const Function *Callee = Call->getCalledFunction();
-    // Of small ones with a body all is seen.
-    return !Callee || (Callee->isDeclaration() && !Library.getLibFunc(*Call, Which));
-  };
-  // A loop that comes from a call may be described wherever the call stands.
-  auto HasLoops = [](const Instruction &I) {
-    auto *Call = dyn_cast<CallBase>(&I);
-    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    if (!Callee || Callee->isDeclaration())
+    return !Call->getCalledFunction() || !TLI.getLibFunc(*Call, Which);
+  }
+
+  // Loops that come with a call may be described wherever it stands.
+  bool bringsLoops(const Instruction &I) {
+    const Function *Callee = inlined(I);
+    if (!Callee)
       return false;
     SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
     FindFunctionBackedges(*Callee, Back);
-    return !Back.empty();
-  };
-  auto Ending = ending(*F);
-  auto Hopeless = [&](const Loop &L) {
+    return !Back.empty() || any_of(instructions(*Callee), [&](const Instruction &J) { return bringsLoops(J); });
+  }
+
+  // Left from several places, or by what it reads, or with calls that may do anything: such a loop is not described, though loops
+  // inside of it may be.
+  bool isClosed(const Loop &L) {
+    auto [It, New] = Closed.try_emplace(&L, true);
+    if (!New)
+      return It->second;
     unsigned Places = 0;
-    if (any_of(L.blocks(), [&](const BasicBlock *B) { return any_of(*B, HasLoops); }))
-      return false;
     for (const BasicBlock *B : L.blocks()) {
-      if (any_of(*B, Opaque))
+      if (any_of(*B, [&](const Instruction &I) { return isOpaque(I); }))
         return true;
       auto Leaves = [&](const BasicBlock *Next) { return !L.contains(Next) && !Ending.contains(Next); };
       if (none_of(successors(B), Leaves))
@@ -107,9 +134,73 @@ extern "C" bool lt_may_lift(Function *F) {
       if (++Places > 1 || (Branch && Branch->isConditional() && followsFromData(Branch->getCondition(), L, 8)))
         return true;
     }
-    const Loop *Outer = L.getOutermostLoop();
-    auto Touches = [](const Instruction &I) { return I.mayReadOrWriteMemory(); };
-    return none_of(Outer->blocks(), [&](const BasicBlock *B) { return any_of(*B, Touches); });
-  };
-  return any_of(LI.getLoopsInPreorder(), [&](const Loop *L) { return L->isInnermost() && !Hopeless(*L); });
+    return Closed[&L] = false;
+  }
+
+  // Whether one stands before or behind the other, with no way past either.
+  bool areInRow(const BasicBlock *A, const BasicBlock *B) {
+    if (!PDT)
+      PDT.emplace(F);
+    return (DT.dominates(A, B) && PDT->dominates(B, A)) || (DT.dominates(B, A) && PDT->dominates(A, B));
+  }
+
+  // Whether the source asks for something here.
+  bool isHinted(const Loop &L) {
+    const MDNode *ID = L.getLoopID();
+    return ID && any_of(ID->operands(), [](const MDOperand &Op) {
+      auto *Property = dyn_cast_or_null<MDNode>(Op.get());
+      auto *Name = Property && Property->getNumOperands() ? dyn_cast<MDString>(Property->getOperand(0)) : nullptr;
+      return Name && Name->getString() != "llvm.loop.mustprogress";
+    });
+  }
+
+  // Whether there is but one order: straight code with one store at most to places that change, and no loop around or in a row with it
+  // that would be described.
+  bool isAlone(const Loop &L) {
+    if (L.getNumBlocks() > 2 || isHinted(L))
+      return false;
+    unsigned Stores = 0;
+    for (const BasicBlock *B : L.blocks())
+      for (const Instruction &I : *B) {
+        if (isa<SelectInst>(I) || I.isIntDivRem() || (isa<CallBase>(I) && I.mayWriteToMemory()))
+          return false;
+        if (auto *Store = dyn_cast<StoreInst>(&I)) {
+          auto *Place = dyn_cast<Instruction>(Store->getPointerOperand());
+          Stores += Place && L.contains(Place) && !(isa<GetElementPtrInst>(Place) && L.hasLoopInvariantOperands(Place));
+        }
+      }
+    if (Stores > 1)
+      return false;
+    for (const Loop *Around = L.getParentLoop(); Around; Around = Around->getParentLoop())
+      if (!isClosed(*Around))
+        return false;
+    const Loop *Parent = L.getParentLoop();
+    for (const Loop *Other : Parent ? Parent->getSubLoops() : LI.getTopLevelLoops())
+      if (Other != &L && areInRow(Other->getHeader(), L.getHeader()))
+        return false;
+    // What becomes a loop.
+    auto Copies = [&](const Instruction &I) {
+      return (isa<AnyMemIntrinsic>(I) || bringsLoops(I)) && LI.getLoopFor(I.getParent()) == Parent &&
+             areInRow(I.getParent(), L.getHeader());
+    };
+    return none_of(instructions(F), Copies);
+  }
+
+  // Whether describing a loop may lead to anything. `Alone`: so may one that has but one order.
+  bool mayGain(const Loop &L, bool Alone) {
+    if (any_of(L.blocks(), [&](const BasicBlock *B) { return any_of(*B, [&](const Instruction &I) { return bringsLoops(I); }); }))
+      return true;
+    auto Touches = [](const BasicBlock *B) { return any_of(*B, [](const Instruction &I) { return I.mayReadOrWriteMemory(); }); };
+    return L.isInnermost() && !isClosed(L) && any_of(L.getOutermostLoop()->blocks(), Touches) &&
+           (Alone || !isAlone(L));
+  }
+};
+
+} // namespace
+
+// Whether describing some loop may lead to anything, as far as is plain before any pass. `Alone`: one straight loop by itself may, which
+// no other order improves.
+extern "C" bool lt_may_gain(Function *F, bool Alone) {
+  Survey All(*F);
+  return any_of(All.LI.getLoopsInPreorder(), [&](const Loop *L) { return All.mayGain(*L, Alone); });
 }

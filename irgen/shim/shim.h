@@ -116,5 +116,8 @@ struct LtAnalyses : LtManagers {
   }
 };
 
+// Whether a call in a loop may be put in place, with all that it calls.
+bool ltMayInline(const llvm::Function &Callee, const llvm::Function &Caller, const llvm::TargetLibraryInfo &TLI);
+
 // Parts of lt_hoist with files of their own.
 bool ltExpandMemory(llvm::Function &F, bool Moves);

@@ -1,7 +1,8 @@
 //! looptree as a pass plugin: `clang-22 -O3 -fpass-plugin=liblooptree_plugin.so`.
 //!
-//! The module is the compiler's. Loops are explored in a copy, in a context of its own; what is chosen is emitted into the
-//! copy first, and into the module only where that succeeded. Whatever fails, a panic included, leaves the module as it was.
+//! The module is the compiler's. Loops are explored in a copy; what is chosen is emitted first into another one, which passes
+//! cannot tell from the module, and into the module only where that succeeded. Whatever fails, a panic included, leaves the module
+//! as it was.
 
 mod options;
 
@@ -74,22 +75,27 @@ fn optimise(module: &mut Module<'_>, parameters: &str, touched: &Cell<bool>) -> 
     let options = Options::parse([environment.as_str(), parameters])?;
     let told = options.remarks || remarks_wanted(module);
     let purpose = if told { Purpose::Explain } else { Purpose::Replace };
+    let alone = options.settings.gains_without_order();
     let look_at = |f: Function<'_>| {
-        options.settings.may_want(&f.name()) && if told { has_cycle(f) } else { f.may_lift() }
+        options.settings.may_want(&f.name()) && if told { has_cycle(f) } else { f.may_gain(alone) }
     };
     if !options.on || !module.functions().into_iter().any(look_at) {
         return Ok(());
     }
-    let bitcode = module.to_exact_bitcode();
     let name = module.name();
     let optimizer = Optimizer::new(options.settings).map_err(OptionError::from)?;
-    let stage = Stage::InPipeline;
     let min_gain = options.min_gain;
-    let session = Session { stage, purpose, min_gain, ..Session::new(&bitcode, &name, &optimizer) };
-    let (mut explored, rehearsed) = session.rehearse(options.min_gain)?;
-    if !rehearsed.is_empty() {
-        touched.set(true);
-        rehearsed.perform(module, &mut explored)?;
+    let stage = Stage::InPipeline;
+    let session = Session { stage, purpose, min_gain, ..Session::new(&*module, &name, &optimizer) };
+    let mut explored = session.explore()?;
+    if !session.best(&explored, min_gain)?.is_empty() {
+        let bitcode = module.to_exact_bitcode();
+        let session = Session { stage, purpose, min_gain, ..Session::new(&bitcode, &name, &optimizer) };
+        let rehearsed = session.rehearse(&mut explored, min_gain)?;
+        if !rehearsed.is_empty() {
+            touched.set(true);
+            rehearsed.perform(module, &mut explored)?;
+        }
     }
     for note in notes(&explored, options.min_gain) {
         if note.subject == Subject::Denied {

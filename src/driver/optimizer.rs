@@ -83,6 +83,12 @@ impl Optimizer {
         Ok(Optimizer { settings, lifting, models, registry, idioms })
     }
 
+    /// Whether loops may gain that have but one order: by settings, or by transformations of one's own.
+    pub fn gains_without_order(&self) -> bool {
+        self.settings.gains_without_order()
+            || self.registry.iter().count() > Registry::standard().iter().count()
+    }
+
     /// What is searched for a kernel. `likely` values of parameters, by index, count where none is given.
     ///
     /// # Errors

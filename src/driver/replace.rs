@@ -1,10 +1,10 @@
 //! Chosen variants in the place of regions.
 
-use super::{Chosen, DriverError, Explored, ExploredRegion, Functions, Session, SkippedRegion, Stage};
+use super::{Chosen, DriverError, Explored, ExploredRegion, Session, SkippedRegion, Stage};
 use crate::names;
 use irgen::emit::{emit_region, tell_owners_apart};
 use irgen::lift::{self, LiftOptions, LiftedFunction};
-use irgen::llvm::{Context, Module};
+use irgen::llvm::Module;
 use loop_tree::Kernel;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,39 +57,31 @@ impl Session<'_> {
     /// stays as it is.
     pub fn emit<R>(&self, chosen: &Choices, write: impl FnOnce(&Module<'_>) -> R) -> Result<R, DriverError> {
         let _span = tracing::info_span!("emit").entered();
-        let context = Context::new();
-        let mut module = context.parse(self.input, self.name)?;
-        if self.stage == Stage::Written {
+        self.in_copy(|module| {
+            if let Some(differs) = self.replace(module, chosen)?.first() {
+                return Err(DriverError::Differs { region: differs.region.clone(), why: differs.why() });
+            }
             module.verify()?;
-        }
-        succeeded(self.replace(&mut module, chosen))?;
-        module.verify()?;
-        Ok(write(&module))
+            Ok(write(module))
+        })
     }
 
-    /// Explores, and puts the best variants into a copy of the input, which is checked: what succeeds there can be done to a module
-    /// that must not be left half changed. Regions of which there is no code after all are left alone, and what was explored says so.
-    pub fn rehearse(&self, min_gain: f64) -> Result<(Explored, Rehearsed<'_>), DriverError> {
-        let (mut explored, mut done) = self.with_lifted(Functions::Looping, |lifted| {
-            let explored = self.search(lifted.kernels(&self.optimizer.settings))?;
-            let chosen = self.best(&explored, min_gain)?;
-            let put = match chosen.is_empty() {
-                true => Ok(()),
-                false => succeeded(put(lifted.module, &lifted.functions, lifted.options, &chosen))
-                    .and_then(|()| Ok(lifted.module.verify()?)),
-            };
-            Ok((explored, put.map(|()| chosen)))
-        })?;
-        // Once something has failed in it, a copy is of no use.
+    /// Puts the best variants of what was explored into a copy of the input, which is checked: what succeeds there can be done to a
+    /// module that must not be left half changed. Regions of which there is no code after all are left alone, and what was explored
+    /// says so.
+    pub fn rehearse(&self, explored: &mut Explored, min_gain: f64) -> Result<Rehearsed<'_>, DriverError> {
         loop {
-            match done {
-                Ok(chosen) => return Ok((explored, Rehearsed { session: self, chosen })),
+            let chosen = self.best(explored, min_gain)?;
+            if chosen.is_empty() {
+                return Ok(Rehearsed { session: self, chosen });
+            }
+            // Once something has failed in it, a copy is of no use.
+            match self.emit(&chosen, |_| ()) {
+                Ok(()) => return Ok(Rehearsed { session: self, chosen }),
                 Err(DriverError::Emit { region, source }) => explored.give_up(&region, source.to_string()),
                 Err(DriverError::Differs { region, why }) => explored.give_up(&region, why),
                 Err(other) => return Err(other),
             }
-            let chosen = self.best(&explored, min_gain)?;
-            done = self.emit(&chosen, |_| ()).map(|()| chosen);
         }
     }
 
@@ -100,7 +92,7 @@ impl Session<'_> {
         functions.dedup();
         // Functions that do not change are not even canonicalised.
         let names: Vec<String> = functions.iter().map(|f| f.to_string()).collect();
-        lift::canonicalise_functions(module, &names)?;
+        lift::canonicalise_functions(module, &names, self.stage == Stage::InPipeline)?;
         // All are read before any is changed: what a function means depends on others, too.
         let found = functions.iter().filter_map(|name| module.function(name));
         let lifted: Vec<_> = found.map(|f| lift::lift_function_with(module, f, &lifting)).collect();
@@ -137,14 +129,6 @@ fn put(
         tell_owners_apart(module, &lifting.owned)?;
     }
     Ok(differ)
-}
-
-/// As an error: the first region that reads differently.
-fn succeeded(put: Result<Vec<Differs>, DriverError>) -> Result<(), DriverError> {
-    match put?.first() {
-        Some(differs) => Err(DriverError::Differs { region: differs.region.clone(), why: differs.why() }),
-        None => Ok(()),
-    }
 }
 
 /// A region that reads differently than when it was explored.

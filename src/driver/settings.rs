@@ -211,6 +211,11 @@ impl Settings {
         self.function.as_ref().is_none_or(|f| names::may_mean(f, symbol))
     }
 
+    /// Whether loops may gain that have but one order.
+    pub fn gains_without_order(&self) -> bool {
+        self.threads > 1 || !self.libraries.is_empty() || self.reorders
+    }
+
     /// Every parameter given must be known somewhere.
     pub fn require_parameters<'k>(
         &self,

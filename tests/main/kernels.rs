@@ -256,7 +256,7 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
         let changed = region.exploration.variants.iter().any(|v| v.root != original);
         assert!(changed || asked.is_some(), "{}: nothing can be done", region.label());
     }
-    run(&session, &function, &regions, extent, sizes, outcome).expect("variants are emitted");
+    run(&session, &bitcode, &function, &regions, extent, sizes, outcome).expect("variants are emitted");
     !names.is_empty()
 }
 
@@ -274,6 +274,7 @@ fn with_room(argument: ArgumentSpec) -> ArgumentSpec {
 /// Emits modules that hold one variant of each region, and compares what they compute.
 fn run(
     session: &Session<'_>,
+    bitcode: &[u8],
     function: &str,
     regions: &[ExploredRegion],
     extent: Extent,
@@ -315,12 +316,12 @@ fn run(
             }
         }
         let modules: Vec<(&str, &[u8])> = texts.iter().map(|(l, t)| (&**l, t.as_bytes())).collect();
-        if measure_ir(session.input, function, &modules, &setup, &options).is_ok() {
+        if measure_ir(bitcode, function, &modules, &setup, &options).is_ok() {
             continue;
         }
         // The first one that differs ends a comparison.
         for module in modules {
-            if let Err(error) = measure_ir(session.input, function, &[module], &setup, &options) {
+            if let Err(error) = measure_ir(bitcode, function, &[module], &setup, &options) {
                 outcome.mismatches.push(format!("{}: {error}", module.0));
             }
         }

@@ -12,11 +12,13 @@ use crate::mutation::{self, Rule};
 /// loops, no loop changes its shape, and no array element is kept in a register across iterations: `licm`, `gvn`,
 /// rotation and unrolling would hide the nest that the source shows. `early-cse` comes before branches are folded, so
 /// that `a < b ? a : b` on array elements is a minimum and not a choice between addresses.
-const PIPELINE: &str = "function(lower-expect,sroa<preserve-cfg>,early-cse,\
+const PIPELINE: &str = "lower-expect,sroa<preserve-cfg>,early-cse,\
     simplifycfg<no-switch-to-lookup;no-sink-common-insts;no-hoist-common-insts;keep-loops>,\
     instcombine<no-verify-fixpoint>,\
     simplifycfg<no-switch-to-lookup;no-sink-common-insts;no-hoist-common-insts;keep-loops>,\
-    lower-switch,loop-simplify,lcssa)";
+    lower-switch,loop-simplify,lcssa";
+/// Its passes before this one are a compiler's early passes, too, in another order.
+const NOT_EARLY: &str = "simplifycfg";
 
 /// Makes raw output of a front end (`clang -O3 -Xclang -disable-llvm-passes`) and IR after `-O1` or `-O2` liftable: small
 /// functions that loops call are inlined there, and what does not change in loops is computed in front of them. Meaning is
@@ -25,7 +27,7 @@ pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
     let looping = module.functions().into_iter().filter(|f| !f.is_declaration() && has_cycle(*f));
     let names: Vec<String> = looping.map(|f| f.name()).collect();
     inline(module, &names)?;
-    module.run_passes(PIPELINE, None)?;
+    module.run_passes(&format!("function({PIPELINE})"), None)?;
     let mut steps = Steps::new(module);
     names.iter().try_for_each(|name| hoist(&mut steps, name))
 }
@@ -33,20 +35,22 @@ pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
 /// Of `hoist.cpp`, beside the rules that may be left out.
 const KEEP_ROWS: u32 = 8;
 
-/// The same for some functions, each as if all others were as they are.
-pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String]) -> Result<()> {
-    inline(module, names)?;
-    let pipeline = PIPELINE.trim_start_matches("function(").trim_end_matches(')');
+/// The same for some functions, each as if all others were as they are. `early`: a compiler's early passes
+/// have been over the module, and are not run again where nothing is inlined.
+pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String], early: bool) -> Result<()> {
+    let inlined = inline(module, names)?;
     let mut steps = Steps::new(module);
+    let late = &PIPELINE[PIPELINE.find(NOT_EARLY).unwrap_or(0)..];
     names.iter().try_for_each(|name| {
-        steps.run_passes(std::slice::from_ref(name), pipeline)?;
+        let done = early && !inlined.contains(name) && steps.is_in_registers(name)?;
+        steps.run_passes(std::slice::from_ref(name), if done { late } else { PIPELINE })?;
         hoist(&mut steps, name)
     })
 }
 
-/// Puts small functions in the place of their calls in loops. Callers come before what they call: what is put there is as
-/// it was, whichever functions are asked for.
-fn inline(module: &mut Module<'_>, names: &[String]) -> Result<()> {
+/// Puts small functions in the place of their calls in loops; in which functions there were any. Callers come before what they call:
+/// what is put there is as it was, whichever functions are asked for.
+fn inline(module: &mut Module<'_>, names: &[String]) -> Result<FxHashSet<String>> {
     let wanted: FxHashSet<&str> = names.iter().map(String::as_str).collect();
     let (mut done, mut order) = (FxHashSet::default(), Vec::new());
     for name in names {
@@ -64,7 +68,13 @@ fn inline(module: &mut Module<'_>, names: &[String]) -> Result<()> {
             stack.extend(callees.into_iter().filter(|c| wanted.contains(c.as_str())).map(|c| (c, false)));
         }
     }
-    order.iter().rev().try_for_each(|name| module.inline_in_loops(name).map(drop))
+    let mut inlined = FxHashSet::default();
+    for name in order.into_iter().rev() {
+        if module.inline_in_loops(&name)? {
+            inlined.insert(name);
+        }
+    }
+    Ok(inlined)
 }
 
 /// The functions that a function calls.
@@ -106,7 +116,7 @@ fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
 /// loops run.
 pub fn with_callers(
     module: &Module<'_>,
-    pick: impl Fn(Function<'_>) -> bool,
+    mut pick: impl FnMut(Function<'_>) -> bool,
 ) -> (BTreeSet<String>, Vec<String>) {
     let defined = module.functions().into_iter().filter(|f| !f.is_declaration());
     let (picked, mut others): (Vec<Function<'_>>, Vec<Function<'_>>) = defined.partition(|f| pick(*f));

@@ -15,9 +15,17 @@ type Dense = Vec<i128>;
 /// Answers that are remembered of a function: regions are tried again with fewer parts, and accesses with other rows.
 const REMEMBERED: usize = 10_000;
 
-/// What was asked, row by row of so many numbers, and the answers.
+/// What was asked, row by row of so many numbers and the goal's constant left out, and the answers.
 #[derive(Default)]
-pub(super) struct Proofs(RefCell<FxHashMap<(usize, Dense), bool>>);
+pub(super) struct Proofs(RefCell<FxHashMap<(usize, Dense), Known>>);
+
+/// For which constants of what a goal refutes there is a proof, and for which none was found: for lesser ones there is one, too, and
+/// for greater ones there is none. Accesses side by side ask the same but for that.
+#[derive(Clone, Copy)]
+struct Known {
+    refuted: i128,
+    open: i128,
+}
 
 impl Proofs {
     /// Whether `goal >= 0` follows from the facts, and more of them, which are asked for where they are needed.
@@ -31,14 +39,24 @@ impl Proofs {
         let more = more();
         let facts = facts.into_iter().chain(&more).collect();
         let Some(rows) = rows(facts, goal) else { return false };
-        let asked = (rows[0].len(), rows.concat());
-        if let Some(answer) = self.0.borrow().get(&asked) {
-            return *answer;
+        let last = rows[0].len() - 1;
+        let constant = rows[0][last];
+        let mut asked = (last, rows.concat());
+        asked.1[last] = 0;
+        if let Some(known) = self.0.borrow().get(&asked)
+            && (constant <= known.refuted || constant >= known.open)
+        {
+            return constant <= known.refuted;
         }
         let answer = infeasible(rows);
-        let mut known = self.0.borrow_mut();
-        if known.len() < REMEMBERED {
-            known.insert(asked, answer);
+        let mut all = self.0.borrow_mut();
+        if all.len() < REMEMBERED {
+            let known = all.entry(asked).or_insert(Known { refuted: i128::MIN, open: i128::MAX });
+            if answer {
+                known.refuted = constant;
+            } else {
+                known.open = constant;
+            }
         }
         answer
     }

@@ -295,7 +295,8 @@ unsafe extern "C" {
         count: usize,
         pipeline: *const c_char,
     ) -> LLVMErrorRef;
-    pub fn lt_may_lift(function: LLVMValueRef) -> bool;
+    pub fn lt_in_registers(function: LLVMValueRef) -> bool;
+    pub fn lt_may_gain(function: LLVMValueRef, alone: bool) -> bool;
 
     // plugin.cpp
     pub fn lt_plugin_register(builder: *mut c_void);

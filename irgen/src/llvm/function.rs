@@ -75,10 +75,11 @@ impl<'m> Function<'m> {
         unsafe { Type::from_raw(LLVMGetReturnType(self.function_type().raw())) }
     }
 
-    /// Whether some loop of it may be described; `false` only where that is plain without any pass.
-    pub fn may_lift(self) -> bool {
+    /// Whether describing some loop of it may lead to anything; `false` only where that is plain without any pass. `alone`: one straight
+    /// loop by itself may, though no other order improves it.
+    pub fn may_gain(self, alone: bool) -> bool {
         // SAFETY: a function with a body.
-        !self.is_declaration() && unsafe { ffi::lt_may_lift(self.raw()) }
+        !self.is_declaration() && unsafe { ffi::lt_may_gain(self.raw(), alone) }
     }
 
     /// Whether it has no body here.

@@ -42,6 +42,12 @@ impl<'a, 'c> Steps<'a, 'c> {
         })
     }
 
+    /// Whether no variable of the function is in memory that could be in a register, as early passes leave it.
+    pub fn is_in_registers(&mut self, function: &str) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |_, f| unsafe { ffi::lt_in_registers(f) })
+    }
+
     /// Moves integers and pointers that do not change in loops in front of them.
     pub fn hoist(&mut self, function: &str, left_out: u32) -> Result<bool> {
         // SAFETY: as `step` says.

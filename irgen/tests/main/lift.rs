@@ -38,7 +38,7 @@ fn regions(source: &Path, flags: &[&str], only: Option<&str>) -> Vec<String> {
     let context = Context::new();
     let mut module = context.parse(&compile(source, flags), "test.ll").expect("parses");
     let hopeless: Vec<String> =
-        module.functions().into_iter().filter(|f| !f.may_lift()).map(|f| f.name()).collect();
+        module.functions().into_iter().filter(|f| !f.may_gain(true)).map(|f| f.name()).collect();
     canonicalise(&mut module).expect("canonical");
     let mut found = Vec::new();
     for f in module.functions() {
