@@ -18,8 +18,8 @@ use transforms::{Context, MoveOptions, Recipe, Registry, Step};
 
 /// Where moves come from.
 pub trait MoveSource: Sync {
-    /// Steps that could be tried on a tree, in a fixed order.
-    fn moves(&self, context: &Context<'_>) -> Vec<Step>;
+    /// Steps of the transformations wanted, by name, that could be tried on a tree, in a fixed order.
+    fn moves(&self, context: &Context<'_>, wanted: &dyn Fn(&str) -> bool) -> Vec<Step>;
 }
 
 /// The moves of a registry of transformations.
@@ -31,8 +31,8 @@ pub struct RegistryMoves<'a> {
 }
 
 impl MoveSource for RegistryMoves<'_> {
-    fn moves(&self, context: &Context<'_>) -> Vec<Step> {
-        transforms::moves(context, self.registry, &self.options)
+    fn moves(&self, context: &Context<'_>, wanted: &dyn Fn(&str) -> bool) -> Vec<Step> {
+        transforms::moves_of(context, self.registry, &self.options, wanted)
     }
 }
 
@@ -51,6 +51,8 @@ enum Met {
 
 /// Which successors a level of the search looks at.
 pub struct Admit<'f> {
+    /// By name, before steps are made.
+    pub kind: &'f (dyn Fn(&str) -> bool + Sync),
     /// Before the step is applied.
     pub step: &'f (dyn Fn(&Step) -> bool + Sync),
     /// After it: the tree it was applied to, and the new one.
@@ -59,7 +61,7 @@ pub struct Admit<'f> {
 
 impl Admit<'_> {
     /// All successors.
-    pub const ALL: Admit<'static> = Admit { step: &|_| true, change: &|_, _| true };
+    pub const ALL: Admit<'static> = Admit { kind: &|_| true, step: &|_| true, change: &|_, _| true };
 }
 
 /// What worker threads share.
@@ -299,7 +301,7 @@ impl<'e, 'a> Engine<'e, 'a> {
                     let context = Context { kernel: &worker.problem.kernel, root: &variant.root };
                     worker
                         .moves
-                        .moves(&context)
+                        .moves(&context, admit.kind)
                         .into_iter()
                         .filter(|step| (admit.step)(step))
                         .map(|step| {

@@ -115,8 +115,8 @@ fn guided(engine: &mut Engine<'_, '_>) {
     // What is left is for what no sketch draws: loops that came together in others, also transformations that this crate does
     // not know.
     let standard = Registry::standard();
-    let steps = |s: &Step| several && s.name() == "fuse" || standard.get(s.name()).is_none();
-    let admit = Admit { step: &steps, change: &|_, _| true };
+    let kind = |name: &str| several && name == "fuse" || standard.get(name).is_none();
+    let admit = Admit { kind: &kind, ..Admit::ALL };
     let best = sizes::descend(engine, best, 0);
     beam(engine, vec![best, start], 2, |engine, from| engine.expand_promising(from, &admit));
 }
@@ -234,13 +234,12 @@ fn refine(
     let traits = Traits::of(&engine.kernel(), &front[0].root, nest);
     for phase in phases.iter().filter(|p| (p.suits)(&traits)) {
         // Other sizes are tried where one of these is worth it.
-        let steps = |s: &Step| {
-            phase.steps.contains(&s.name()) && s.sizes().iter().all(|size| phase.sizes.contains(size))
-        };
+        let kind = |name: &str| phase.steps.contains(&name);
+        let sizes = |s: &Step| s.sizes().iter().all(|size| phase.sizes.contains(size));
         let change = |old: &Green, new: &Green| nest.is_all_that_changed(old, new);
         let used = front.iter().map(|v| v.recipe.0.len().saturating_sub(steps_before)).min().unwrap_or(0);
         let depth = phase.depth.min(engine.limits().depth.saturating_sub(used));
-        let admit = Admit { step: &steps, change: &change };
+        let admit = Admit { kind: &kind, step: &sizes, change: &change };
         front = beam(engine, front, depth, |engine, from| engine.expand_promising(from, &admit));
         front.truncate(engine.limits().beam);
     }

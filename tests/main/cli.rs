@@ -115,8 +115,9 @@ fn opt_takes_what_measures_fastest() {
 
 #[test]
 fn timings_name_the_phases() {
-    let output =
-        piped(&["opt", "-", "--timings", "--default-param", "100000", "--min-gain", "1"], LOOP.as_bytes());
+    // With threads also a loop by itself is searched.
+    let options = ["--timings", "--threads", "2", "--default-param", "100000", "--min-gain", "1"];
+    let output = piped(&[&["opt", "-"][..], &options].concat(), LOOP.as_bytes());
     let text = String::from_utf8_lossy(&output.stderr);
     for phase in ["phase", "read", "lift", "dependences", "search"] {
         assert!(text.lines().any(|line| line.starts_with(phase)), "{phase}: {text}");

@@ -112,8 +112,8 @@ struct Sampled<'a> {
 }
 
 impl MoveSource for Sampled<'_> {
-    fn moves(&self, context: &Context<'_>) -> Vec<Step> {
-        let moves = self.all.moves(context);
+    fn moves(&self, context: &Context<'_>, wanted: &dyn Fn(&str) -> bool) -> Vec<Step> {
+        let moves = self.all.moves(context, wanted);
         let original = loop_tree::canonical(context.kernel, &context.kernel.original);
         if self.every == 1 || *context.root == original {
             return moves;

@@ -52,7 +52,7 @@ pub use forwarding::Forwarding;
 pub use loop_ref::LoopRef;
 pub use recipe::{Recipe, RecipeError, ReplayError};
 pub use refusal::Refusal;
-pub use registry::{MoveOptions, Registration, Registry, moves};
+pub use registry::{MoveOptions, Registration, Registry, moves, moves_of};
 pub use transform::{Rewrite, Step, Transform};
 pub use transformations::{
     Concatenate, Contract, Distribute, End, Expand, Factor, Forward, Fuse, Hilbert, IndexSetSplit,

@@ -194,7 +194,17 @@ impl Registry {
 /// Where each transformation of the registry could be tried. Structure is tested, as far as that is cheap; the
 /// change is not made, so that a few moves refuse when applied.
 pub fn moves(cx: &Context<'_>, registry: &Registry, options: &MoveOptions) -> Vec<Step> {
-    let wanted =
-        |r: &&Registration| options.only.is_empty() || options.only.iter().any(|name| **name == *r.name);
-    registry.iter().filter(wanted).flat_map(|r| r.moves(cx, options)).collect()
+    moves_of(cx, registry, options, &|_| true)
+}
+
+/// [`moves`] of the transformations that are wanted, by name.
+pub fn moves_of(
+    cx: &Context<'_>,
+    registry: &Registry,
+    options: &MoveOptions,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Vec<Step> {
+    let allowed = |name: &str| options.only.is_empty() || options.only.iter().any(|o| **o == *name);
+    let of = registry.iter().filter(|r| allowed(r.name()) && wanted(r.name()));
+    of.flat_map(|r| r.moves(cx, options)).collect()
 }

@@ -171,8 +171,7 @@ impl Dependence {
 
     /// `(<, 0, *)`.
     pub fn distance_text(&self) -> String {
-        let parts: Vec<String> = self.distance().iter().map(Component::to_string).collect();
-        format!("({})", parts.join(", "))
+        self.relation.distance_text()
     }
 }
 

@@ -27,9 +27,17 @@ pub struct Relation {
     pub(super) distance: OnceLock<Vec<Component>>,
 }
 
+impl PartialEq for Relation {
+    fn eq(&self, other: &Self) -> bool {
+        self.disjuncts == other.disjuncts && self.loops == other.loops
+    }
+}
+
+impl Eq for Relation {}
+
 impl Relation {
-    /// Exact bounds of the differences, by loop.
-    pub(super) fn distance(&self) -> &[Component] {
+    /// Differences over the loops that have one, outermost first: exact bounds, found when they are asked for.
+    pub fn distance(&self) -> &[Component] {
         self.distance.get_or_init(|| {
             let solver = Solver::new(self.quota);
             let component = |(source, target): &(usize, usize)| {
@@ -39,6 +47,12 @@ impl Relation {
             };
             self.loops.iter().map(component).collect()
         })
+    }
+
+    /// `(<, 0, *)`.
+    pub fn distance_text(&self) -> String {
+        let parts: Vec<String> = self.distance().iter().map(Component::to_string).collect();
+        format!("({})", parts.join(", "))
     }
 
     /// `None`: not known.

@@ -322,7 +322,7 @@ impl Orders<'_> {
             source_access: d.source_access,
             target_access: d.target_access,
             array: d.array.map(|a| self.kernel.array(a).name.clone()),
-            distance: if d.distance().is_empty() { String::new() } else { d.distance_text() },
+            relation: d.relation.clone(),
             reduction: d.reduction,
             params: super::param_values(self.kernel, point),
             source_instance: instance(pair.source()),

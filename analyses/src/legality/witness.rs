@@ -1,6 +1,6 @@
 //! Why a tree is refused, in terms of the source program.
 
-use crate::dependences::DependenceKind;
+use crate::dependences::{DependenceKind, Relation};
 use crate::isl::IslError;
 use crate::places::Unsupported;
 use crate::system::Inexact;
@@ -66,8 +66,8 @@ pub struct BrokenDependence {
     pub target_access: Option<AccessId>,
     /// Name of the array.
     pub array: Option<Arc<str>>,
-    /// Distance or direction vector in the original loops.
-    pub distance: String,
+    /// Its instances, with the distance or direction vector in the original loops.
+    pub relation: Arc<Relation>,
     /// Whether it is a reduction's own.
     pub reduction: bool,
     /// Parameter values of the example.
@@ -189,8 +189,8 @@ impl fmt::Display for BrokenDependence {
         if let Some(array) = &self.array {
             write!(f, " on {array}")?;
         }
-        if !self.distance.is_empty() {
-            write!(f, " {}", self.distance)?;
+        if !self.relation.distance().is_empty() {
+            write!(f, " {}", self.relation.distance_text())?;
         }
         write!(f, ", as from {} to {}", Tuple(&self.source_instance), Tuple(&self.target_instance))?;
         Params(&self.params).fmt(f)

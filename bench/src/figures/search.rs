@@ -74,8 +74,8 @@ fn hashes(tree: &Green) -> HashSet<u128> {
 struct Unmarked<'a>(RegistryMoves<'a>);
 
 impl MoveSource for Unmarked<'_> {
-    fn moves(&self, context: &Context<'_>) -> Vec<Step> {
-        self.0.moves(context).into_iter().filter(|step| step.name() != "mark").collect()
+    fn moves(&self, context: &Context<'_>, wanted: &dyn Fn(&str) -> bool) -> Vec<Step> {
+        self.0.moves(context, &|name| name != "mark" && wanted(name))
     }
 }
 

@@ -24,7 +24,7 @@ impl Sketch for Library {
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let kernel = desk.kernel();
         let calls = |root: &Green, path: &Path| desk.idioms().call_at(&kernel, root, path).is_ok();
-        let mut draft = Draft::from(start);
+        let (mut draft, mut marked) = (Draft::from(start), false);
         for member in region.members(&start.root) {
             let mut found = Vec::new();
             let Some(mut walk) = Walk::at(&start.root, &member) else { continue };
@@ -37,11 +37,11 @@ impl Sketch for Library {
             for path in found {
                 let mark = Mark { target: path.into(), kind: LoopKind::Library };
                 if let Ok(next) = desk.apply(&draft, mark) {
-                    draft = next;
+                    (draft, marked) = (next, true);
                 }
             }
         }
-        if desk.price(&draft) > WORTH * start.cost.cycles {
+        if !marked || desk.price(&draft) > WORTH * start.cost.cycles {
             return vec![];
         }
         desk.judge_one(draft).into_iter().collect()
