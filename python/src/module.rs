@@ -71,7 +71,7 @@ impl RegionData {
     }
 
     pub fn moves(&self, root: &Green) -> Vec<Step> {
-        self.module.optimizer.moves().moves(&Context { kernel: &self.kernel, root })
+        self.module.optimizer.moves().moves(&Context { kernel: &self.kernel, root }, &|_| true)
     }
 
     pub fn cost(&self, root: &Green) -> Cost {
