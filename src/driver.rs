@@ -52,6 +52,8 @@ const SHORT: i64 = 32;
 /// Cycles of a check, but for the pairs of arrays that it compares, and of each of these: on Zen 4, 22 pairs took 110 and 70 pairs 350.
 const CHECK: f64 = 50.0;
 const COMPARED: f64 = 5.0;
+/// Why a region is left alone of whose function that is plain before lifting.
+const ONE_ORDER: &str = "no other order improves the loops of its function: straight ones by themselves, or such around which nothing is read or written";
 /// Accesses of a kernel from which on fewer variants are tried, as each takes longer to judge; and how many are tried in any case.
 const ACCESSES: usize = 48;
 const FEWEST: usize = 48;
@@ -181,6 +183,16 @@ pub struct SkippedRegion {
 }
 
 impl SkippedRegion {
+    /// A region that nobody asks anything of.
+    fn left_alone(
+        function: Arc<str>,
+        number: usize,
+        location: Option<SourceLocation>,
+        why: String,
+    ) -> SkippedRegion {
+        SkippedRegion { function, number, location, why, asked: false }
+    }
+
     /// `function#number`, for people.
     pub fn label(&self) -> String {
         names::label(&self.function, self.number)
@@ -353,16 +365,13 @@ impl Session<'_> {
                         self.as_asked(&mut explored, &function.name, function.vectors, number, region, asked);
                     }
                     _ if !function.may_gain => {
-                        let (function, location) = (function.name.clone(), region.location);
-                        let why =
-                            "it is one straight loop by itself, which no other order improves".to_string();
-                        explored.skipped.push(SkippedRegion {
-                            function,
+                        let skipped = SkippedRegion::left_alone(
+                            function.name.clone(),
                             number,
-                            location,
-                            why,
-                            asked: false,
-                        });
+                            region.location,
+                            ONE_ORDER.to_string(),
+                        );
+                        explored.skipped.push(skipped);
                     }
                     _ => kernels.push((function.name.clone(), function.vectors, number, region)),
                 }
@@ -401,7 +410,7 @@ impl Session<'_> {
                 _ => None,
             };
             if let Some(why) = too_little {
-                explored.skipped.push(SkippedRegion { function, number, location, why, asked: false });
+                explored.skipped.push(SkippedRegion::left_alone(function, number, location, why));
                 continue;
             }
             let mut limits = self.optimizer.settings.limits;
@@ -426,13 +435,7 @@ impl Session<'_> {
                         let why = format!(
                             "sizes that nobody states are a guess, and at {SHORT} the best variant is predicted to be {gain:.2}x"
                         );
-                        explored.skipped.push(SkippedRegion {
-                            function,
-                            number,
-                            location,
-                            why,
-                            asked: false,
-                        });
+                        explored.skipped.push(SkippedRegion::left_alone(function, number, location, why));
                         continue;
                     }
                     let gain = exploration.worthwhile(self.min_gain).map(|best| {
@@ -460,7 +463,7 @@ impl Session<'_> {
                 }
                 Err(DriverError::Analysis { source, .. }) => {
                     let why = source.to_string();
-                    explored.skipped.push(SkippedRegion { function, number, location, why, asked: false });
+                    explored.skipped.push(SkippedRegion::left_alone(function, number, location, why));
                 }
                 Err(other) => return Err(other),
             }

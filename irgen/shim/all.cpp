@@ -14,3 +14,4 @@
 #include "ranges.cpp"
 #include "rows.cpp"
 #include "scev.cpp"
+#include "worth.cpp"

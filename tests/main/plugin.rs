@@ -250,6 +250,21 @@ fn debug_information_and_every_level_are_taken() {
     }
 }
 
+/// What is done does not depend on whether anybody listens; what is left alone without a search is told of.
+#[test]
+fn remarks_change_nothing() {
+    let more = include_str!("../lift/one_order.c");
+    let place = Place::new(&[("x.c", PROGRAM), ("y.c", more)]);
+    for file in ["x.c", "y.c"] {
+        plugged(&place, &["-O3", "-c", file, "-o", "quiet.o"]);
+        let wanted = ["-Rpass=looptree", "-Rpass-missed=looptree", "-Rpass-analysis=looptree"];
+        let text = plugged(&place, &[&["-O3", "-c", file, "-o", "told.o"], &wanted[..]].concat());
+        assert_eq!(place.read("quiet.o"), place.read("told.o"), "{file}: {text}");
+        let told = text.contains("remark: alone_scale#0: left alone: no other order improves");
+        assert_eq!(told, file == "y.c", "{text}");
+    }
+}
+
 #[test]
 fn what_asks_not_to_be_changed_is_not_changed() {
     let place = Place::new(&[("x.c", PROGRAM)]);

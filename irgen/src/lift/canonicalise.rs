@@ -12,13 +12,13 @@ use crate::mutation::{self, Rule};
 /// loops, no loop changes its shape, and no array element is kept in a register across iterations: `licm`, `gvn`,
 /// rotation and unrolling would hide the nest that the source shows. `early-cse` comes before branches are folded, so
 /// that `a < b ? a : b` on array elements is a minimum and not a choice between addresses.
-const PIPELINE: &str = "lower-expect,sroa<preserve-cfg>,early-cse,\
-    simplifycfg<no-switch-to-lookup;no-sink-common-insts;no-hoist-common-insts;keep-loops>,\
+const PIPELINE: [&str; 2] = [EARLY, LATE];
+/// What a compiler's early passes do, too.
+const EARLY: &str = "lower-expect,sroa<preserve-cfg>,early-cse";
+const LATE: &str = "simplifycfg<no-switch-to-lookup;no-sink-common-insts;no-hoist-common-insts;keep-loops>,\
     instcombine<no-verify-fixpoint>,\
     simplifycfg<no-switch-to-lookup;no-sink-common-insts;no-hoist-common-insts;keep-loops>,\
     lower-switch,loop-simplify,lcssa";
-/// Its passes before this one are a compiler's early passes, too, in another order.
-const NOT_EARLY: &str = "simplifycfg";
 
 /// Makes raw output of a front end (`clang -O3 -Xclang -disable-llvm-passes`) and IR after `-O1` or `-O2` liftable: small
 /// functions that loops call are inlined there, and what does not change in loops is computed in front of them. Meaning is
@@ -27,7 +27,7 @@ pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
     let looping = module.functions().into_iter().filter(|f| !f.is_declaration() && has_cycle(*f));
     let names: Vec<String> = looping.map(|f| f.name()).collect();
     inline(module, &names)?;
-    module.run_passes(&format!("function({PIPELINE})"), None)?;
+    module.run_passes(&format!("function({})", PIPELINE.join(",")), None)?;
     let mut steps = Steps::new(module);
     names.iter().try_for_each(|name| hoist(&mut steps, name))
 }
@@ -40,10 +40,9 @@ const KEEP_ROWS: u32 = 8;
 pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String], early: bool) -> Result<()> {
     let inlined = inline(module, names)?;
     let mut steps = Steps::new(module);
-    let late = &PIPELINE[PIPELINE.find(NOT_EARLY).unwrap_or(0)..];
     names.iter().try_for_each(|name| {
         let done = early && !inlined.contains(name) && steps.is_in_registers(name)?;
-        steps.run_passes(std::slice::from_ref(name), if done { late } else { PIPELINE })?;
+        steps.run_passes(std::slice::from_ref(name), &PIPELINE[usize::from(done)..].join(","))?;
         hoist(&mut steps, name)
     })
 }

@@ -215,6 +215,7 @@ mod tests {
             i128::from(state >> 33) % (2 * bound + 1) - bound
         };
         let mut proved = 0;
+        let all = Proofs::default();
         for _ in 0..2000 {
             let mut row = || {
                 let product =
@@ -226,6 +227,16 @@ mod tests {
             };
             let goal = row();
             let facts: Vec<Fact> = (0..8).map(|_| Fact { poly: row(), equal: false }).collect();
+            // What is remembered of goals that differ by a number says the same.
+            for by in [0, 3, -2, 1, -1] {
+                let near = goal.offset(by).unwrap();
+                let alone = Proofs::default().implies(facts.iter().collect(), &near, Vec::new);
+                assert_eq!(
+                    all.implies(facts.iter().collect(), &near, Vec::new),
+                    alone,
+                    "{near:?}: {facts:?}"
+                );
+            }
             let found = Proofs::default().implies(facts.iter().collect(), &goal, Vec::new);
             let refuted = goal.scale(-1).unwrap().offset(-1).unwrap();
             let rows = facts.iter().map(|f| &f.poly).chain([&refuted]);

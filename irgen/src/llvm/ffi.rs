@@ -296,6 +296,8 @@ unsafe extern "C" {
         pipeline: *const c_char,
     ) -> LLVMErrorRef;
     pub fn lt_in_registers(function: LLVMValueRef) -> bool;
+
+    // worth.cpp
     pub fn lt_may_gain(function: LLVMValueRef, alone: bool) -> bool;
 
     // plugin.cpp

@@ -82,6 +82,22 @@ fn whole_files_lift_in_both_forms() {
 }
 
 #[test]
+fn loops_with_one_order_are_known_before_lifting() {
+    let context = Context::new();
+    let source = root().join("tests/lift/one_order.c");
+    let mut module = context.parse(&compile(&source, &RAW), "test.ll").expect("parses");
+    module.run_passes("function(simplifycfg,sroa,early-cse)", None).expect("early passes");
+    let mut seen = 0;
+    for f in module.functions().into_iter().filter(|f| !f.is_declaration() && f.name() != "zero") {
+        assert_eq!(f.may_gain(false), f.name().starts_with("more_"), "{}", f.name());
+        // Others than orders may gain.
+        assert!(f.may_gain(true), "{}", f.name());
+        seen += 1;
+    }
+    assert_eq!(seen, 11);
+}
+
+#[test]
 fn lifting_is_deterministic() {
     for name in ["complex_matmul", "ludcmp", "mesh_relax"] {
         let source = root().join(format!("bench/kernels/{name}.c"));
