@@ -67,25 +67,41 @@ pub(super) fn by_strides(
     // known but that they are numbers; needs the fewest conditions; is the longest.
     let spelled: Vec<&Poly> = strides.iter().filter(|s| is_spelled(s, accesses, element)).collect();
     let saved = scope.conditions().clone();
+    let mut judge = |chain: &[&Poly], most: usize| {
+        let shaped =
+            try_chain(&mut Limited { scope, most: saved.len().saturating_add(most) }, &elements, chain);
+        let conditions = std::mem::replace(scope.conditions(), saved.clone());
+        let (extents, subscripts) = shaped?;
+        let known = || subscripts.iter().flatten().flatten();
+        let cost = [
+            subscripts.iter().filter(|s| s.is_none()).count(),
+            spelled.iter().filter(|s| !chain.contains(s)).count(),
+            known().filter(|p| p.degree() > 1).count(),
+            conditions.len().saturating_sub(saved.len()),
+        ];
+        Some((cost, conditions, (extents, subscripts)))
+    };
+    // What one dimension describes with so few conditions is described with more of them by no rows that no type speaks of.
+    let flat = judge(&[], usize::MAX);
     let mut best: Option<([usize; 4], Vec<Fact>, Shaped)> = None;
-    for chain in &chains {
-        if let Some(shaped) = try_chain(scope, &elements, chain) {
-            let mine = std::mem::replace(scope.conditions(), saved.clone());
-            let subscripts = || shaped.1.iter().flatten().flatten();
-            let cost = [
-                shaped.1.iter().filter(|s| s.is_none()).count(),
-                spelled.iter().filter(|s| !chain.contains(s)).count(),
-                subscripts().filter(|p| p.degree() > 1).count(),
-                mine.len().saturating_sub(saved.len()),
-            ];
-            if best.as_ref().is_none_or(|(other, ..)| cost < *other) {
-                best = Some((cost, mine, shaped));
-                if cost == [0; 4] {
-                    break;
-                }
+    for chain in chains.iter().filter(|chain| !chain.is_empty()) {
+        let most = match flat {
+            Some(([0, _, 0, conditions], ..)) if !spelled.iter().any(|s| chain.contains(s)) => conditions,
+            _ => usize::MAX,
+        };
+        let Some(found) = judge(chain, most) else { continue };
+        if best.as_ref().is_none_or(|(other, ..)| found.0 < *other) {
+            let free = found.0 == [0; 4];
+            best = Some(found);
+            if free {
+                break;
             }
         }
-        scope.conditions().clone_from(&saved);
+    }
+    if let Some(flat) = flat
+        && best.as_ref().is_none_or(|(other, ..)| flat.0 < *other)
+    {
+        best = Some(flat);
     }
     match best {
         Some((_, conditions, (extents, subscripts))) => {
@@ -101,6 +117,34 @@ pub(super) fn by_strides(
 fn is_spelled(stride: &Poly, accesses: &[ByteAccess], element: u32) -> bool {
     let bytes = stride.as_constant().and_then(|c| c.checked_mul(i128::from(element)));
     bytes.is_some_and(|bytes| accesses.iter().any(|a| a.sizes.contains(&bytes)))
+}
+
+/// A scope in which no more conditions may be taken for granted.
+struct Limited<'s> {
+    scope: &'s mut dyn Scope,
+    most: usize,
+}
+
+impl Scope for Limited<'_> {
+    fn is_invariant(&self, p: &Poly) -> bool {
+        self.scope.is_invariant(p)
+    }
+
+    fn is_affine(&mut self, p: &Poly) -> bool {
+        self.scope.is_affine(p)
+    }
+
+    fn require(&mut self, access: usize, goal: &Poly) -> bool {
+        self.scope.require(access, goal) && self.scope.conditions().len() <= self.most
+    }
+
+    fn stand_together(&self, a: usize, b: usize) -> bool {
+        self.scope.stand_together(a, b)
+    }
+
+    fn conditions(&mut self) -> &mut Vec<Fact> {
+        self.scope.conditions()
+    }
 }
 
 type Shaped = (Vec<Option<Poly>>, Vec<Option<Vec<Poly>>>);

@@ -9,7 +9,7 @@ use super::context::{Context, Place};
 use super::numbered::Number;
 use crate::llvm::{Inst, Opcode, Type, TypeKind, Value};
 use analyses::accesses::{ByteAccess, Scope};
-use analyses::closed_forms::{Address, Fact, Meaning, Poly};
+use analyses::closed_forms::{Address, Fact, Meaning, Need, Poly};
 
 /// An array in memory: one base pointer, read and written as one type.
 #[derive(Clone, Debug)]
@@ -80,7 +80,13 @@ pub(super) fn describe<'m>(
     sites: &[Site<'m>],
 ) -> Result<(Vec<Memory<'m>>, FxHashMap<Inst<'m>, Touch<'m>>), Unknown<'m>> {
     let mut groups: Vec<((Value<'m>, ScalarType), Vec<Raw>)> = Vec::new();
+    // What is needed for sure where these facts hold: accesses side by side share most of it.
+    let (mut facts, mut granted): (&[Fact], Vec<Rc<Need>>) = (&[], Vec::new());
     for (at, site) in sites.iter().enumerate() {
+        if !site.place.facts.starts_with(facts) {
+            granted.clear();
+        }
+        facts = &site.place.facts;
         let unknown = |message| Unknown { inst: site.inst, message };
         let accessed = site.inst.accessed_type();
         let ty = accessed.and_then(scalar_type).filter(|t| *t != ScalarType::I1);
@@ -92,7 +98,12 @@ pub(super) fn describe<'m>(
         let pointer = site.inst.pointer().ok_or(unknown(UNKNOWN_ADDRESS))?;
         let (base, access) = match address(cx, pointer).filter(|found| cx.is_outside(found.base)) {
             Some(found) => {
-                let exact = found.offset.needs.iter().all(|n| cx.need(&site.place, n));
+                let exact = found.offset.needs.iter().all(|need| {
+                    let known = granted.contains(need);
+                    let granted_now = !known && cx.need(&site.place, need);
+                    granted.extend(granted_now.then(|| need.clone()));
+                    known || granted_now
+                });
                 let offset = exact.then_some(found.offset.poly).filter(|p| !cx.is_data(p));
                 (found.base, ByteAccess { offset, factors: found.offset.factors, sizes: found.sizes })
             }

@@ -9,15 +9,12 @@ use rustc_hash::FxHashMap;
 /// More constraints than this are given up on.
 const MAX_CONSTRAINTS: usize = 160;
 
-/// Coefficients of the monomials, in their order, and the constant behind them.
-type Dense = Vec<i128>;
-
 /// Answers that are remembered of a function: regions are tried again with fewer parts, and accesses with other rows.
 const REMEMBERED: usize = 10_000;
 
-/// What was asked, row by row of so many numbers and the goal's constant left out, and the answers.
+/// What was asked, the goal's constant left out, and the answers.
 #[derive(Default)]
-pub(super) struct Proofs(RefCell<FxHashMap<(usize, Dense), Known>>);
+pub(super) struct Proofs(RefCell<FxHashMap<Rows, Known>>);
 
 /// For which constants of what a goal refutes there is a proof, and for which none was found: for lesser ones there is one, too, and
 /// for greater ones there is none. Accesses side by side ask the same but for that.
@@ -39,10 +36,9 @@ impl Proofs {
         let more = more();
         let facts = facts.into_iter().chain(&more).collect();
         let Some(rows) = rows(facts, goal) else { return false };
-        let last = rows[0].len() - 1;
-        let constant = rows[0][last];
-        let mut asked = (last, rows.concat());
-        asked.1[last] = 0;
+        let constant = rows.constants[0];
+        let mut asked = rows.clone();
+        asked.constants[0] = 0;
         if let Some(known) = self.0.borrow().get(&asked)
             && (constant <= known.refuted || constant >= known.open)
         {
@@ -64,7 +60,7 @@ impl Proofs {
 
 /// That the goal is negative, and the facts that may matter: those that share a monomial with it, directly or not. Nothing where
 /// numbers are too large.
-fn rows(facts: Vec<&Fact>, goal: &Poly) -> Option<Vec<Dense>> {
+fn rows(facts: Vec<&Fact>, goal: &Poly) -> Option<Rows> {
     fn products(p: &Poly) -> impl Iterator<Item = Monomial> {
         p.terms().map(|(m, _)| m).filter(|m| !m.is_one())
     }
@@ -89,81 +85,136 @@ fn rows(facts: Vec<&Fact>, goal: &Poly) -> Option<Vec<Dense>> {
         }
     }
     columns.sort_unstable();
-    let dense = |p: &Poly| -> Dense {
-        let mut row = vec![0; columns.len() + 1];
-        for (m, c) in p.terms() {
-            let at = if m.is_one() { Some(columns.len()) } else { columns.binary_search(&m).ok() };
-            at.into_iter().for_each(|at| row[at] = c);
-        }
-        row
-    };
-    let negative = |row: &Dense| -> Option<Dense> { row.iter().map(|c| c.checked_neg()).collect() };
-    let mut refuted = negative(&dense(goal))?;
-    refuted[columns.len()] = refuted[columns.len()].checked_sub(1)?;
-    let mut rows = vec![refuted];
+    let mut rows = Rows { width: columns.len(), ..Rows::default() };
+    if !rows.push(&columns, goal, -1) {
+        return None;
+    }
+    rows.constants[0] = rows.constants[0].checked_sub(1)?;
     for fact in near {
-        let row = dense(&fact.poly);
         // Fewer facts prove less.
-        rows.extend(fact.equal.then(|| negative(&row)).flatten());
-        rows.push(row);
+        if fact.equal {
+            rows.push(&columns, &fact.poly, -1);
+        }
+        rows.push(&columns, &fact.poly, 1);
     }
     Some(rows)
 }
 
+/// Sums that are not negative: of so many numbers by monomial, and a constant, each.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+struct Rows {
+    width: usize,
+    coefficients: Vec<i64>,
+    constants: Vec<i128>,
+}
+
+impl Rows {
+    fn row(&self, at: usize) -> &[i64] {
+        &self.coefficients[at * self.width..][..self.width]
+    }
+
+    /// Adds what a function makes, unless it fails.
+    fn add(&mut self, constant: Option<i128>, fill: impl FnOnce(&mut Vec<i64>) -> Option<()>) -> bool {
+        let before = self.coefficients.len();
+        let Some((constant, ())) = constant.zip(fill(&mut self.coefficients)) else {
+            self.coefficients.truncate(before);
+            return false;
+        };
+        self.constants.push(constant);
+        true
+    }
+
+    /// Adds a polynomial, or its opposite, unless a number is too large.
+    fn push(&mut self, columns: &[Monomial], p: &Poly, sign: i64) -> bool {
+        let constant = p.terms().find(|(m, _)| m.is_one()).map_or(0, |(_, c)| c);
+        self.add(constant.checked_mul(sign.into()), |row| {
+            let start = row.len();
+            row.resize(start + columns.len(), 0);
+            for (m, c) in p.terms().filter(|(m, _)| !m.is_one()) {
+                let at = columns.binary_search(&m).ok()?;
+                row[start + at] = i64::try_from(c).ok()?.checked_mul(sign)?;
+            }
+            Some(())
+        })
+    }
+
+    /// Adds the sum of multiples in which a monomial vanishes, unless a number is too large: fewer facts prove less.
+    fn push_without(&mut self, m: usize, from: &Rows, up: usize, down: usize) {
+        let ((u, d), constants) = ((from.row(up), from.row(down)), &from.constants);
+        let Some(by) = d[m].checked_neg() else { return };
+        let and = u[m];
+        let sum = || {
+            let first = constants[up].checked_mul(by.into())?;
+            first.checked_add(constants[down].checked_mul(and.into())?)
+        };
+        self.add(sum(), |row| {
+            for (u, d) in u.iter().zip(d) {
+                row.push(u.checked_mul(by)?.checked_add(d.checked_mul(and)?)?);
+            }
+            Some(())
+        });
+    }
+
+    /// Divides by the common divisor of the coefficients, rounding the constant down: exact on integers.
+    fn tighten(&mut self) {
+        for (at, constant) in self.constants.iter_mut().enumerate() {
+            let row = &mut self.coefficients[at * self.width..][..self.width];
+            let divisor =
+                row.iter().filter(|c| **c != 0).try_fold(0, |g, c| match gcd(g, c.unsigned_abs()) {
+                    1 => None,
+                    g => Some(g),
+                });
+            if let Some(divisor) = divisor.and_then(|g| i64::try_from(g).ok()).filter(|g| *g > 1) {
+                *constant = constant.div_euclid(divisor.into());
+                row.iter_mut().for_each(|c| *c /= divisor);
+            }
+        }
+    }
+}
+
 /// Whether there are no numbers for which all rows are not negative.
-fn infeasible(mut rows: Vec<Dense>) -> bool {
-    let columns = rows.first().map_or(0, |row| row.len() - 1);
+fn infeasible(mut rows: Rows) -> bool {
     loop {
-        rows.iter_mut().for_each(tighten);
+        rows.tighten();
         // Of those that differ by a number the least, which comes first, says what the others do: accesses side by side make many.
-        rows.sort_unstable();
-        rows.dedup_by(|next, least| next[..columns] == least[..columns]);
-        if rows.iter().any(|row| row[columns] < 0 && row[..columns].iter().all(|c| *c == 0)) {
+        let mut kept: Vec<usize> = (0..rows.constants.len()).collect();
+        kept.sort_unstable_by_key(|at| (rows.row(*at), rows.constants[*at]));
+        kept.dedup_by_key(|at| rows.row(*at));
+        let is_constant = |at: &usize| rows.row(*at).iter().all(|c| *c == 0);
+        if kept.iter().any(|at| rows.constants[*at] < 0 && is_constant(at)) {
             return true;
         }
-        rows.retain(|row| row[..columns].iter().any(|c| *c != 0));
+        kept.retain(|at| !is_constant(at));
         // The monomial whose elimination makes the fewest rows.
         let uses = |m: usize| {
-            let count = |sign: i128| rows.iter().filter(|row| row[m].signum() == sign).count();
+            let count = |sign: i64| kept.iter().filter(|at| rows.row(**at)[m].signum() == sign).count();
             (count(1), count(-1))
         };
-        let used = (0..columns).map(|m| (m, uses(m))).filter(|(_, (plus, minus))| plus + minus > 0);
+        let used = (0..rows.width).map(|m| (m, uses(m))).filter(|(_, (plus, minus))| plus + minus > 0);
         let Some((m, (plus, minus))) = used.min_by_key(|(_, (p, n))| p * n) else { return false };
-        if plus * minus + rows.len() > MAX_CONSTRAINTS {
+        if plus * minus + kept.len() > MAX_CONSTRAINTS {
             return false;
         }
-        let (with, mut next): (Vec<Dense>, Vec<Dense>) = rows.into_iter().partition(|row| row[m] != 0);
-        for up in with.iter().filter(|row| row[m] > 0) {
-            for down in with.iter().filter(|row| row[m] < 0) {
-                next.extend(without(m, up, down));
+        let mut next = Rows { width: rows.width, ..Rows::default() };
+        for at in kept.iter().filter(|at| rows.row(**at)[m] == 0) {
+            next.coefficients.extend(rows.row(*at));
+            next.constants.push(rows.constants[*at]);
+        }
+        for up in kept.iter().filter(|at| rows.row(**at)[m] > 0) {
+            for down in kept.iter().filter(|at| rows.row(**at)[m] < 0) {
+                next.push_without(m, &rows, *up, *down);
             }
         }
         rows = next;
     }
 }
 
-/// The sum of multiples in which a monomial vanishes; `None` where it overflows: fewer facts prove less.
-fn without(m: usize, up: &Dense, down: &Dense) -> Option<Dense> {
-    let (by, and) = (down[m].checked_neg()?, up[m]);
-    up.iter().zip(down).map(|(u, d)| u.checked_mul(by)?.checked_add(d.checked_mul(and)?)).collect()
-}
-
-/// Divides by the common divisor of the coefficients, rounding the constant down: exact on integers.
-fn tighten(row: &mut Dense) {
-    let Some((constant, coefficients)) = row.split_last_mut() else { return };
-    let divisor = coefficients.iter().fold(0i128, |g, c| gcd(g, *c));
-    if divisor > 1 {
-        *constant = constant.div_euclid(divisor);
-        coefficients.iter_mut().for_each(|c| *c /= divisor);
-    }
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+fn gcd(a: u64, b: u64) -> u64 {
+    let (mut a, mut b) = (a, b);
     while b != 0 {
         (a, b) = (b, a % b);
     }
-    i128::try_from(a).unwrap_or(1)
+    a
 }
 
 #[cfg(test)]
@@ -299,7 +350,11 @@ mod tests {
 
     // Divides by the common divisor of the coefficients, rounding the constant down: exact on integers.
     fn tighten_map(row: &mut Row) {
-        let divisor = row.iter().filter(|(m, _)| !m.is_one()).fold(0i128, |g, (_, c)| gcd(g, *c));
+        let divisor = row
+            .iter()
+            .filter(|(m, _)| !m.is_one())
+            .fold(0, |g, (_, c)| gcd(g, u64::try_from(c.unsigned_abs()).unwrap()));
+        let divisor = i128::from(divisor);
         if divisor > 1 {
             let constant = row.remove(&Monomial::ONE).unwrap_or(0).div_euclid(divisor);
             row.values_mut().for_each(|c| *c /= divisor);
