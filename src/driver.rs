@@ -8,55 +8,42 @@ mod c;
 mod clang;
 mod code;
 mod error;
+mod lifted;
 mod llvm_target;
 mod notes;
 mod optimizer;
 mod replace;
+mod search;
 mod settings;
 
 pub use asked::Asked;
 pub use c::emit_c;
 pub use clang::{compile_source, is_source};
 pub use error::DriverError;
+pub use lifted::{LiftedKernel, LiftedKernels, Likely};
 pub use llvm_target::{LlvmTarget, TargetError};
 pub use notes::{Note, Piece, Subject, notes};
 pub use optimizer::{Chosen, Optimizer, Progress};
 pub use replace::{Choices, Rehearsed};
+pub use search::check;
 pub use settings::{ModelError, Models, Settings};
 
-use crate::explore::{Exploration, Problem, WORTHWHILE};
+use crate::explore::Exploration;
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
 use crate::names::{self, Unfound};
 use analyses::DependenceSet;
 use cost_model::targets::Vectors;
-use emission::conditions::checked;
-use emission::extent::limits;
 use irgen::lift::{self, LiftOptions, OwnedGlobals, Remark};
 use irgen::llvm::{Context, Function, Module};
 use irgen::terms::{FunctionLoops, loops_of};
-use loop_tree::{ArrayId, Kernel, ParamId, RuntimeCondition, SourceLocation};
+use lifted::likely_values;
+use loop_tree::{Kernel, SourceLocation};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Predicted gain below which code is left alone, unless asked otherwise: predictions are not exact, and code that is not
 /// improved must not be worsened.
 pub const MIN_GAIN: f64 = 1.35;
-
-/// Of the time of the region that takes longest, what a region takes that is searched less thoroughly: mostly code that
-/// runs once, such as initialisation.
-const NEGLIGIBLE: f64 = 0.01;
-/// By how much fewer variants are tried there.
-const SMALLER_SEARCH: usize = 8;
-/// What sizes may be that are only guessed.
-const SHORT: i64 = 32;
-/// Cycles of a check, but for the pairs of arrays that it compares, and of each of these: on Zen 4, 22 pairs took 110 and 70 pairs 350.
-const CHECK: f64 = 50.0;
-const COMPARED: f64 = 5.0;
-/// Why a region is left alone of whose function that is plain before lifting.
-const ONE_ORDER: &str = "no other order improves the loops of its function: straight ones by themselves, or such around which nothing is read or written";
-/// Accesses of a kernel from which on fewer variants are tried, as each takes longer to judge; and how many are tried in any case.
-const ACCESSES: usize = 48;
-const FEWEST: usize = 48;
 
 /// A region with what the search found.
 #[derive(Clone, Debug)]
@@ -183,16 +170,6 @@ pub struct SkippedRegion {
 }
 
 impl SkippedRegion {
-    /// A region that nobody asks anything of.
-    fn left_alone(
-        function: Arc<str>,
-        number: usize,
-        location: Option<SourceLocation>,
-        why: String,
-    ) -> SkippedRegion {
-        SkippedRegion { function, number, location, why, asked: false }
-    }
-
     /// `function#number`, for people.
     pub fn label(&self) -> String {
         names::label(&self.function, self.number)
@@ -200,6 +177,13 @@ impl SkippedRegion {
 }
 
 impl Explored {
+    fn add(&mut self, outcome: Result<ExploredRegion, SkippedRegion>) {
+        match outcome {
+            Ok(region) => self.regions.push(region),
+            Err(skipped) => self.skipped.push(skipped),
+        }
+    }
+
     /// The region whose original is predicted to cost most.
     pub fn costliest(&self) -> Option<usize> {
         let cost = |r: &ExploredRegion| r.exploration.original.cycles;
@@ -340,204 +324,6 @@ impl Session<'_> {
         Ok(self.optimizer.settings.require_parameters(selected.map(|(_, r)| &*r.kernel))?)
     }
 
-    /// Searches every region asked for.
-    pub fn explore(&self) -> Result<Explored, DriverError> {
-        self.search(self.kernels_of(Functions::Looping)?)
-    }
-
-    fn search(&self, functions: Vec<LiftedKernels>) -> Result<Explored, DriverError> {
-        let mut explored = Explored { regions: Vec::new(), skipped: Vec::new(), remarks: Vec::new() };
-        let mut kernels = Vec::new();
-        self.require_names(&functions)?;
-        for function in functions {
-            explored.remarks.extend(function.remarks.into_iter().map(|r| (function.name.clone(), r)));
-            let count = function.regions.len();
-            for (asked, why) in function.asked.iter().filter_map(|a| Some((a, a.for_none(count)?))) {
-                let (function, number) = (function.name.clone(), asked.region.unwrap_or(0));
-                explored.skipped.push(SkippedRegion { function, number, location: None, why, asked: true });
-            }
-            for (number, region) in function.regions.into_iter().enumerate() {
-                if self.optimizer.settings.region.is_some_and(|r| r != number) {
-                    continue;
-                }
-                match function.asked.iter().find(|a| a.is_for(number, count)) {
-                    Some(asked) if self.purpose != Purpose::Explore => {
-                        self.as_asked(&mut explored, &function.name, function.vectors, number, region, asked);
-                    }
-                    _ if !function.may_gain => {
-                        let skipped = SkippedRegion::left_alone(
-                            function.name.clone(),
-                            number,
-                            region.location,
-                            ONE_ORDER.to_string(),
-                        );
-                        explored.skipped.push(skipped);
-                    }
-                    _ => kernels.push((function.name.clone(), function.vectors, number, region)),
-                }
-            }
-        }
-        // One set of models for each kind of vectors that functions have.
-        let mut models: Vec<(Option<Vectors>, Models)> = Vec::new();
-        let mut searches = Vec::new();
-        for (function, vectors, number, region) in kernels {
-            let at = match models.iter().position(|(of, _)| *of == vectors) {
-                Some(at) => at,
-                None => {
-                    models.push((vectors, self.optimizer.models.for_code(vectors)));
-                    models.len() - 1
-                }
-            };
-            let params = self.optimizer.settings.parameter_values(&region.kernel, &region.likely);
-            let prepared = models[at].1.cost.prepare(&region.kernel, &params);
-            let cycles = prepared.cost_of_original().cycles;
-            let possible = cycles.max(1.0) / prepared.least().max(1.0);
-            drop(prepared);
-            searches.push((function, vectors, number, region, at, (cycles, possible)));
-        }
-        let longest = searches.iter().map(|(.., (cycles, _))| *cycles).fold(0.0, f64::max);
-        for (function, vectors, number, region, at, (cycles, possible)) in searches {
-            let LiftedKernel { kernel, location, likely } = region;
-            let too_little = match self.purpose {
-                Purpose::Explore => None,
-                _ if cycles < WORTHWHILE => {
-                    Some(format!("it is predicted to take {cycles:.0} cycles, too few for a change to pay"))
-                }
-                _ if possible < self.min_gain => Some(format!(
-                    "no order of it is predicted to gain more than {possible:.2}x, and {}x is wanted (min-gain)",
-                    self.min_gain
-                )),
-                _ => None,
-            };
-            if let Some(why) = too_little {
-                explored.skipped.push(SkippedRegion::left_alone(function, number, location, why));
-                continue;
-            }
-            let mut limits = self.optimizer.settings.limits;
-            if cycles < NEGLIGIBLE * longest {
-                limits.variants = limits.variants.div_ceil(SMALLER_SEARCH);
-            }
-            let accesses: usize = kernel.statements.iter().map(|s| s.accesses.len()).sum();
-            let afford = (limits.variants * ACCESSES).div_ceil(accesses.max(1)).max(FEWEST);
-            limits.variants = limits.variants.min(afford);
-            match self.optimizer.search(
-                &models[at].1,
-                limits,
-                &names::label(&function, number),
-                &kernel,
-                &likely,
-                self.progress,
-            ) {
-                Ok((problem, exploration)) => {
-                    let if_short =
-                        self.gain_if_short(&models[at].1, &kernel, &likely, &problem, &exploration);
-                    if let Some(gain) = if_short.filter(|g| *g < 1.0 && self.purpose != Purpose::Explore) {
-                        let why = format!(
-                            "sizes that nobody states are a guess, and at {SHORT} the best variant is predicted to be {gain:.2}x"
-                        );
-                        explored.skipped.push(SkippedRegion::left_alone(function, number, location, why));
-                        continue;
-                    }
-                    let gain = exploration.worthwhile(self.min_gain).map(|best| {
-                        exploration.original.cycles / (best.cost.cycles + check(&kernel, &best.conditions))
-                    });
-                    if let Some(gain) = gain.filter(|g| *g < 1.0 && self.purpose != Purpose::Explore) {
-                        let why = format!(
-                            "with the time that its run-time check takes, the best variant is predicted to be {gain:.2}x"
-                        );
-                        let asked = false;
-                        explored.skipped.push(SkippedRegion { function, number, location, why, asked });
-                        continue;
-                    }
-                    explored.regions.push(ExploredRegion {
-                        function,
-                        vectors,
-                        number,
-                        location,
-                        kernel,
-                        params: problem.params,
-                        dependences: problem.dependences,
-                        exploration,
-                        if_short,
-                    });
-                }
-                Err(DriverError::Analysis { source, .. }) => {
-                    let why = source.to_string();
-                    explored.skipped.push(SkippedRegion::left_alone(function, number, location, why));
-                }
-                Err(other) => return Err(other),
-            }
-        }
-        Ok(explored)
-    }
-
-    /// The gain of the best variant where sizes that are guessed are small; `None`: none is guessed, or nothing is better.
-    fn gain_if_short(
-        &self,
-        models: &Models,
-        kernel: &Kernel,
-        likely: &[Likely],
-        problem: &Problem,
-        exploration: &Exploration,
-    ) -> Option<f64> {
-        let best = exploration.worthwhile(self.min_gain)?;
-        let settings = &self.optimizer.settings;
-        let short = Settings {
-            default_param: SHORT.min(settings.default_param),
-            params: settings.params.clone(),
-            ..Settings::default()
-        };
-        let params = short.parameter_values(kernel, likely);
-        if params == problem.params {
-            return None;
-        }
-        let prepared = models.cost.prepare(kernel, &params);
-        let check = check(kernel, &best.conditions);
-        Some(prepared.cost_of_original().cycles / (prepared.cost(&best.root).cycles + check))
-    }
-
-    /// Adds what the source asks for, or why it cannot be had.
-    fn as_asked(
-        &self,
-        explored: &mut Explored,
-        function: &Arc<str>,
-        vectors: Option<Vectors>,
-        number: usize,
-        region: LiftedKernel,
-        asked: &Asked,
-    ) {
-        let (label, function) = (names::label(function, number), function.clone());
-        let LiftedKernel { kernel, location, likely } = region;
-        let models = self.optimizer.models.for_code(vectors);
-        let done = self.optimizer.problem(&label, &kernel, &likely).and_then(|problem| {
-            let (params, dependences) = (problem.params.clone(), problem.dependences.clone());
-            let exploration = self.optimizer.as_asked(&label, &kernel, asked, problem, &*models.cost)?;
-            Ok((params, dependences, exploration))
-        });
-        match done {
-            Ok((params, dependences, exploration)) => explored.regions.push(ExploredRegion {
-                function,
-                vectors,
-                number,
-                location,
-                kernel,
-                params,
-                dependences,
-                exploration,
-                if_short: None,
-            }),
-            Err(error) => {
-                let reason = match &error {
-                    DriverError::Replay { source, .. } => format!("{source}; {}", loops(&kernel)),
-                    DriverError::Illegal { witness, .. } => witness.to_string(),
-                    other => other.to_string(),
-                };
-                let why = format!("the source asks for `{}`, but: {reason}", asked.recipe);
-                explored.skipped.push(SkippedRegion { function, number, location, why, asked: true });
-            }
-        }
-    }
-
     /// Arguments with which a function can be called so that its regions run at the values of their parameters.
     pub fn argument_specs(
         &self,
@@ -586,22 +372,6 @@ impl Session<'_> {
     }
 }
 
-/// Cycles of the run-time check in front of a variant, which is executed however short the loops are.
-pub fn check(kernel: &Kernel, conditions: &[RuntimeCondition]) -> f64 {
-    let tested = checked(kernel, conditions);
-    let pairs = tested.iter().filter(|c| matches!(c, RuntimeCondition::NoOverlap(..))).count();
-    CHECK + COMPARED * pairs as f64
-}
-
-/// What the loops of a nest are called, which without debug information is not as in the source.
-fn loops(kernel: &Kernel) -> String {
-    let names: Vec<&str> = kernel.variables.iter().map(|v| &*v.name).collect();
-    format!(
-        "its loops are called {}, from outside to inside: as in the source with -g only",
-        names.join(", ")
-    )
-}
-
 /// Code of other machines computes with other types and costs: it is refused. Where nothing is said, it is ours.
 fn require_target(module: &Module<'_>) -> Result<(), DriverError> {
     let triple = module.triple();
@@ -617,109 +387,4 @@ enum Functions {
     All,
     /// Of these, those with loops.
     Looping,
-}
-
-/// A function's kernels, without the IR.
-#[derive(Clone, Debug)]
-pub struct LiftedKernels {
-    /// The function.
-    pub name: Arc<str>,
-    /// Vectors of its code, where its attributes say so.
-    pub vectors: Option<Vectors>,
-    /// The whole function.
-    pub whole: Arc<Kernel>,
-    /// Its regions.
-    pub regions: Vec<LiftedKernel>,
-    /// What was not understood.
-    pub remarks: Vec<Remark>,
-    /// Recipes that the source asks for.
-    pub asked: Vec<Asked>,
-    /// Whether it is not plain before lifting that nothing gains.
-    pub may_gain: bool,
-    /// Its loops.
-    pub loops: usize,
-}
-
-impl LiftedKernels {
-    fn new(
-        module: &Module<'_>,
-        lifted: &lift::LiftedFunction<'_>,
-        mut asked: Vec<Asked>,
-        may_gain: bool,
-        settings: &Settings,
-    ) -> LiftedKernels {
-        let region = |r: &lift::Region<'_>| LiftedKernel {
-            kernel: r.kernel.clone(),
-            location: r.location.clone(),
-            likely: likely_values(module, r, settings.default_param),
-        };
-        for (number, r) in lifted.regions.iter().enumerate() {
-            if !asked.iter().any(|a| a.is_for(number, lifted.regions.len()))
-                && let Some(recipe) = asked::by_pragmas(r)
-            {
-                asked.push(Asked { region: Some(number), recipe });
-            }
-        }
-        LiftedKernels {
-            name: lifted.name.clone(),
-            vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
-            whole: lifted.kernel.clone(),
-            regions: lifted.regions.iter().map(region).collect(),
-            remarks: lifted.remarks.clone(),
-            asked,
-            may_gain,
-            loops: lifted.loops,
-        }
-    }
-}
-
-/// A region's kernel; plain data.
-#[derive(Clone, Debug)]
-pub struct LiftedKernel {
-    /// What the region computes.
-    pub kernel: Arc<Kernel>,
-    /// Its place in the source.
-    pub location: Option<SourceLocation>,
-    /// Values that parameters are likely to have, by [`ParamId`]: constants passed by callers, or what arrays
-    /// have room for.
-    pub likely: Vec<Likely>,
-}
-
-/// What is known of the value that a parameter will have. Nothing is proved from it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Likely {
-    /// Nothing.
-    Unknown,
-    /// A constant that reaches it, or that it cannot exceed.
-    Value(i64),
-    /// The product of other parameters, for certain.
-    Product(Vec<ParamId>),
-}
-
-/// What callers pass; else, where arrays have no room for the default, what they have room for.
-fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, default: i64) -> Vec<Likely> {
-    let value = |p: &lift::ParamBinding<'_>| match &p.factors[..] {
-        [single] => lift::likely_value(*single).map_or(Likely::Unknown, Likely::Value),
-        factors => {
-            let own = |v| region.params.iter().position(|p| p.factors == [v]).map(ParamId::new);
-            let all: Option<Vec<ParamId>> = factors.iter().map(|v| own(*v)).collect();
-            all.map_or(Likely::Unknown, Likely::Product)
-        }
-    };
-    let mut likely: Vec<Likely> = region.params.iter().map(value).collect();
-    let passed: Vec<bool> = likely.iter().map(|l| *l != Likely::Unknown).collect();
-    for (number, binding) in region.arrays.iter().enumerate() {
-        let lift::ArrayBinding::Memory { base, offset: 0, .. } = binding else { continue };
-        let Some(bytes) = module.data_layout().object_size(*base) else { continue };
-        let array = ArrayId::new(number);
-        let elements = bytes / u64::from(region.kernel.array(array).element.size());
-        for (param, limit) in limits(&region.kernel, array, i64::try_from(elements).unwrap_or(i64::MAX)) {
-            let value = &mut likely[param.index()];
-            let least = if let Likely::Value(value) = value { *value } else { default };
-            if !passed[param.index()] && limit > 0 && limit < least {
-                *value = Likely::Value(limit);
-            }
-        }
-    }
-    likely
 }

@@ -12,16 +12,18 @@ mod share;
 mod sizes;
 mod sketch;
 mod strategy;
+mod team;
 mod variant;
 
 pub use expand::{MoveSource, RegistryMoves};
 pub use region::Region;
 pub use sketch::{Desk, Draft, Sketch, Sketches, Stage};
 pub use strategy::Strategy;
+pub(crate) use team::Team;
 pub use variant::{Exploration, Reason, Refused, Statistics, StopReason, Variant, WORTHWHILE, by_cost};
 
 use analyses::idioms::Idioms;
-use analyses::{DependenceSet, OracleOptions};
+use analyses::{AnalysisError, Case, DependenceSet, OracleOptions};
 use cost_model::{CostModel, Target};
 use expand::Engine;
 use loop_tree::Kernel;
@@ -40,6 +42,17 @@ pub struct Problem {
     pub oracle: OracleOptions,
     /// What nests are known as, and which libraries may be called for them.
     pub idioms: Arc<Idioms>,
+}
+
+impl Problem {
+    /// What oracles judge its variants by.
+    ///
+    /// # Errors
+    /// Where its original cannot be described.
+    pub fn case(&self) -> Result<Case, AnalysisError> {
+        let case = Case::new(self.kernel.clone(), self.dependences.clone(), self.oracle)?;
+        Ok(case.with_idioms(self.idioms.clone()))
+    }
 }
 
 /// Bounds of a search, all of them counts.

@@ -45,5 +45,5 @@ pub use dependences::{
     AnalysisError, Dependence, DependenceKind, DependenceSet, Dependences, dependences_by_name,
 };
 pub use isl::{IslError, version as isl_version};
-pub use legality::{LoopFacts, Oracle, OracleOptions, Verdict, Witness};
+pub use legality::{Case, LoopFacts, Oracle, OracleOptions, Verdict, Witness};
 pub use places::Unsupported;

@@ -201,8 +201,8 @@ fn loops(out: &mut String, label: &str, problem: &Problem) {
     let _ = writeln!(out, "loops of {label}:");
     let kernel: &Arc<Kernel> = &problem.kernel;
     let root = canonical(kernel, &kernel.original);
-    let oracle = match Oracle::with_dependences(kernel.clone(), problem.dependences.clone(), problem.oracle) {
-        Ok(oracle) => oracle,
+    let oracle = match problem.case() {
+        Ok(case) => Oracle::of(Arc::new(case)),
         Err(error) => {
             let _ = writeln!(out, "  {error}");
             return;

@@ -65,7 +65,7 @@ impl Chosen {
 }
 
 /// Told which region is searched, and how far the search is.
-pub type Progress<'a> = &'a dyn Fn(&str, &Statistics);
+pub type Progress<'a> = &'a (dyn Fn(&str, &Statistics) + Sync);
 
 impl Optimizer {
     /// What the settings name, with the standard transformations.
@@ -203,9 +203,9 @@ impl Optimizer {
     /// One tree that is asked for or chosen deserves more patience than one of a search.
     pub(crate) fn patient(&self, label: &str, problem: Problem) -> Result<Oracle, DriverError> {
         let (asked, usual) = (problem.oracle, OracleOptions::default());
-        let options = OracleOptions { quota: asked.quota.max(usual.quota), work: asked.work.max(usual.work) };
-        Oracle::with_dependences(problem.kernel, problem.dependences, options)
-            .map(|oracle| oracle.with_idioms(problem.idioms))
+        let oracle = OracleOptions { quota: asked.quota.max(usual.quota), work: asked.work.max(usual.work) };
+        let case = Problem { oracle, ..problem }.case();
+        case.map(|case| Oracle::of(Arc::new(case)))
             .map_err(|source| DriverError::Analysis { region: label.to_string(), source })
     }
 

@@ -1,19 +1,17 @@
 //! One level of a search: from some variants to all their successors.
 
+use super::Explorer;
 use super::sketch::{Draft, Sketch, Stage};
 use super::strategy::Strategy;
+use super::team::Team;
 use super::variant::{
     Exploration, Reason, Refused, Statistics, StopReason, Variant, by_cost, different_in_kind,
 };
-use super::{Explorer, Problem};
-use analyses::{AnalysisError, Oracle, Verdict, Witness};
+use analyses::{AnalysisError, Case, Oracle, Verdict, Witness};
 use cost_model::{Cost, Prepared};
-use loop_tree::{Green, Interner, RuntimeCondition};
-use rayon::prelude::*;
+use loop_tree::{Green, Interner, Kernel, RuntimeCondition};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use transforms::{Context, MoveOptions, Recipe, Registry, Step};
 
 /// Where moves come from.
@@ -65,19 +63,19 @@ impl Admit<'_> {
 }
 
 /// What worker threads share.
-#[derive(Clone, Copy)]
 struct Worker<'e> {
-    problem: &'e Problem,
+    kernel: &'e Kernel,
     moves: &'e dyn MoveSource,
     cost: &'e dyn Prepared,
-    search: u64,
+    /// Without one every variant is refused.
+    case: Result<Arc<Case>, Witness>,
 }
 
 /// State of one search.
 pub struct Engine<'e, 'a> {
     explorer: &'e Explorer<'a>,
     worker: Worker<'e>,
-    pool: Option<rayon::ThreadPool>,
+    team: Team,
     /// What became of each tree met, by its hash.
     known: FxHashMap<u128, Met>,
     variants: Vec<Variant>,
@@ -110,28 +108,18 @@ const SMALL_GAIN: f64 = 0.95;
 /// What takes so many times as long as what it was made of is not promising: a later step seldom makes up for it.
 const UNPROMISING: f64 = 1.25;
 
-thread_local! {
-    /// The oracle of this thread, with the search it belongs to: oracles cannot cross threads.
-    static ORACLE: RefCell<Option<(u64, Result<Oracle, Witness>)>> = const { RefCell::new(None) };
-}
-static SEARCHES: AtomicU64 = AtomicU64::new(0);
-
 impl<'e, 'a> Engine<'e, 'a> {
     pub(super) fn new(explorer: &'e Explorer<'a>, cost: &'e dyn Prepared) -> Self {
         let threads = explorer.limits.threads;
         let mut engine = Engine {
             explorer,
             worker: Worker {
-                problem: &explorer.problem,
+                kernel: &explorer.problem.kernel,
                 moves: explorer.moves,
                 cost,
-                search: SEARCHES.fetch_add(1, Ordering::Relaxed),
+                case: explorer.problem.case().map(Arc::new).map_err(into_witness),
             },
-            // Without threads of its own the search runs on those that all searches share.
-            pool: match threads {
-                0 => None,
-                _ => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
-            },
+            team: Team::of(threads),
             known: FxHashMap::default(),
             variants: Vec::new(),
             least: f64::INFINITY,
@@ -292,43 +280,35 @@ impl<'e, 'a> Engine<'e, 'a> {
 
     /// Applies the admitted moves of some variants, in parallel per variant; the outcome keeps the order of enumeration.
     fn apply_moves(&mut self, from: &[Variant], admit: &Admit<'_>, drafts: &mut Vec<Draft>) {
-        let worker = self.worker;
-        type Applied = (usize, Step, Result<Green, transforms::Refusal>);
-        let applied: Vec<Applied> = in_pool(self.pool.as_ref(), || {
-            from.par_iter()
-                .enumerate()
-                .flat_map_iter(|(at, variant)| {
-                    let context = Context { kernel: &worker.problem.kernel, root: &variant.root };
-                    worker
-                        .moves
-                        .moves(&context, admit.kind)
-                        .into_iter()
-                        .filter(|step| (admit.step)(step))
-                        .map(|step| {
-                            let result = step.apply(&context).map(|rewrite| rewrite.root);
-                            (at, step, result)
-                        })
-                        .filter(|(.., result)| {
-                            result.as_ref().map_or(true, |root| (admit.change)(&variant.root, root))
-                        })
-                        .collect::<Vec<_>>()
-                })
-                .collect()
-        });
-        self.statistics.moves += applied.len();
+        let worker = &self.worker;
+        type Applied = (Step, Result<Green, transforms::Refusal>);
+        let apply = |variant: &Variant| -> Vec<Applied> {
+            let context = Context { kernel: worker.kernel, root: &variant.root };
+            let moves = worker.moves.moves(&context, admit.kind).into_iter();
+            let admitted = moves.filter(|step| (admit.step)(step)).map(|step| {
+                let result = step.apply(&context).map(|rewrite| rewrite.root);
+                (step, result)
+            });
+            let changes = |root: &Green| (admit.change)(&variant.root, root);
+            admitted.filter(|(_, result)| result.as_ref().map_or(true, changes)).collect()
+        };
+        let applied = self.team.map(from, apply);
         let mut new = FxHashSet::default();
-        for (at, step, result) in applied {
+        for (variant, (step, result)) in
+            from.iter().zip(applied).flat_map(|(v, list)| list.into_iter().map(move |a| (v, a)))
+        {
+            self.statistics.moves += 1;
             match result {
                 Err(refusal) => {
                     self.statistics.not_applicable += 1;
-                    self.refuse(|| from[at].recipe.with(step.clone()), Reason::Refusal(refusal));
+                    self.refuse(|| variant.recipe.with(step.clone()), Reason::Refusal(refusal));
                 }
                 Ok(root) => {
                     let hash = root.structural_hash();
                     if self.known.contains_key(&hash) || !new.insert(hash) {
                         self.statistics.duplicates += 1;
                     } else {
-                        drafts.push(Draft { root, recipe: from[at].recipe.with(step) });
+                        drafts.push(Draft { root, recipe: variant.recipe.with(step) });
                     }
                 }
             }
@@ -442,17 +422,14 @@ impl<'e, 'a> Engine<'e, 'a> {
     }
 
     fn price(&self, drafts: &[Draft]) -> Vec<Cost> {
-        let worker = self.worker;
+        let worker = &self.worker;
         // The terms are several times as large as the tree, and few variants are ever explained.
-        let price = |draft: &Draft| Cost { terms: Vec::new(), ..worker.cost.cost(&draft.root) };
-        in_pool(self.pool.as_ref(), || drafts.par_iter().map(price).collect())
+        self.team.map(drafts, |draft| Cost { terms: Vec::new(), ..worker.cost.cost(&draft.root) })
     }
 
     fn judge(&mut self, drafts: Vec<(Draft, Cost)>, sketch: Option<&Arc<str>>) {
-        let worker = self.worker;
-        let judge = |(draft, _): &(Draft, Cost)| worker.judge(&draft.root, 1);
-        let mut judged: Vec<Judged> =
-            in_pool(self.pool.as_ref(), || drafts.par_iter().with_max_len(1).map(judge).collect());
+        let worker = &self.worker;
+        let mut judged: Vec<Judged> = self.team.map(&drafts, |(draft, _)| worker.judge(&draft.root, 1));
         let best = self.least;
         for ((draft, cost), judged) in drafts.iter().zip(&mut judged) {
             let undecided = matches!(judged, Err(witness) if matches!(**witness, Witness::Quota));
@@ -509,18 +486,8 @@ impl<'e, 'a> Engine<'e, 'a> {
 
 impl Worker<'_> {
     fn judge(&self, root: &Green, patience: u64) -> Judged {
-        let problem = self.problem;
-        let verdict = ORACLE.with_borrow_mut(|slot| {
-            if !matches!(slot, Some((search, _)) if *search == self.search) {
-                *slot = Some((self.search, new_oracle(problem).map_err(into_witness)));
-            }
-            match slot {
-                Some((_, Ok(oracle))) => oracle.judge_patiently(root, patience),
-                Some((_, Err(witness))) => Verdict::Never(witness.clone()),
-                None => Verdict::Never(Witness::Quota),
-            }
-        });
-        match verdict {
+        let case = self.case.clone().map_err(Box::new)?;
+        match Oracle::of(case).judge_patiently(root, patience) {
             Verdict::Always => Ok(Vec::new()),
             Verdict::Under(conditions) => Ok(conditions),
             Verdict::Never(witness) => Err(Box::new(witness)),
@@ -528,35 +495,11 @@ impl Worker<'_> {
     }
 }
 
-fn in_pool<R: Send>(pool: Option<&rayon::ThreadPool>, f: impl FnOnce() -> R + Send) -> R {
-    match pool {
-        Some(pool) => pool.install(f),
-        None => f(),
-    }
-}
-
-fn new_oracle(problem: &Problem) -> Result<Oracle, AnalysisError> {
-    let oracle =
-        Oracle::with_dependences(problem.kernel.clone(), problem.dependences.clone(), problem.oracle)?;
-    Ok(oracle.with_idioms(problem.idioms.clone()))
-}
-
-/// Without an oracle every variant is refused.
 fn into_witness(error: AnalysisError) -> Witness {
     match error {
         AnalysisError::Isl(error) => Witness::Isl(error),
         AnalysisError::Unsupported(what) => Witness::Unsupported(what),
         AnalysisError::Inexact(what) => Witness::Inexact(what),
         _ => Witness::Quota,
-    }
-}
-
-impl Drop for Engine<'_, '_> {
-    fn drop(&mut self) {
-        // Threads that outlive the search need not keep its oracles.
-        ORACLE.with_borrow_mut(|slot| *slot = None);
-        if self.pool.is_none() {
-            rayon::broadcast(|_| ORACLE.with_borrow_mut(|slot| *slot = None));
-        }
     }
 }

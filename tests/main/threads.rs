@@ -47,14 +47,57 @@ fn of_module(bitcode: &[u8], threads: usize, strategy: Strategy) -> String {
 #[track_caller]
 fn the_same_on_any_number_of_threads(kernel: &str, strategy: Strategy) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/kernels").join(kernel);
-    let bitcode = driver::compile_source(&file, &[]).expect("clang-22 compiles it");
+    of_file(&file, strategy);
+}
+
+#[track_caller]
+fn of_file(file: &Path, strategy: Strategy) -> String {
+    let bitcode = driver::compile_source(file, &[]).expect("clang-22 compiles it");
     let one = of_module(&bitcode, 1, strategy);
-    assert!(one.lines().count() > 20, "{kernel}: {one}");
+    assert!(one.lines().count() > 20, "{file:?}: {one}");
     for threads in [2, 8] {
         let several = of_module(&bitcode, threads, strategy);
         let differs = one.lines().zip(several.lines()).find(|(a, b)| a != b);
-        assert!(one == several, "{kernel}, {threads} threads: {differs:?}");
+        assert!(one == several, "{file:?}, {threads} threads: {differs:?}");
     }
+    one
+}
+
+/// Regions that are searched side by side.
+const REGIONS: &str = "
+void product(long n, double c[restrict n][n], double a[restrict n][n], double b[restrict n][n]) {
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < n; j++)
+            for (long k = 0; k < n; k++)
+                c[i][j] += a[i][k] * b[k][j];
+}
+void columns(long n, double *restrict y, const double *restrict x, double a[restrict n][n]) {
+    for (long j = 0; j < n; j++)
+        for (long i = 0; i < n; i++)
+            y[i] += a[j][i] * x[j];
+}
+void chain(long n, double *restrict x) {
+    for (long t = 0; t < n; t++)
+        for (long i = 1; i < n; i++)
+            x[i] = x[i] * x[i - 1];
+}
+void twice(long n, double *restrict x, double *restrict y) {
+    for (long i = 0; i < n; i++)
+        x[i] = 2 * x[i];
+    for (long i = 0; i < n; i++)
+        y[i] = x[i] + y[i];
+}
+";
+
+#[test]
+fn several_regions() {
+    let place = tempfile::tempdir().expect("a directory");
+    let file = place.path().join("regions.c");
+    std::fs::write(&file, REGIONS).expect("written");
+    let found = of_file(&file, Strategy::Guided);
+    let labels: Vec<&str> =
+        found.lines().filter_map(|l| l.split_once("#0 Statistics").map(|l| l.0)).collect();
+    assert_eq!(labels, ["product", "columns", "chain", "twice"]);
 }
 
 #[test]

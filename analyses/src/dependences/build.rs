@@ -132,7 +132,7 @@ fn build(
         kernel,
         bounded: (0..kernel.arrays.len()).map(|a| kernel.is_bounded(ArrayId::new(a))).collect(),
         context: context(kernel)?,
-        solver: Solver::new(quota)?,
+        solver: Solver::new(quota),
         known: FxHashMap::default(),
         answered: FxHashMap::default(),
         result: Vec::new(),

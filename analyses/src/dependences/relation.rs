@@ -43,7 +43,7 @@ impl Relation {
             let component = |(source, target): &(usize, usize)| {
                 let row = Row::column(*target).minus(&Row::column(*source)).ok();
                 let unknown = Component { min: None, max: None };
-                row.zip(solver.as_ref().ok()).and_then(|(row, s)| self.bounds(s, &row)).unwrap_or(unknown)
+                row.and_then(|row| self.bounds(&solver, &row)).unwrap_or(unknown)
             };
             self.loops.iter().map(component).collect()
         })

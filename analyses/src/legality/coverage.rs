@@ -3,6 +3,7 @@
 //! The usual case is proved with small systems: guess the inverse of each place's dims (see [`inverse`](super::inverse)),
 //! verify it, and compare bounds in both directions. What has no such inverse goes to isl as a comparison of sets.
 
+use super::case::Answers;
 use super::witness::{BrokenCoverage, CoverageProblem, StatementRef};
 use super::{Fault, inverse};
 use crate::isl;
@@ -10,10 +11,8 @@ use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Posed, Row, Solver, System, Tried};
 use loop_tree::{Affine, ArrayId, Constraint, Kernel, Relation, StmtId, VarId};
-use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// `None`: covered.
@@ -24,50 +23,17 @@ type Overlap = Option<Vec<i64>>;
 
 #[derive(Default)]
 pub(super) struct Memo {
-    /// Answers with the work that they took, which is charged again.
-    known: FxHashMap<(StmtId, Any, Vec<u128>), (Answer, u64)>,
+    known: Answers<(StmtId, Any, Vec<u128>), Option<Arc<BrokenCoverage>>>,
     /// By the shapes of the original place and of the new one.
-    images: FxHashMap<(u128, u128), (Verified, u64)>,
+    images: Answers<(u128, u128), Verified>,
     /// By the shapes of the original place and of two new ones: an instance that both execute.
-    overlaps: FxHashMap<(u128, u128, u128), (Overlap, u64)>,
+    overlaps: Answers<(u128, u128, u128), Overlap>,
     /// By the shape of an original place.
-    wholes: FxHashMap<u128, Rc<Whole>>,
+    wholes: Answers<u128, Option<Arc<Whole>>>,
     /// Whether all instances of the original place of this shape satisfy a constraint.
-    implied: FxHashMap<(u128, Constraint), (bool, u64)>,
+    implied: Answers<(u128, Constraint), bool>,
 }
 
-impl Memo {
-    fn bound(&mut self) {
-        if self.known.len() >= MAX_KNOWN {
-            self.known.clear();
-        }
-        if self.images.len().max(self.overlaps.len()).max(self.implied.len()) >= MAX_KNOWN {
-            self.images.clear();
-            self.overlaps.clear();
-            self.implied.clear();
-        }
-    }
-}
-
-/// The answer from the memo, or as computed; its work is charged either way.
-macro_rules! remembered {
-    ($self:ident, $memo:ident . $table:ident, $key:expr, $compute:expr) => {{
-        let key = $key;
-        if let Some((answer, work)) = $memo.$table.get(&key) {
-            let answer = answer.clone();
-            $self.solver.charge(*work)?;
-            answer
-        } else {
-            let budget = $self.solver.budget();
-            let answer = $compute?;
-            $memo.$table.insert(key, (answer.clone(), budget - $self.solver.budget()));
-            answer
-        }
-    }};
-}
-
-/// Answers kept before the memo is emptied.
-const MAX_KNOWN: usize = 1 << 18;
 /// Parts of one place under alternative conditions.
 const MAX_PIECES: usize = 32;
 /// Work of comparing constraints one by one, in the solver's unit.
@@ -79,6 +45,7 @@ pub(super) struct Coverage<'o> {
     pub kernel: &'o Kernel,
     pub context: &'o System,
     pub solver: &'o Solver,
+    pub memo: &'o Memo,
     /// How often instances are executed does not matter.
     pub any: Any,
 }
@@ -105,7 +72,7 @@ struct Image {
 
 impl Coverage<'_> {
     /// Whether the new places of a statement execute what the original ones do.
-    pub fn ask(&self, memo: &mut Memo, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
+    pub fn ask(&self, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
         let shapes = |list: &[&Place]| {
             let mut shapes: Vec<u128> = list.iter().map(|p| p.shape).collect();
             shapes.sort_unstable();
@@ -115,23 +82,15 @@ impl Coverage<'_> {
         if key.2 == shapes(original) {
             return Ok(None);
         }
-        if let Some((answer, work)) = memo.known.get(&key) {
-            self.solver.charge(*work)?;
-            return answer.clone();
-        }
-        let budget = self.solver.budget();
-        memo.bound();
-        // In an order of their own, so that the example does not depend on which tree was asked about first.
-        let mut new = new.to_vec();
-        new.sort_by_key(|p| p.shape);
-        let answer = unless_left_out(self.compute(memo, id, original, &new));
-        if self.solver.budget() > 0 {
-            memo.known.insert(key, (answer.clone(), budget - self.solver.budget()));
-        }
-        answer
+        self.memo.known.ask(self.solver, key, || {
+            // In an order of their own, so that the example does not depend on which tree was asked about first.
+            let mut new = new.to_vec();
+            new.sort_by_key(|p| p.shape);
+            unless_left_out(self.compute(id, original, &new))
+        })
     }
 
-    fn compute(&self, memo: &mut Memo, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
+    fn compute(&self, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
         type Groups<'p> = BTreeMap<&'p BTreeSet<(ArrayId, bool)>, (Vec<&'p Place>, Vec<&'p Place>)>;
         let mut groups: Groups = BTreeMap::new();
         for p in original {
@@ -143,7 +102,7 @@ impl Coverage<'_> {
         let several = groups.len() > 1;
         for (original, new) in groups.into_values() {
             let new: Vec<&Place> = new.into_iter().filter(|p| !p.conditions.is_empty()).collect();
-            let broken = match self.by_inverses(memo, id, &original, &new)? {
+            let broken = match self.by_inverses(id, &original, &new)? {
                 Some(answer) => answer,
                 None => self.by_sets(id, &original, &new)?,
             };
@@ -161,7 +120,6 @@ impl Coverage<'_> {
     #[allow(clippy::type_complexity)]
     fn by_inverses(
         &self,
-        memo: &mut Memo,
         id: StmtId,
         original: &[&Place],
         new: &[&Place],
@@ -183,20 +141,15 @@ impl Coverage<'_> {
         let new: Vec<&Place> = pieces.iter().map(|p| &**p).collect();
         let n = self.kernel.params.len();
         let dims: Vec<Row> = (n..n + original.dims.len()).map(Row::column).collect();
-        let known = memo.wholes.get(&original.shape).cloned();
-        let Some(whole) = known.map_or_else(|| self.whole(original, &dims), |w| Ok(Some(w)))? else {
+        let whole = || self.whole(original, &dims);
+        let Some(whole) = self.memo.wholes.ask(self.solver, original.shape, whole)? else {
             return Ok(None);
         };
-        memo.wholes.insert(original.shape, whole.clone());
         let mut images: Vec<Arc<Image>> = Vec::with_capacity(new.len());
         for place in &new {
             let key = (original.shape, place.shape);
-            match remembered!(
-                self,
-                memo.images,
-                key,
-                self.image(memo, id, place, (original.shape, &whole, &dims))
-            ) {
+            let image = || self.image(id, place, (original.shape, &whole, &dims));
+            match self.memo.images.ask(self.solver, key, image)? {
                 Verified::Image(image) => images.push(image),
                 Verified::Unknown => return Ok(None),
                 Verified::Broken(broken) => return Ok(Some(Some(broken))),
@@ -214,7 +167,7 @@ impl Coverage<'_> {
                     both.require_all(a.constraints.iter().chain(&b.constraints), &dims)?;
                     Ok(self.solver.find(&both)?)
                 };
-                if let Some(point) = remembered!(self, memo.overlaps, key, overlap()) {
+                if let Some(point) = self.memo.overlaps.ask(self.solver, key, overlap)? {
                     return Ok(Some(Some(self.broken(id, CoverageProblem::Repeated, &dims, &point))));
                 }
             }
@@ -240,17 +193,16 @@ impl Coverage<'_> {
     }
 
     /// The instances of an original place whose dims are its loops.
-    fn whole(&self, original: &Place, dims: &[Row]) -> Result<Option<Rc<Whole>>, Fault> {
+    fn whole(&self, original: &Place, dims: &[Row]) -> Result<Option<Arc<Whole>>, Fault> {
         let mut domain = System::new(self.kernel.params.len() + dims.len());
         self.include_context(&mut domain)?;
         let domain = original.domains(&domain, dims)?.into_iter().next();
-        Ok(domain.map(|d| Rc::new(Whole { domain: Posed::new(d), required: constraints(original) })))
+        Ok(domain.map(|d| Arc::new(Whole { domain: Posed::new(d), required: constraints(original) })))
     }
 
     /// The instances that a place executes, if its inverse can be guessed, and all of them belong to the original.
     fn image(
         &self,
-        memo: &mut Memo,
         id: StmtId,
         place: &Place,
         (shape, whole, dims): (u128, &Whole, &[Row]),
@@ -309,8 +261,8 @@ impl Coverage<'_> {
             let c = c.without_floors();
             let implied =
                 c.as_constant() == Some(true) || whole.required.contains(&c) || constraints.contains(&c);
-            let key = (shape, c.clone());
-            if !implied && !remembered!(self, memo.implied, key, self.implied(&whole.domain, &c, dims)) {
+            let find = || self.implied(&whole.domain, &c, dims);
+            if !implied && !self.memo.implied.ask(self.solver, (shape, c.clone()), find)? {
                 constraints.push(c);
             }
         }

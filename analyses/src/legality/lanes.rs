@@ -18,25 +18,18 @@ const MOST_LANES: i64 = 64;
 
 impl Oracle {
     /// An example of a dependence from one place to another that the lanes of a shared vector loop break.
-    pub(super) fn broken_in_lanes(
-        &self,
-        memo: &mut super::Memo,
-        check: usize,
-        a: &Place,
-        b: &Place,
-        level: usize,
-    ) -> order::Answer {
+    pub(super) fn broken_in_lanes(&self, check: usize, a: &Place, b: &Place, level: usize) -> order::Answer {
         let on = &self.checks[check].on;
         // Each lane copies from and to buffers of its own, before and after all that it does with them.
         let copied =
             |p: &Place| p.buffers.iter().any(|b| b.loops > level && on.contains(&Some(b.buffer.array)));
         if self.checks[check].reduction || copied(a) || copied(b) {
-            return self.carried(memo, check, a, b, level);
+            return self.carried(check, a, b, level);
         }
         if mutation::off(Rule::LockStep) {
             return Ok(None);
         }
-        self.orders().ask(&mut memo.orders, check, a, b, order::Question::Lanes(level))
+        self.orders().ask(check, a, b, order::Question::Lanes(level))
     }
 }
 

@@ -16,6 +16,7 @@
 //! so that answers are remembered and found again in the other variants of a search.
 
 mod buffers;
+mod case;
 mod coverage;
 mod inverse;
 mod kept;
@@ -26,24 +27,24 @@ mod storage;
 mod threads;
 mod witness;
 
+pub use case::Case;
 pub use witness::{
     BrokenCoverage, BrokenDependence, BrokenStorage, CoverageProblem, StatementRef, StorageProblem, Witness,
 };
 
 use crate::dependences::{AnalysisError, DependenceKind, DependenceSet, Dependences};
-use crate::idioms::Idioms;
 use crate::isl::{DEFAULT_QUOTA, IslError};
 use crate::mutation::{self, Rule};
 use crate::places::{Place, Unsupported, places};
 use crate::reroll::{Rolled, roll};
-use crate::system::{Inexact, Solver, System};
-use buffers::{Flows, Judged};
+use crate::system::{Inexact, Solver};
+use buffers::Judged;
 use coverage::Any;
-use loop_tree::{ArrayId, Green, Kernel, LoopKind, Path, Privates, RuntimeCondition, StmtId, fresh_variable};
+use loop_tree::{ArrayId, Green, Kernel, LoopKind, Path, RuntimeCondition, StmtId, fresh_variable};
 use order::{Orders, Question};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::ops::Deref;
 use std::sync::Arc;
 use storage::Storage;
 
@@ -151,36 +152,25 @@ impl From<Fault> for Witness {
     }
 }
 
-/// Judges trees of one kernel. It belongs to one thread; the [`DependenceSet`] can be shared by the oracles of several.
+/// Judges trees of one [`Case`], one after the other: oracles are made quickly, one for each thread, and share their answers.
 pub struct Oracle {
-    kernel: Arc<Kernel>,
-    set: Arc<DependenceSet>,
-    privates: Privates,
-    context: System,
+    case: Arc<Case>,
     solver: Solver,
-    /// What marked loops are known as.
-    idioms: Arc<Idioms>,
     /// Budget per tree.
     work: Cell<u64>,
-    checks: Vec<order::Check>,
-    /// Which writes may be seen by which reads.
-    flows: Flows,
-    /// Which writes are seen by which reads, by array; `None` where that is not known.
-    values: RefCell<BTreeMap<ArrayId, Option<Rc<Flows>>>>,
-    /// Numbers of the checks with this source and target.
-    by_pair: BTreeMap<(StmtId, StmtId), Vec<usize>>,
-    original: Vec<Place>,
-    memo: RefCell<Memo>,
+    last: order::LastPair,
 }
 
-#[derive(Default)]
-struct Memo {
-    orders: order::Memo,
-    coverage: coverage::Memo,
+impl Deref for Oracle {
+    type Target = Case;
+
+    fn deref(&self) -> &Case {
+        &self.case
+    }
 }
 
 impl Oracle {
-    /// Computes the dependences first. To share them, see [`Oracle::with_dependences`].
+    /// Computes the dependences first.
     pub fn new(
         kernel: Arc<Kernel>,
         dependences: &dyn Dependences,
@@ -196,46 +186,17 @@ impl Oracle {
         set: Arc<DependenceSet>,
         options: OracleOptions,
     ) -> Result<Oracle, AnalysisError> {
-        let (_, original) = rolled_places(&kernel, &kernel.original)?;
-        let context = crate::dependences::context(&kernel)?;
-        let (checks, flows) = (order::checks(&kernel, &set), buffers::flows(&set));
-        let mut by_pair: BTreeMap<(StmtId, StmtId), Vec<usize>> = BTreeMap::new();
-        for (index, check) in checks.iter().enumerate() {
-            by_pair.entry((check.source, check.target)).or_default().push(index);
+        Ok(Self::of(Arc::new(Case::new(kernel, set, options)?)))
+    }
+
+    /// One of several oracles that share their answers.
+    pub fn of(case: Arc<Case>) -> Oracle {
+        Oracle {
+            solver: Solver::new(case.options.quota),
+            work: Cell::new(case.options.work),
+            last: order::LastPair::default(),
+            case,
         }
-        let solver = Solver::new(options.quota)?;
-        let oracle = Oracle {
-            privates: Privates::of(&kernel),
-            kernel,
-            set,
-            context,
-            solver,
-            idioms: Arc::new(Idioms::standard()),
-            work: Cell::new(options.work),
-            checks,
-            flows,
-            values: RefCell::default(),
-            by_pair,
-            original,
-            memo: RefCell::default(),
-        };
-        oracle.orders().trust(&mut oracle.memo.borrow_mut().orders, &oracle.original);
-        Ok(oracle)
-    }
-
-    /// The same with other idioms, and libraries that may be called.
-    pub fn with_idioms(self, idioms: Arc<Idioms>) -> Oracle {
-        Oracle { idioms, ..self }
-    }
-
-    /// The kernel.
-    pub fn kernel(&self) -> &Arc<Kernel> {
-        &self.kernel
-    }
-
-    /// The dependences.
-    pub fn dependences(&self) -> &Arc<DependenceSet> {
-        &self.set
     }
 
     /// Questions that were put to isl because no fast proof was found.
@@ -331,7 +292,6 @@ impl Oracle {
         with_facts: bool,
         first: First,
     ) -> Result<(Judged, Vec<CarriedBy>), Witness> {
-        let mut memo = self.memo.borrow_mut();
         let mut by_statement: Vec<Vec<&Place>> = vec![Vec::new(); self.kernel.statements.len()];
         for place in places {
             by_statement[place.statement.index()].push(place);
@@ -341,7 +301,7 @@ impl Oracle {
         // What need not be covered exactly need not be in order either, so there coverage tells what to ask.
         let covered_last = first == First::Order && hideable.is_empty();
         if !covered_last {
-            judged.hidden = self.check_coverage(&mut memo, &by_statement, &hideable)?;
+            judged.hidden = self.check_coverage(&by_statement, &hideable)?;
         }
         let mut carried = Vec::new();
         // Facts have work of their own, so that the verdict does not depend on whether they are asked for.
@@ -354,7 +314,7 @@ impl Oracle {
                         if judged.leaves_out(check) {
                             continue;
                         }
-                        if let Some(broken) = self.reversed(&mut memo, index, a, b)? {
+                        if let Some(broken) = self.reversed(index, a, b)? {
                             judged.without(check, &hideable, || Witness::Order(broken))?;
                             continue;
                         }
@@ -368,14 +328,14 @@ impl Oracle {
                                 true if kind == LoopKind::Vector => {
                                     // What lanes in lock step keep may be carried all the same.
                                     carried.push(CarriedBy { path: path(), check: None });
-                                    self.broken_in_lanes(&mut memo, index, a, b, level)?
+                                    self.broken_in_lanes(index, a, b, level)?
                                 }
-                                true => self.carried(&mut memo, index, a, b, level)?,
+                                true => self.carried(index, a, b, level)?,
                                 false if !with_facts || rolled.is_over_copies(&path()) => continue,
                                 false => {
                                     let budget = self.solver.budget();
                                     self.solver.set_budget(left);
-                                    let answer = self.carried(&mut memo, index, a, b, level);
+                                    let answer = self.carried(index, a, b, level);
                                     left = self.solver.budget();
                                     self.solver.set_budget(budget);
                                     let Ok(answer) = answer else {
@@ -397,7 +357,7 @@ impl Oracle {
             }
         }
         if covered_last {
-            judged.hidden.extend(self.check_coverage(&mut memo, &by_statement, &hideable)?);
+            judged.hidden.extend(self.check_coverage(&by_statement, &hideable)?);
         }
         Ok((judged, carried))
     }
@@ -405,7 +365,6 @@ impl Oracle {
     /// The arrays that are written as often as it pleases.
     fn check_coverage(
         &self,
-        memo: &mut Memo,
         by_statement: &[Vec<&Place>],
         hideable: &BTreeSet<ArrayId>,
     ) -> Result<BTreeSet<ArrayId>, Witness> {
@@ -413,6 +372,7 @@ impl Oracle {
             kernel: &self.kernel,
             context: &self.context,
             solver: &self.solver,
+            memo: &self.coverage,
             any,
         };
         let mut hidden = BTreeSet::new();
@@ -423,11 +383,11 @@ impl Oracle {
         for (index, new) in by_statement.iter().enumerate() {
             let id = StmtId::new(index);
             let exactly = coverage(Any::default());
-            let Some(mut broken) = exactly.ask(&mut memo.coverage, id, &original[index], new)? else {
+            let Some(mut broken) = exactly.ask(id, &original[index], new)? else {
                 continue;
             };
             if let Some((any, written)) = buffers::may_be_any(self, id, hideable) {
-                match coverage(any).ask(&mut memo.coverage, id, &original[index], new)? {
+                match coverage(any).ask(id, &original[index], new)? {
                     None => {
                         hidden.extend(written);
                         continue;
@@ -442,17 +402,17 @@ impl Oracle {
 
     /// An instance of the dependence that the tree reverses. What only the order of updates of an accumulator asks for, it may;
     /// but where a buffer stands for the accumulator, only those of one statement.
-    fn reversed(&self, memo: &mut Memo, check: usize, a: &Place, b: &Place) -> order::Answer {
+    fn reversed(&self, check: usize, a: &Place, b: &Place) -> order::Answer {
         let order::Check { reduction, source, target, on, .. } = &self.checks[check];
         let buffered = |p: &Place| p.buffers.iter().any(|b| on.contains(&Some(b.buffer.array)));
         match *reduction && (source == target || !buffered(a) && !buffered(b)) {
             true => Ok(None),
-            false => self.orders().ask(&mut memo.orders, check, a, b, Question::Reversed),
+            false => self.orders().ask(check, a, b, Question::Reversed),
         }
     }
 
     /// An instance of the dependence between different iterations of a loop around both.
-    fn carried(&self, memo: &mut Memo, check: usize, a: &Place, b: &Place, level: usize) -> order::Answer {
+    fn carried(&self, check: usize, a: &Place, b: &Place, level: usize) -> order::Answer {
         let orders = self.orders();
         if self.checks[check].reduction && mutation::off(Rule::ReductionParallel) {
             return Ok(None);
@@ -461,7 +421,7 @@ impl Oracle {
             if !later && mutation::off(Rule::Backwards) {
                 continue;
             }
-            if let Some(found) = orders.ask(&mut memo.orders, check, a, b, Question::Carried(level, later))? {
+            if let Some(found) = orders.ask(check, a, b, Question::Carried(level, later))? {
                 return Ok(Some(found));
             }
         }
@@ -517,6 +477,8 @@ impl Oracle {
             context: &self.context,
             solver: &self.solver,
             checks: &self.checks,
+            memo: &self.orders,
+            last: &self.last,
         }
     }
 }

@@ -6,16 +6,16 @@
 //! apart.
 
 use super::Fault;
+use super::case::Answers;
 use super::witness::{BrokenDependence, StatementRef};
 use crate::dependences::{Dependence, DependenceKind, DependenceSet};
 use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Posed, Row, Solver, System};
 use loop_tree::{AccessId, ArrayId, Kernel, Op, RuntimeCondition, StmtId, Storage};
-use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// One conjunction to be kept, of all dependences that have it.
@@ -152,19 +152,14 @@ pub(super) type Answer = Result<Option<Arc<BrokenDependence>>, Fault>;
 
 #[derive(Default)]
 pub(super) struct Memo {
-    /// Answers with the work that they took: it is charged again, so that what fits into a budget does not depend on
-    /// what was asked before.
-    known: FxHashMap<Key, (Answer, u64)>,
-    /// The last pair, which is asked about for several checks.
-    pair: Option<((u128, u128), Rc<Pair>)>,
-    /// By the shapes of places.
-    alone: FxHashMap<u128, Rc<Vec<System>>>,
+    known: Answers<Key, Option<Arc<BrokenDependence>>>,
+    /// Domains of places, by their shapes.
+    alone: Answers<u128, Arc<Vec<System>>>,
 }
 
-/// Answers kept before the memo is emptied.
-const MAX_KNOWN: usize = 1 << 20;
-/// Domains of places kept.
-const MAX_ALONE: usize = 1 << 12;
+/// The last pair of places, by their shapes: it is asked about for several checks.
+pub(super) type LastPair = RefCell<Option<((u128, u128), Arc<Pair>)>>;
+
 /// Work of building the systems of one question.
 const BUILDING: u64 = 40;
 
@@ -174,6 +169,8 @@ pub(super) struct Orders<'o> {
     pub context: &'o System,
     pub solver: &'o Solver,
     pub checks: &'o [Check],
+    pub memo: &'o Memo,
+    pub last: &'o LastPair,
 }
 
 impl Check {
@@ -183,62 +180,44 @@ impl Check {
     }
 }
 
-impl Orders<'_> {
-    /// Records that the order of the original tree keeps its dependences, which is so by definition.
-    pub fn trust(&self, memo: &mut Memo, places: &[Place]) {
-        for (index, check) in self.checks.iter().enumerate() {
-            for a in places.iter().filter(|p| p.statement == check.source) {
-                for b in places.iter().filter(|p| p.statement == check.target) {
-                    let key = key(index, a, b, Question::Reversed);
-                    // Places of one shape execute the same instances; then nothing is known by definition.
-                    let unique = |p: &Place| places.iter().filter(|q| q.shape == p.shape).count() == 1;
-                    if unique(a) && unique(b) {
-                        memo.known.insert(key, (Ok(None), 0));
-                    }
+impl Memo {
+    /// The order of the original tree keeps its dependences, by definition.
+    pub fn trusting(checks: &[Check], places: &[Place]) -> Memo {
+        let memo = Memo::default();
+        // Places of one shape execute the same instances; then nothing is known by definition.
+        let unique = |p: &&Place| places.iter().filter(|q| q.shape == p.shape).count() == 1;
+        for (index, check) in checks.iter().enumerate() {
+            for a in places.iter().filter(|p| p.statement == check.source).filter(unique) {
+                for b in places.iter().filter(|p| p.statement == check.target).filter(unique) {
+                    memo.known.trust(key(index, a, b, Question::Reversed), None);
                 }
             }
         }
+        memo
+    }
+}
+
+impl Orders<'_> {
+    /// An example for the question about check number `index`, or none.
+    pub fn ask(&self, index: usize, a: &Place, b: &Place, question: Question) -> Answer {
+        self.memo.known.ask(self.solver, key(index, a, b, question), || {
+            self.solver.charge(BUILDING)?;
+            let pair = self.pair(a, b)?;
+            self.compute(&self.checks[index], &pair, a.shared(b), question)
+        })
     }
 
-    /// An example for the question about check number `index`, or none.
-    pub fn ask(&self, memo: &mut Memo, index: usize, a: &Place, b: &Place, question: Question) -> Answer {
-        let key = key(index, a, b, question);
-        if let Some((answer, work)) = memo.known.get(&key) {
-            self.solver.charge(*work)?;
-            return answer.clone();
-        }
-        let budget = self.solver.budget();
-        self.solver.charge(BUILDING)?;
+    fn pair(&self, a: &Place, b: &Place) -> Result<Arc<Pair>, Fault> {
         let shapes = (a.shape, b.shape);
-        let pair = match &memo.pair {
-            Some((known, pair)) if *known == shapes => pair.clone(),
-            _ => {
-                let params = self.kernel.params.len();
-                if memo.alone.len() >= MAX_ALONE {
-                    memo.alone.clear();
-                }
-                let mut alone = |p: &Place| match memo.alone.get(&p.shape) {
-                    Some(known) => Ok(known.clone()),
-                    None => {
-                        let new = Rc::new(alone(params, p)?);
-                        memo.alone.insert(p.shape, new.clone());
-                        Ok::<_, Inexact>(new)
-                    }
-                };
-                let domains = (alone(a)?, alone(b)?);
-                let pair = Rc::new(Pair::new(self.context, params, (a, &domains.0), (b, &domains.1))?);
-                memo.pair = Some((shapes, pair.clone()));
-                pair
-            }
-        };
-        let answer = self.compute(&self.checks[index], &pair, a.shared(b), question);
-        if self.solver.budget() > 0 {
-            if memo.known.len() >= MAX_KNOWN {
-                memo.known.clear();
-            }
-            memo.known.insert(key, (answer.clone(), budget - self.solver.budget()));
+        if let Some((_, pair)) = self.last.borrow().as_ref().filter(|(known, _)| *known == shapes) {
+            return Ok(pair.clone());
         }
-        answer
+        let params = self.kernel.params.len();
+        let domains =
+            |p: &Place| self.memo.alone.ask(self.solver, p.shape, || Ok(Arc::new(alone(params, p)?)));
+        let pair = Arc::new(Pair::new(self.context, params, (a, &domains(a)?), (b, &domains(b)?))?);
+        self.last.replace(Some((shapes, pair.clone())));
+        Ok(pair)
     }
 
     fn compute(
@@ -343,7 +322,7 @@ fn alone(params: usize, place: &Place) -> Result<Vec<System>, Inexact> {
 }
 
 /// Two places at two points of time.
-struct Pair {
+pub(super) struct Pair {
     /// Both domains, by alternatives of their conditions. Columns: parameters, loops of `a`, loops of `b`, floors.
     domains: Vec<Posed>,
     time_a: Vec<Row>,

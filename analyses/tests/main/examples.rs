@@ -4,7 +4,8 @@ use crate::common::*;
 use analyses::dependences::{DEPENDENCES, Polyhedral};
 use analyses::legality::CoverageProblem;
 use analyses::{
-    AnalysisError, DependenceKind, Dependences, Oracle, OracleOptions, Verdict, Witness, dependences_by_name,
+    AnalysisError, Case, DependenceKind, Dependences, Oracle, OracleOptions, Verdict, Witness,
+    dependences_by_name,
 };
 use loop_tree::*;
 use std::sync::Arc;
@@ -294,6 +295,45 @@ fn a_tiny_quota_refuses_and_never_accepts() {
     assert_eq!(of_all.judge(&swapped), Verdict::Never(Witness::Quota));
 }
 
+/// Nor does what fits into a budget.
+#[test]
+fn verdicts_do_not_depend_on_what_other_oracles_of_a_case_were_asked() {
+    let kernel = Arc::new(diagonal());
+    let set = Arc::new(Polyhedral::default().dependences(&kernel).expect("affine"));
+    let row = |outer, inner, from: i64| {
+        let inside = range(inner, c(from), n().offset(-from), leaf(0, &[0, 1]));
+        range(outer, c(1), n(), inside)
+    };
+    let trees = [row(0, 1, 0), row(1, 0, 0), row(1, 0, 1), row(0, 1, 1), kernel.original.clone()];
+    let mut kinds = std::collections::BTreeSet::new();
+    for work in (0..400).step_by(7) {
+        let options = OracleOptions { work, ..OracleOptions::default() };
+        let alone = |tree| {
+            let oracle = Oracle::with_dependences(kernel.clone(), set.clone(), options);
+            oracle.expect("affine").judge(tree)
+        };
+        let expected: Vec<Verdict> = trees.iter().map(alone).collect();
+        let case = Arc::new(Case::new(kernel.clone(), set.clone(), options).expect("affine"));
+        std::thread::scope(|scope| {
+            for first in 0..trees.len() {
+                let (case, trees, expected) = (case.clone(), &trees, &expected);
+                scope.spawn(move || {
+                    let oracle = Oracle::of(case);
+                    for at in (0..trees.len()).map(|k| (first + k) % trees.len()) {
+                        assert_eq!(oracle.judge(&trees[at]), expected[at], "tree {at}, work {work}");
+                    }
+                });
+            }
+        });
+        kinds.extend(expected.iter().map(|v| match v {
+            Verdict::Never(Witness::Quota) => "undecided",
+            Verdict::Never(_) => "illegal",
+            _ => "legal",
+        }));
+    }
+    assert_eq!(kinds.len(), 3, "{kinds:?}");
+}
+
 #[test]
 fn implementations_have_names() {
     for name in DEPENDENCES {
@@ -302,6 +342,7 @@ fn implementations_have_names() {
     assert!(dependences_by_name("guess").is_none());
     fn shared<T: Send + Sync>() {}
     shared::<analyses::DependenceSet>();
+    shared::<Case>();
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn parts(
     });
     let mut seen = HashSet::new();
     let trees: Vec<Green> = legal.chain(refused).filter(|t| seen.insert(t.structural_hash())).collect();
-    let oracle = Oracle::with_dependences(kernel.clone(), problem.dependences.clone(), problem.oracle)?;
+    let oracle = Oracle::of(Arc::new(problem.case()?));
     let mut unknown = 0;
     let judged = microseconds(&trees, |tree| {
         if let Verdict::Never(witness) = oracle.judge(tree) {

@@ -12,16 +12,14 @@ use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::Row;
 use loop_tree::ArrayId;
-use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// Pairs of a write and a read that may see it, with what is known of them.
 #[derive(Default)]
 pub(in crate::legality) struct Flows {
     checks: Vec<Check>,
-    memo: RefCell<order::Memo>,
+    memo: order::Memo,
 }
 
 /// The flow on arrays: each write with the reads that may see it.
@@ -47,7 +45,7 @@ pub(in crate::legality) fn flows(set: &DependenceSet) -> Flows {
             }));
         }
     }
-    Flows { checks, memo: RefCell::default() }
+    Flows { checks, memo: order::Memo::default() }
 }
 
 /// Work of a dataflow analysis on one array, which is charged whenever it is needed, and isl operations that it takes at most: more
@@ -58,9 +56,10 @@ const DATAFLOW_QUOTA: u64 = 1_000_000;
 impl Oracle {
     /// The flow by value on an array; `None` where it is not known. In another order, the updates of a reduction see others than
     /// these; but what holds of the chain from the first update to who reads the last one, holds of all that lies between.
-    pub(super) fn values(&self, array: ArrayId) -> Result<Option<Rc<Flows>>, Fault> {
+    pub(super) fn values(&self, array: ArrayId) -> Result<Option<Arc<Flows>>, Fault> {
         self.solver.charge(DATAFLOW)?;
-        if let Some(known) = self.values.borrow().get(&array) {
+        let mut known = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(&array) {
             return Ok(known.clone());
         }
         let on = |source, target| {
@@ -84,8 +83,8 @@ impl Oracle {
         };
         let list = flow_on(&self.kernel, array, self.solver.quota().max(DATAFLOW_QUOTA)).ok();
         let checks = list.and_then(|list| list.into_iter().map(check).collect::<Option<Vec<Check>>>());
-        let flows = checks.map(|checks| Rc::new(Flows { checks, memo: RefCell::default() }));
-        self.values.borrow_mut().insert(array, flows.clone());
+        let flows = checks.map(|checks| Arc::new(Flows { checks, memo: order::Memo::default() }));
+        known.insert(array, flows.clone());
         Ok(flows)
     }
 }
@@ -116,7 +115,7 @@ impl<'p> Judge<'_, 'p> {
     }
 
     fn crosses(&self, flows: &Flows, all: &[Place], into: bool) -> Result<Option<Witness>, Witness> {
-        let orders = Orders { checks: &flows.checks, ..self.oracle.orders() };
+        let orders = Orders { checks: &flows.checks, memo: &flows.memo, ..self.oracle.orders() };
         let inside = |p: &Place| p.path.0.starts_with(&self.buffer.path.0);
         for (index, check) in self.ours(flows) {
             let (near, far) = if into { (check.target, check.source) } else { (check.source, check.target) };
@@ -130,7 +129,7 @@ impl<'p> Judge<'_, 'p> {
                             .collect(),
                     };
                     for question in questions {
-                        let found = orders.ask(&mut flows.memo.borrow_mut(), index, a, b, question)?;
+                        let found = orders.ask(index, a, b, question)?;
                         if let Some(found) = found {
                             return Ok(Some(Witness::Storage(Arc::new(BrokenStorage {
                                 array: self.array_name(),

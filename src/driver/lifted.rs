@@ -1,0 +1,115 @@
+//! What is kept of a lifted function: its kernels, without the IR.
+
+use super::asked::{self, Asked};
+use super::{Settings, code};
+use cost_model::targets::Vectors;
+use emission::extent::limits;
+use irgen::lift::{self, Remark};
+use irgen::llvm::Module;
+use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation};
+use std::sync::Arc;
+
+/// A function's kernels, without the IR.
+#[derive(Clone, Debug)]
+pub struct LiftedKernels {
+    /// The function.
+    pub name: Arc<str>,
+    /// Vectors of its code, where its attributes say so.
+    pub vectors: Option<Vectors>,
+    /// The whole function.
+    pub whole: Arc<Kernel>,
+    /// Its regions.
+    pub regions: Vec<LiftedKernel>,
+    /// What was not understood.
+    pub remarks: Vec<Remark>,
+    /// Recipes that the source asks for.
+    pub asked: Vec<Asked>,
+    /// Whether it is not plain before lifting that nothing gains.
+    pub may_gain: bool,
+    /// Its loops.
+    pub loops: usize,
+}
+
+impl LiftedKernels {
+    pub(super) fn new(
+        module: &Module<'_>,
+        lifted: &lift::LiftedFunction<'_>,
+        mut asked: Vec<Asked>,
+        may_gain: bool,
+        settings: &Settings,
+    ) -> LiftedKernels {
+        let region = |r: &lift::Region<'_>| LiftedKernel {
+            kernel: r.kernel.clone(),
+            location: r.location.clone(),
+            likely: likely_values(module, r, settings.default_param),
+        };
+        for (number, r) in lifted.regions.iter().enumerate() {
+            if !asked.iter().any(|a| a.is_for(number, lifted.regions.len()))
+                && let Some(recipe) = asked::by_pragmas(r)
+            {
+                asked.push(Asked { region: Some(number), recipe });
+            }
+        }
+        LiftedKernels {
+            name: lifted.name.clone(),
+            vectors: lifted.regions.first().and_then(|r| code::vectors(r.function)),
+            whole: lifted.kernel.clone(),
+            regions: lifted.regions.iter().map(region).collect(),
+            remarks: lifted.remarks.clone(),
+            asked,
+            may_gain,
+            loops: lifted.loops,
+        }
+    }
+}
+
+/// A region's kernel; plain data.
+#[derive(Clone, Debug)]
+pub struct LiftedKernel {
+    /// What the region computes.
+    pub kernel: Arc<Kernel>,
+    /// Its place in the source.
+    pub location: Option<SourceLocation>,
+    /// Values that parameters are likely to have, by [`ParamId`]: constants passed by callers, or what arrays
+    /// have room for.
+    pub likely: Vec<Likely>,
+}
+
+/// What is known of the value that a parameter will have. Nothing is proved from it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Likely {
+    /// Nothing.
+    Unknown,
+    /// A constant that reaches it, or that it cannot exceed.
+    Value(i64),
+    /// The product of other parameters, for certain.
+    Product(Vec<ParamId>),
+}
+
+/// What callers pass; else, where arrays have no room for the default, what they have room for.
+pub(super) fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, default: i64) -> Vec<Likely> {
+    let value = |p: &lift::ParamBinding<'_>| match &p.factors[..] {
+        [single] => lift::likely_value(*single).map_or(Likely::Unknown, Likely::Value),
+        factors => {
+            let own = |v| region.params.iter().position(|p| p.factors == [v]).map(ParamId::new);
+            let all: Option<Vec<ParamId>> = factors.iter().map(|v| own(*v)).collect();
+            all.map_or(Likely::Unknown, Likely::Product)
+        }
+    };
+    let mut likely: Vec<Likely> = region.params.iter().map(value).collect();
+    let passed: Vec<bool> = likely.iter().map(|l| *l != Likely::Unknown).collect();
+    for (number, binding) in region.arrays.iter().enumerate() {
+        let lift::ArrayBinding::Memory { base, offset: 0, .. } = binding else { continue };
+        let Some(bytes) = module.data_layout().object_size(*base) else { continue };
+        let array = ArrayId::new(number);
+        let elements = bytes / u64::from(region.kernel.array(array).element.size());
+        for (param, limit) in limits(&region.kernel, array, i64::try_from(elements).unwrap_or(i64::MAX)) {
+            let value = &mut likely[param.index()];
+            let least = if let Likely::Value(value) = value { *value } else { default };
+            if !passed[param.index()] && limit > 0 && limit < least {
+                *value = Likely::Value(limit);
+            }
+        }
+    }
+    likely
+}

@@ -1,0 +1,268 @@
+//! Searches of all regions of a module: which are worth one, how far it goes, and what came of it.
+
+use super::lifted::{LiftedKernel, LiftedKernels, Likely};
+use super::optimizer::{Optimizer, Progress};
+use super::settings::{Models, Settings};
+use super::{Asked, DriverError, Explored, ExploredRegion, Functions, Purpose, Session, SkippedRegion};
+use crate::explore::{Exploration, Limits, Problem, Team, WORTHWHILE};
+use crate::names;
+use cost_model::targets::Vectors;
+use emission::conditions::checked;
+use loop_tree::{Kernel, RuntimeCondition};
+use std::sync::Arc;
+
+/// Of the time of the region that takes longest, what a region takes that is searched less thoroughly: mostly code that
+/// runs once, such as initialisation.
+const NEGLIGIBLE: f64 = 0.01;
+/// By how much fewer variants are tried there.
+const SMALLER_SEARCH: usize = 8;
+/// Accesses of a kernel from which on fewer variants are tried, as each takes longer to judge; and how many are tried in any case.
+const ACCESSES: usize = 48;
+const FEWEST: usize = 48;
+/// What sizes may be that are only guessed.
+const SHORT: i64 = 32;
+/// Cycles of a check, but for the pairs of arrays that it compares, and of each of these: on Zen 4, 22 pairs took 110 and 70 pairs 350.
+const CHECK: f64 = 50.0;
+const COMPARED: f64 = 5.0;
+/// Why a region is left alone of whose function that is plain before lifting.
+const ONE_ORDER: &str = "no other order improves the loops of its function: straight ones by themselves, or such around which nothing is read or written";
+
+/// A region that somebody may want to be faster.
+struct Wanted {
+    function: Arc<str>,
+    vectors: Option<Vectors>,
+    number: usize,
+    region: LiftedKernel,
+}
+
+/// What became of it.
+type Outcome = Result<ExploredRegion, SkippedRegion>;
+
+impl Wanted {
+    fn label(&self) -> String {
+        names::label(&self.function, self.number)
+    }
+
+    fn left_alone(&self, why: String) -> SkippedRegion {
+        let (function, location) = (self.function.clone(), self.region.location.clone());
+        SkippedRegion { function, number: self.number, location, why, asked: false }
+    }
+
+    fn explored(&self, problem: Problem, exploration: Exploration, if_short: Option<f64>) -> ExploredRegion {
+        ExploredRegion {
+            function: self.function.clone(),
+            vectors: self.vectors,
+            number: self.number,
+            location: self.region.location.clone(),
+            kernel: problem.kernel,
+            params: problem.params,
+            dependences: problem.dependences,
+            exploration,
+            if_short,
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Searches every region asked for.
+    pub fn explore(&self) -> Result<Explored, DriverError> {
+        self.search(self.kernels_of(Functions::Looping)?)
+    }
+
+    fn search(&self, functions: Vec<LiftedKernels>) -> Result<Explored, DriverError> {
+        let mut explored = Explored { regions: Vec::new(), skipped: Vec::new(), remarks: Vec::new() };
+        let mut searched = Vec::new();
+        self.require_names(&functions)?;
+        let all = All { optimizer: self.optimizer, purpose: self.purpose, min_gain: self.min_gain };
+        for function in functions {
+            explored.remarks.extend(function.remarks.into_iter().map(|r| (function.name.clone(), r)));
+            let count = function.regions.len();
+            for (asked, why) in function.asked.iter().filter_map(|a| Some((a, a.for_none(count)?))) {
+                let (function, number) = (function.name.clone(), asked.region.unwrap_or(0));
+                explored.skipped.push(SkippedRegion { function, number, location: None, why, asked: true });
+            }
+            for (number, region) in function.regions.into_iter().enumerate() {
+                if self.optimizer.settings.region.is_some_and(|r| r != number) {
+                    continue;
+                }
+                let wanted =
+                    Wanted { function: function.name.clone(), vectors: function.vectors, number, region };
+                match function.asked.iter().find(|a| a.is_for(number, count)) {
+                    Some(asked) if self.purpose != Purpose::Explore => {
+                        explored.add(all.as_asked(&wanted, asked));
+                    }
+                    _ if !function.may_gain => {
+                        explored.skipped.push(wanted.left_alone(ONE_ORDER.to_string()))
+                    }
+                    _ => searched.push(wanted),
+                }
+            }
+        }
+        for outcome in all.search(&searched, self.progress) {
+            explored.add(outcome?);
+        }
+        Ok(explored)
+    }
+}
+
+/// What all searches of a session have in common.
+struct All<'a> {
+    optimizer: &'a Optimizer,
+    purpose: Purpose,
+    min_gain: f64,
+}
+
+impl All<'_> {
+    /// Side by side: a search has parts that one thread does.
+    fn search(
+        &self,
+        searched: &[Wanted],
+        progress: Option<Progress<'_>>,
+    ) -> Vec<Result<Outcome, DriverError>> {
+        // One set of models for each kind of vectors that functions have.
+        let mut models: Vec<(Option<Vectors>, Models)> = Vec::new();
+        let mut model_of = |wanted: &Wanted| {
+            models.iter().position(|(of, _)| *of == wanted.vectors).unwrap_or_else(|| {
+                models.push((wanted.vectors, self.optimizer.models.for_code(wanted.vectors)));
+                models.len() - 1
+            })
+        };
+        let used: Vec<usize> = searched.iter().map(&mut model_of).collect();
+        let priced = searched.iter().zip(used).map(|(wanted, at)| self.price(wanted, &models[at].1));
+        let priced: Vec<Priced<'_>> = priced.collect();
+        let longest = priced.iter().map(|p| p.cycles).fold(0.0, f64::max);
+        let limits = self.optimizer.settings.limits;
+        let team = Team::of(limits.threads);
+        let limits = Limits { threads: team.inside(), ..limits };
+        team.map(&priced, |one| self.search_one(one, longest, limits, progress))
+    }
+
+    fn price<'s>(&self, wanted: &'s Wanted, models: &'s Models) -> Priced<'s> {
+        let LiftedKernel { kernel, likely, .. } = &wanted.region;
+        let params = self.optimizer.settings.parameter_values(kernel, likely);
+        let prepared = models.cost.prepare(kernel, &params);
+        let cycles = prepared.cost_of_original().cycles;
+        Priced { wanted, models, cycles, possible: cycles.max(1.0) / prepared.least().max(1.0) }
+    }
+
+    fn search_one(
+        &self,
+        one: &Priced<'_>,
+        longest: f64,
+        mut limits: Limits,
+        progress: Option<Progress<'_>>,
+    ) -> Result<Outcome, DriverError> {
+        let Priced { wanted, models, cycles, possible } = *one;
+        let explores = self.purpose == Purpose::Explore;
+        let skipped = |why| Ok(Err(wanted.left_alone(why)));
+        if !explores && cycles < WORTHWHILE {
+            return skipped(format!(
+                "it is predicted to take {cycles:.0} cycles, too few for a change to pay"
+            ));
+        }
+        if !explores && possible < self.min_gain {
+            return skipped(format!(
+                "no order of it is predicted to gain more than {possible:.2}x, and {}x is wanted (min-gain)",
+                self.min_gain
+            ));
+        }
+        let LiftedKernel { kernel, likely, .. } = &wanted.region;
+        if cycles < NEGLIGIBLE * longest {
+            limits.variants = limits.variants.div_ceil(SMALLER_SEARCH);
+        }
+        let accesses: usize = kernel.statements.iter().map(|s| s.accesses.len()).sum();
+        let afford = (limits.variants * ACCESSES).div_ceil(accesses.max(1)).max(FEWEST);
+        limits.variants = limits.variants.min(afford);
+        let found = self.optimizer.search(models, limits, &wanted.label(), kernel, likely, progress);
+        let (problem, exploration) = match found {
+            Err(DriverError::Analysis { source, .. }) => return skipped(source.to_string()),
+            other => other?,
+        };
+        let best = exploration.worthwhile(self.min_gain);
+        let checked =
+            best.map(|b| exploration.original.cycles / (b.cost.cycles + check(kernel, &b.conditions)));
+        let if_short = self.gain_if_short(models, likely, &problem, &exploration);
+        let loses = |gain: Option<f64>| gain.filter(|g| *g < 1.0 && !explores);
+        if let Some(gain) = loses(if_short) {
+            return skipped(format!(
+                "sizes that nobody states are a guess, and at {SHORT} the best variant is predicted to be {gain:.2}x"
+            ));
+        }
+        if let Some(gain) = loses(checked) {
+            return skipped(format!(
+                "with the time that its run-time check takes, the best variant is predicted to be {gain:.2}x"
+            ));
+        }
+        Ok(Ok(wanted.explored(problem, exploration, if_short)))
+    }
+
+    /// The gain of the best variant where sizes that are guessed are small; `None`: none is guessed, or nothing is better.
+    fn gain_if_short(
+        &self,
+        models: &Models,
+        likely: &[Likely],
+        problem: &Problem,
+        exploration: &Exploration,
+    ) -> Option<f64> {
+        let best = exploration.worthwhile(self.min_gain)?;
+        let settings = &self.optimizer.settings;
+        let short = Settings {
+            default_param: SHORT.min(settings.default_param),
+            params: settings.params.clone(),
+            ..Settings::default()
+        };
+        let params = short.parameter_values(&problem.kernel, likely);
+        if params == problem.params {
+            return None;
+        }
+        let prepared = models.cost.prepare(&problem.kernel, &params);
+        let check = check(&problem.kernel, &best.conditions);
+        Some(prepared.cost_of_original().cycles / (prepared.cost(&best.root).cycles + check))
+    }
+
+    /// What the source asks for, or why it cannot be had.
+    fn as_asked(&self, wanted: &Wanted, asked: &Asked) -> Outcome {
+        let (label, LiftedKernel { kernel, likely, .. }) = (wanted.label(), &wanted.region);
+        let models = self.optimizer.models.for_code(wanted.vectors);
+        let done = self.optimizer.problem(&label, kernel, likely).and_then(|problem| {
+            let cost = &*models.cost;
+            let exploration = self.optimizer.as_asked(&label, kernel, asked, problem.clone(), cost)?;
+            Ok(wanted.explored(problem, exploration, None))
+        });
+        done.map_err(|error| {
+            let reason = match &error {
+                DriverError::Replay { source, .. } => format!("{source}; {}", loops(kernel)),
+                DriverError::Illegal { witness, .. } => witness.to_string(),
+                other => other.to_string(),
+            };
+            let why = format!("the source asks for `{}`, but: {reason}", asked.recipe);
+            SkippedRegion { asked: true, ..wanted.left_alone(why) }
+        })
+    }
+}
+
+/// A region with what it is predicted to take.
+#[derive(Clone, Copy)]
+struct Priced<'s> {
+    wanted: &'s Wanted,
+    models: &'s Models,
+    cycles: f64,
+    /// What could be gained at most.
+    possible: f64,
+}
+
+/// Cycles of the run-time check in front of a variant, which is executed however short the loops are.
+pub fn check(kernel: &Kernel, conditions: &[RuntimeCondition]) -> f64 {
+    let tested = checked(kernel, conditions);
+    let pairs = tested.iter().filter(|c| matches!(c, RuntimeCondition::NoOverlap(..))).count();
+    CHECK + COMPARED * pairs as f64
+}
+
+/// What the loops of a nest are called, which without debug information is not as in the source.
+fn loops(kernel: &Kernel) -> String {
+    let names: Vec<&str> = kernel.variables.iter().map(|v| &*v.name).collect();
+    format!(
+        "its loops are called {}, from outside to inside: as in the source with -g only",
+        names.join(", ")
+    )
+}
