@@ -52,6 +52,7 @@ macro_rules! rules {
 rules! {
     Coverage: "coverage is not checked",
     Missing: "instances may be missing",
+    CoverageRuns: "instances may be missing where loops do not run",
     Repeated: "instances may run twice",
     Extra: "instances may run that the original does not run",
     Predicates: "instances may run under other predicates",

@@ -22,7 +22,8 @@ pub(crate) const SHARING: i32 = 4;
 /// Registers that hold neither invariants nor accumulators.
 pub(crate) const TEMPORARIES: usize = 4;
 /// Of the time from a store to the value of a load, what a value takes that goes to the stack and comes back: on Zen 5, each update
-/// of those of 32 accumulators for which there is no register, of 4 x 2, 4 x 4 and 8 x 4 copies, takes 3 to 6 cycles.
+/// of those of 32 accumulators for which there is no register, of 4 x 2, 4 x 4 and 8 x 4 copies, takes 3 to 6 cycles, and of 24 that 8
+/// broadcasts leave one register too few 3; on Zen 4 each of the five of 32 vectors in 4 rows 3.
 const SPILL: f64 = 0.5;
 /// Fraction of the ideal speed-up that packing neighbours reaches: broadcasts and permutations remain.
 pub(crate) const ADJACENT_EFFICIENCY: f64 = 0.6;
@@ -174,13 +175,13 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     // Branches that go both ways are mispredicted now and then.
     let branches = if lanes > 1 { 0.0 } else { 0.15 * body.branches * 2.0 * target.control().mispredict };
     let (cycles, bound) = (cycles + branches, if branches > cycles { "branches" } else { bound });
-    let waits = body.spilled * SPILL * target.store_forward();
+    let marked_spills = if marked { spilled as f64 } else { 0.0 };
+    let waits = (body.spilled + marked_spills) * SPILL * target.store_forward();
     let (cycles, bound) = (cycles + waits, if waits > cycles { "values on the stack" } else { bound });
     held += shuffles / window.float.max(1.0);
     let path = body.path * share_of_path(held);
     // Sums are added up as a tree.
     let (path, chain) = match packing {
-        // On Zen 5, a tile of 24 accumulators that 8 broadcasts leave one register too few takes 15 cycles in the place of 12.
         Packing::Marked(_) if spilled > 0 => (path, body.chain + target.store_forward()),
         Packing::Scalar | Packing::Marked(_) | Packing::Adjacent(_) => (path, body.chain),
         Packing::Lanes(1) => (path, body.chain),

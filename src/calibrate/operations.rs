@@ -62,8 +62,8 @@ fn chained(step: &Step<'_>, chains: usize) -> Loop {
 pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), CalibrateError> {
     let lanes = (target.vector_bits / 64).max(1);
     let (vector, integers, narrow) = match lanes {
-        1 => ("double".to_string(), "i64".to_string(), "i32".to_string()),
-        n => (format!("<{n} x double>"), format!("<{n} x i64>"), format!("<{n} x i32>")),
+        1 => (of_doubles(1), "i64".to_string(), "i32".to_string()),
+        n => (of_doubles(n), format!("<{n} x i64>"), format!("<{n} x i32>")),
     };
     let suffix = if lanes == 1 { "f64".to_string() } else { format!("v{lanes}f64") };
     let mut floats = memory(&[1.7_f64.to_bits(), 1.1_f64.to_bits(), 1.3_f64.to_bits()]);
@@ -85,6 +85,7 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
     let declared = format!("declare {vector} @llvm.fma.{suffix}({vector}, {vector}, {vector})");
     let fused = Step { declarations: &declared, ..step("float fma", &vector, &fma) };
     target.ops.float_fma = cost(lab, &mut ones, &fused)?;
+    let passes = passes(lab, &mut floats, lanes, target.ops.float_add)?;
 
     // Divided by the last one, values come back after two steps.
     let div = cost(lab, &mut floats, &slow("float div", "double", "%D = fdiv double %c, %S", ""))?;
@@ -141,19 +142,32 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
     target.ops.library =
         cost(lab, &mut floats, &slow("library call", "double", exp, "declare double @exp(double)"))?;
 
-    target.issue_width =
-        1.0 / each(lab, "instructions", "call void asm sideeffect \"nop\", \"\"()\n", &mut ints)?;
-    let load = format!("%v# = load volatile {vector}, ptr %p#, align 8\n");
+    // Decoders may take several of what does nothing for one: no more than other instructions go at once.
+    let idle = each(lab, "instructions", "call void asm sideeffect \"nop\", \"\"()\n", &mut ints)?;
+    target.issue_width = target.issue_width.min(1.0 / idle);
+    let part = of_doubles(lanes / passes);
+    let load = format!("%v# = load volatile {part}, ptr %p#, align 8\n");
     target.loads_per_cycle = 1.0 / each(lab, "loads", &load, &mut ints)?;
-    let store = format!("store volatile {vector} zeroinitializer, ptr %p#, align 8\n");
+    let store = format!("store volatile {part} zeroinitializer, ptr %p#, align 8\n");
     target.stores_per_cycle = 1.0 / each(lab, "stores", &store, &mut ints)?;
     if lanes > 1 {
         target.gathered_lane = gather(lab, lanes, &vector, &integers, &suffix)? / f64::from(lanes);
         // Single accesses take the place of dear gathers.
         target.lane_access = target.lane_access.min(target.gathered_lane);
     }
-    // Throughput was measured of whole vectors.
-    target.datapath_bits = target.vector_bits;
+    target.datapath_bits = target.vector_bits / passes;
+    let ops = &mut target.ops;
+    for wide in [
+        &mut ops.float_add,
+        &mut ops.float_mul,
+        &mut ops.float_fma,
+        &mut ops.select,
+        &mut ops.convert,
+        &mut ops.shuffle,
+    ] {
+        wide.reciprocal /= f64::from(passes);
+    }
+    ops.vector_integer /= f64::from(passes);
     // What comes back is what was stored, so that only the way through memory and an addition are in between.
     let forward = "store volatile double %S, ptr %sink, align 8\n%D.t = load volatile double, ptr %sink, align 8\n\
                    %D = fadd double %D.t, %c";
@@ -162,6 +176,28 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
     target.store_forward = (forward.latency - scalar_add.latency).max(1.0);
     target.control.mispredict = mispredict(lab)?;
     Ok(())
+}
+
+/// How often a vector goes through its port, where one of half as many lanes goes through once: as seen by additions, `whole` of
+/// all lanes.
+fn passes(lab: &mut Lab, memory: &mut [u8], lanes: u32, whole: OpCost) -> Result<u32, CalibrateError> {
+    /// Between the ratios of the two cases.
+    const TWICE: f64 = 1.5;
+    if lanes < 4 {
+        return Ok(1);
+    }
+    let vector = of_doubles(lanes / 2);
+    let add = format!("%D = fadd {vector} %S, %c");
+    let add = Step { what: "float add", ty: &vector, text: &add, declarations: "", turns: TURNS };
+    let half = cost(lab, memory, &add)?;
+    Ok(if whole.reciprocal > TWICE * half.reciprocal { 2 } else { 1 })
+}
+
+fn of_doubles(lanes: u32) -> String {
+    match lanes {
+        1 => "double".into(),
+        n => format!("<{n} x double>"),
+    }
 }
 
 /// Memory that repeats each of the words over 64 bytes.

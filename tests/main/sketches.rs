@@ -232,6 +232,23 @@ fn time_tile() {
 }
 
 #[test]
+fn time_tile_with_rows_that_a_boundary_sets() {
+    draws(
+        "time tile",
+        "nest @waves[T, N] {
+          array E: f64[N, N]
+          array H: f64[N, N] alias 1
+          array f: f64[T] alias 2
+          for t in 0..T {
+            for j in 0..N { R: E[0, j] = f[t] }
+            for i in 1..N { for k in 0..N { S: E[i, k] = E[i, k] - H[i, k] + H[i-1, k] } }
+            for i2 in 0..N-1 { for k2 in 0..N { U: H[i2, k2] = H[i2, k2] - E[i2 + 1, k2] + E[i2, k2] } }
+          }
+        }",
+    );
+}
+
+#[test]
 fn skewed_jam() {
     draws(
         "skewed jam",

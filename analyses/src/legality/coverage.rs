@@ -15,15 +15,22 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// `None`: covered.
-pub(super) type Answer = Result<Option<Arc<BrokenCoverage>>, Fault>;
+pub(super) type Answer = Result<Covered, Fault>;
+
+/// Whether new places execute what the original ones do.
+#[derive(Clone)]
+pub(super) enum Covered {
+    /// They do where the parameters satisfy these; usually none.
+    Where(Arc<[Constraint]>),
+    Not(Arc<BrokenCoverage>),
+}
 
 /// An instance that two places execute, if there is one.
 type Overlap = Option<Vec<i64>>;
 
 #[derive(Default)]
 pub(super) struct Memo {
-    known: Answers<(StmtId, Any, Vec<u128>), Option<Arc<BrokenCoverage>>>,
+    known: Answers<(StmtId, Any, Vec<u128>), Covered>,
     /// By the shapes of the original place and of the new one.
     images: Answers<(u128, u128), Verified>,
     /// By the shapes of the original place and of two new ones: an instance that both execute.
@@ -80,7 +87,7 @@ impl Coverage<'_> {
         };
         let key = (id, self.any, shapes(new));
         if key.2 == shapes(original) {
-            return Ok(None);
+            return Ok(Covered::Where([].into()));
         }
         self.memo.known.ask(self.solver, key, || {
             // In an order of their own, so that the example does not depend on which tree was asked about first.
@@ -100,30 +107,29 @@ impl Coverage<'_> {
             groups.entry(&p.predicates).or_default().1.push(p);
         }
         let several = groups.len() > 1;
+        let mut conditions = BTreeSet::new();
         for (original, new) in groups.into_values() {
             let new: Vec<&Place> = new.into_iter().filter(|p| !p.conditions.is_empty()).collect();
             let broken = match self.by_inverses(id, &original, &new)? {
-                Some(answer) => answer,
+                Some(Proved::Where(needed)) => {
+                    conditions.extend(needed);
+                    continue;
+                }
+                Some(Proved::Broken(broken)) => Some(broken),
                 None => self.by_sets(id, &original, &new)?,
             };
             if let Some(mut broken) = broken {
                 if several && broken.problem != CoverageProblem::Repeated {
                     broken.problem = CoverageProblem::Predicates;
                 }
-                return Ok(Some(Arc::new(broken)));
+                return Ok(Covered::Not(Arc::new(broken)));
             }
         }
-        Ok(None)
+        Ok(Covered::Where(conditions.into_iter().collect()))
     }
 
     /// `None` if this way does not decide.
-    #[allow(clippy::type_complexity)]
-    fn by_inverses(
-        &self,
-        id: StmtId,
-        original: &[&Place],
-        new: &[&Place],
-    ) -> Result<Option<Option<BrokenCoverage>>, Fault> {
+    fn by_inverses(&self, id: StmtId, original: &[&Place], new: &[&Place]) -> Result<Option<Proved>, Fault> {
         let [original] = original else { return Ok(None) };
         if !original.is_identity() || original.conditions.len() != 1 {
             return Ok(None);
@@ -152,7 +158,7 @@ impl Coverage<'_> {
             match self.memo.images.ask(self.solver, key, image)? {
                 Verified::Image(image) => images.push(image),
                 Verified::Unknown => return Ok(None),
-                Verified::Broken(broken) => return Ok(Some(Some(broken))),
+                Verified::Broken(broken) => return Ok(Some(Proved::Broken(broken))),
             }
         }
         // No instance twice.
@@ -168,28 +174,62 @@ impl Coverage<'_> {
                     Ok(self.solver.find(&both)?)
                 };
                 if let Some(point) = self.memo.overlaps.ask(self.solver, key, overlap)? {
-                    return Ok(Some(Some(self.broken(id, CoverageProblem::Repeated, &dims, &point))));
+                    let broken = self.broken(id, CoverageProblem::Repeated, &dims, &point);
+                    return Ok(Some(Proved::Broken(broken)));
                 }
             }
         }
         // No instance missing.
+        let exactly = || Ok(Some(Proved::Where(Vec::new())));
         if self.any.none || matches!(&images[..], [one] if one.constraints.is_empty()) {
-            return Ok(Some(None));
+            return exactly();
         }
         let budget = self.solver.budget();
         if let Some(point) = self.solver.easy_point(&whole.domain)?
             && let Ok(true) = self.covered(&whole.domain, &point, &mut Vec::new(), &dims, &images, &mut 0)
         {
-            return Ok(Some(None));
+            return exactly();
         }
         // An example is looked for in an order that depends on the images alone, with no less work than without the attempt.
         self.solver.set_budget(budget);
-        let mut cases = 0;
-        match self.uncovered(whole.domain.clone(), &mut Vec::new(), &dims, &images, &mut cases)? {
-            Cases::TooMany => Ok(None),
-            Cases::None => Ok(Some(None)),
-            Cases::Point(point) => Ok(Some(Some(self.broken(id, CoverageProblem::Missing, &dims, &point)))),
+        let point = match self.uncovered(whole.domain.clone(), &mut Vec::new(), &dims, &images, &mut 0)? {
+            Cases::TooMany => return Ok(None),
+            Cases::None => return exactly(),
+            Cases::Point(point) => point,
+        };
+        match self.where_loops_run(&whole.domain, &dims, &images)? {
+            Some(conditions) => Ok(Some(Proved::Where(conditions))),
+            None => Ok(Some(Proved::Broken(self.broken(id, CoverageProblem::Missing, &dims, &point)))),
         }
+    }
+
+    /// The conditions on parameters under which no instance is missing, if there are such and instances: that loops run in which the
+    /// instances are now.
+    fn where_loops_run(
+        &self,
+        whole: &Posed,
+        dims: &[Row],
+        images: &[Arc<Image>],
+    ) -> Result<Option<Vec<Constraint>>, Fault> {
+        let found: BTreeSet<&Constraint> =
+            images.iter().flat_map(|i| &i.constraints).filter(|c| bounds_sizes_below(c)).collect();
+        let mut conditions: Vec<Constraint> = found.into_iter().cloned().collect();
+        let suffices = |conditions: &[Constraint]| -> Result<bool, Fault> {
+            let mut domain = whole.clone();
+            domain.require_all(conditions, dims)?;
+            let missing = self.uncovered(domain.clone(), &mut conditions.to_vec(), dims, images, &mut 0)?;
+            Ok(matches!(missing, Cases::None) && self.solver.find(&domain)?.is_some())
+        };
+        if conditions.is_empty() || !suffices(&conditions)? {
+            return Ok(None);
+        }
+        for k in (0..conditions.len()).rev() {
+            let one = conditions.remove(k);
+            if conditions.is_empty() || !suffices(&conditions)? {
+                conditions.insert(k, one);
+            }
+        }
+        Ok(Some(conditions))
     }
 
     /// The instances of an original place whose dims are its loops.
@@ -583,6 +623,14 @@ fn disjoint(a: &[Constraint], b: &[Constraint]) -> bool {
     })
 }
 
+/// Whether the constraint says that a size, or what one size has more than another, is large enough. What says that sizes are
+/// small would hand the large ones, where all of the time goes, to the original.
+fn bounds_sizes_below(c: &Constraint) -> bool {
+    c.relation == Relation::NonNegative
+        && c.expression.is_invariant()
+        && c.expression.terms().iter().any(|(_, coefficient)| *coefficient > 0)
+}
+
 /// The answer, unless the rule that it breaks is left out by a test.
 fn unless_left_out(answer: Answer) -> Answer {
     let rule = |problem| match problem {
@@ -591,7 +639,19 @@ fn unless_left_out(answer: Answer) -> Answer {
         CoverageProblem::Extra => Rule::Extra,
         CoverageProblem::Predicates => Rule::Predicates,
     };
-    Ok(answer?.filter(|broken| !mutation::off(rule(broken.problem)) && !mutation::off(Rule::Coverage)))
+    Ok(match answer? {
+        Covered::Not(broken) if mutation::off(rule(broken.problem)) || mutation::off(Rule::Coverage) => {
+            Covered::Where([].into())
+        }
+        Covered::Where(_) if mutation::off(Rule::CoverageRuns) => Covered::Where([].into()),
+        answer => answer,
+    })
+}
+
+/// What small systems prove of places.
+enum Proved {
+    Where(Vec<Constraint>),
+    Broken(BrokenCoverage),
 }
 
 #[derive(Clone)]

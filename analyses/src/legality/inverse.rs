@@ -4,7 +4,7 @@
 //! it, so that nothing rests on the guess.
 
 use crate::places::{Place, PlacedLoop};
-use loop_tree::{Affine, Atom, VarId};
+use loop_tree::{Affine, Atom, Relation, VarId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -14,6 +14,7 @@ pub(super) fn guess(place: &Place) -> Option<Vec<Affine>> {
         Guess { place, values: vec![None; place.loops.len()], used: vec![false; place.dims.len()] };
     while solver.values.iter().any(Option::is_none) {
         if !(solver.single()
+            || solver.guarded()
             || solver.once()
             || solver.largest(Ends::Lower)
             || solver.bounding(true)
@@ -77,6 +78,17 @@ impl Guess<'_> {
         let (l, c) = unknown[0];
         self.values[l] = Some(divided(value, c));
         self.used[dim] = true;
+        true
+    }
+
+    /// A guard that holds for one value of a loop.
+    fn guarded(&mut self) -> bool {
+        let [conditions] = &self.place.conditions[..] else { return false };
+        let equal = conditions.iter().filter(|c| c.relation == Relation::Zero);
+        let found = equal.filter_map(|c| self.split(&c.expression)).find(|(_, unknown)| unknown.len() == 1);
+        let Some((known, unknown)) = found else { return false };
+        let (l, c) = unknown[0];
+        self.values[l] = Some(divided(known.scale(-1), c));
         true
     }
 

@@ -39,7 +39,7 @@ use crate::places::{Place, Unsupported, places};
 use crate::reroll::{Rolled, roll};
 use crate::system::{Inexact, Solver};
 use buffers::Judged;
-use coverage::Any;
+use coverage::{Any, Covered};
 use loop_tree::{ArrayId, Green, Kernel, LoopKind, Path, RuntimeCondition, StmtId, fresh_variable};
 use order::{Orders, Question};
 use std::cell::Cell;
@@ -301,7 +301,7 @@ impl Oracle {
         // What need not be covered exactly need not be in order either, so there coverage tells what to ask.
         let covered_last = first == First::Order && hideable.is_empty();
         if !covered_last {
-            judged.hidden = self.check_coverage(&by_statement, &hideable)?;
+            self.check_coverage(&by_statement, &hideable, &mut judged)?;
         }
         let mut carried = Vec::new();
         // Facts have work of their own, so that the verdict does not depend on whether they are asked for.
@@ -357,17 +357,18 @@ impl Oracle {
             }
         }
         if covered_last {
-            judged.hidden.extend(self.check_coverage(&by_statement, &hideable)?);
+            self.check_coverage(&by_statement, &hideable, &mut judged)?;
         }
         Ok((judged, carried))
     }
 
-    /// The arrays that are written as often as it pleases.
+    /// Conditions under which every instance is executed, and the arrays that are written as often as it pleases.
     fn check_coverage(
         &self,
         by_statement: &[Vec<&Place>],
         hideable: &BTreeSet<ArrayId>,
-    ) -> Result<BTreeSet<ArrayId>, Witness> {
+        judged: &mut Judged,
+    ) -> Result<(), Witness> {
         let coverage = |any| coverage::Coverage {
             kernel: &self.kernel,
             context: &self.context,
@@ -375,29 +376,29 @@ impl Oracle {
             memo: &self.coverage,
             any,
         };
-        let mut hidden = BTreeSet::new();
         let mut original: Vec<Vec<&Place>> = vec![Vec::new(); by_statement.len()];
         for place in &self.original {
             original[place.statement.index()].push(place);
         }
         for (index, new) in by_statement.iter().enumerate() {
             let id = StmtId::new(index);
-            let exactly = coverage(Any::default());
-            let Some(mut broken) = exactly.ask(id, &original[index], new)? else {
-                continue;
-            };
-            if let Some((any, written)) = buffers::may_be_any(self, id, hideable) {
-                match coverage(any).ask(id, &original[index], new)? {
-                    None => {
-                        hidden.extend(written);
-                        continue;
-                    }
-                    Some(other) => broken = other,
+            let mut answer = coverage(Any::default()).ask(id, &original[index], new)?;
+            if !matches!(&answer, Covered::Where(conditions) if conditions.is_empty())
+                && let Some((any, written)) = buffers::may_be_any(self, id, hideable)
+            {
+                answer = coverage(any).ask(id, &original[index], new)?;
+                if let Covered::Where(_) = answer {
+                    judged.hidden.extend(written);
                 }
             }
-            return Err(Witness::Coverage(broken));
+            match answer {
+                Covered::Where(conditions) => {
+                    judged.conditions.extend(conditions.iter().cloned().map(RuntimeCondition::Parameter));
+                }
+                Covered::Not(broken) => return Err(Witness::Coverage(broken)),
+            }
         }
-        Ok(hidden)
+        Ok(())
     }
 
     /// An instance of the dependence that the tree reverses. What only the order of updates of an accumulator asks for, it may;

@@ -3,6 +3,7 @@
 mod brute_force;
 mod buffers;
 mod common;
+mod coverage;
 mod examples;
 mod fusion_graph;
 mod idioms;

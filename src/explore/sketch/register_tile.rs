@@ -45,10 +45,11 @@ impl Sketch for RegisterTile {
     }
 }
 
-/// The nest as it is, and with each other loop of a perfect nest innermost; the two outermost of three also swapped.
+/// The nest as it is, and with each other loop of a perfect nest innermost, or around what stands in the middle of it; the two
+/// outermost of three also swapped.
 pub(super) fn orders(desk: &Desk<'_, '_, '_>, start: &Variant, top: &Path) -> Vec<Draft> {
     let mut result = vec![Draft::from(start)];
-    for band in bands(&start.root, top) {
+    for band in bands(&start.root, top).into_iter().chain(outer_bands(&start.root, top)) {
         let last = band.len() - 1;
         let mut drafts = Vec::new();
         for inner in 0..last {
@@ -72,26 +73,39 @@ pub(super) fn orders(desk: &Desk<'_, '_, '_>, start: &Variant, top: &Path) -> Ve
 
 /// Perfect nests of a part of a tree that end in an innermost loop, and begin as far out as they can.
 pub(super) fn bands(root: &Green, top: &Path) -> Vec<Vec<Path>> {
-    let mut result = Vec::new();
-    for innermost in loops_of_depth(root, top, 1) {
-        let mut band = vec![innermost.clone()];
-        let mut path = innermost;
-        while band.len() < BAND
-            && path != *top
-            && let Some((parent, _)) = path.split_last()
-            && let Some(node) = root.at(&parent)
-            && !matches!(node.node(), Node::Seq(_))
-        {
-            if node.as_loop().is_some() {
-                band.insert(0, parent.clone());
-            }
-            path = parent;
+    loops_of_depth(root, top, 1).into_iter().filter_map(|innermost| band(root, top, innermost)).collect()
+}
+
+/// The same around several parts that have loops.
+fn outer_bands(root: &Green, top: &Path) -> Vec<Vec<Path>> {
+    let deepest = root.at(top).map_or(0, |nest| nest.summary().loop_depth);
+    let around_parts = |path: &Path| {
+        let mut body = root.at(path).and_then(|node| node.as_loop()).map(|(_, body)| body);
+        while let Some(node) = body.filter(|n| n.as_loop().is_none() && n.child_count() == 1) {
+            body = node.child(0);
         }
-        if band.len() > 1 && !result.contains(&band) {
-            result.push(band);
+        body.is_some_and(|node| matches!(node.node(), Node::Seq(_)))
+    };
+    let ends = (2..=deepest).flat_map(|depth| loops_of_depth(root, top, depth)).filter(around_parts);
+    ends.filter_map(|end| band(root, top, end)).collect()
+}
+
+/// The perfect nest that ends in a loop, if it has several.
+fn band(root: &Green, top: &Path, end: Path) -> Option<Vec<Path>> {
+    let mut band = vec![end.clone()];
+    let mut path = end;
+    while band.len() < BAND
+        && path != *top
+        && let Some((parent, _)) = path.split_last()
+        && let Some(node) = root.at(&parent)
+        && !matches!(node.node(), Node::Seq(_))
+    {
+        if node.as_loop().is_some() {
+            band.insert(0, parent.clone());
         }
+        path = parent;
     }
-    result
+    (band.len() > 1).then_some(band)
 }
 
 /// The path of the loop so many loops below another one, in a perfect nest.

@@ -5,7 +5,7 @@ use super::{Desk, Sketch, Stage, passes};
 use crate::explore::region::{Region, loops_below};
 use crate::explore::variant::Variant;
 use loop_tree::Path;
-use transforms::{Skew, Tile};
+use transforms::{Sink, Skew, Tile};
 
 /// Fuses the sweeps of a time loop, skews and tiles.
 pub struct TimeTile;
@@ -30,7 +30,8 @@ impl Sketch for TimeTile {
         if start.root.at(&time).is_none_or(|n| n.summary().loop_depth < 3) {
             return vec![];
         }
-        let Some(fused) = passes::fuse_all(desk, start.clone(), &time) else { return vec![] };
+        let whole = rows_into_sweeps(desk, start, &time).unwrap_or_else(|| start.clone());
+        let Some(fused) = passes::fuse_all(desk, whole, &time) else { return vec![] };
         let [rows] = &loops_below(&fused.root, &time)[..] else { return vec![] };
         let tile = |rows: &Path, time_size, row_size| Tile {
             band: vec![time.clone().into(), rows.clone().into()],
@@ -54,5 +55,18 @@ impl Sketch for TimeTile {
             }
         }
         vec![]
+    }
+}
+
+/// What is less deep than the sweeps of a time step, as rows that a boundary sets, becomes an iteration of the sweep beside it; `None`
+/// where that is not legal.
+fn rows_into_sweeps(desk: &mut Desk<'_, '_, '_>, from: &Variant, time: &Path) -> Option<Variant> {
+    let mut current = from.clone();
+    loop {
+        let inside = loops_below(&current.root, time);
+        let depth = |path: &Path| current.root.at(path).map_or(0, |node| node.summary().loop_depth);
+        let deepest = inside.iter().map(depth).max()?;
+        let Some(rows) = inside.iter().find(|path| depth(path) < deepest) else { return Some(current) };
+        current = desk.try_step(&current, Sink { part: rows.clone().into(), extend: true })?;
     }
 }
