@@ -15,6 +15,7 @@ mod optimizer;
 mod replace;
 mod search;
 mod settings;
+mod suppose;
 
 pub use asked::Asked;
 pub use c::emit_c;
@@ -27,6 +28,7 @@ pub use optimizer::{Chosen, Optimizer, Progress};
 pub use replace::{Choices, Rehearsed};
 pub use search::check;
 pub use settings::{ModelError, Models, Settings};
+pub use suppose::Sizes;
 
 use crate::explore::Exploration;
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};

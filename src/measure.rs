@@ -12,6 +12,7 @@ mod inputs;
 mod native;
 mod timing;
 
+pub(crate) use arguments::argument_of;
 pub use arguments::{NotCallable, argument_specs};
 pub use inputs::{ArgumentSpec, CallSetup, Part};
 #[cfg(feature = "tune")]

@@ -1,5 +1,7 @@
 //! `looptree why`: why a loop is not faster.
 
+mod allowed;
+
 use super::args::{InputArguments, WhyArguments};
 use super::error::CliError;
 use super::explore::roofline::roofline;
@@ -8,7 +10,9 @@ use super::output;
 use super::progress::Progress;
 use super::regions;
 use super::terminal;
+use allowed::{Allowed, What};
 use console::style;
+use emission::conditions::checked;
 use looptree::analyses::Witness;
 use looptree::cost_model::Term;
 use looptree::driver::{self, Explored, ExploredRegion, MIN_GAIN, Models, Optimizer, Session};
@@ -31,50 +35,25 @@ const SPARED: f64 = 1.01;
 /// Dependences told of a nest.
 const FORBIDDEN: usize = 3;
 
-/// What might be allowed to the compiler, and what it says.
-const ALLOWANCES: [(&[&str], &str); 3] = [
-    (&["-march=native"], "this machine's vectors"),
-    (&["-fno-math-errno"], "mathematical functions set no errno"),
-    (
-        &["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"],
-        "sums in any order, so other last digits",
-    ),
-];
-
 /// Runs the command.
 pub fn run(arguments: &WhyArguments) -> Result<(), CliError> {
     let (file, line) = split_line(&arguments.file);
-    let input = |more: &[&str]| InputArguments {
+    let input = InputArguments {
         file: file.clone(),
         function: arguments.function.clone(),
         region: None,
-        clang_flags: arguments
-            .clang_flags
-            .iter()
-            .cloned()
-            .chain(more.iter().map(|f| f.to_string()))
-            .collect(),
+        clang_flags: arguments.clang_flags.clone(),
     };
-    let settings = input::settings(&input(&[]), &arguments.model, Some(&arguments.search))?;
+    let settings = input::settings(&input, &arguments.model, Some(&arguments.search))?;
     let optimizer = input::optimizer(settings)?;
     let progress = Progress::new();
     let tell = |region: &str, s: &Statistics| progress.of_search(region, s);
     let name = file.display().to_string();
-    let explore = |input: &InputArguments| {
-        let read = input::read(input)?;
-        let session = Session { progress: Some(&tell), ..Session::new(read.module(), &name, &optimizer) };
-        regions::explore(&session, &read, &file)
-    };
-    let explored = explore(&input(&[]))?;
-    let mut allowed = Vec::new();
-    if driver::is_source(&file) {
-        for (flags, what) in ALLOWANCES {
-            if !flags.iter().all(|f| arguments.clang_flags.iter().any(|g| g == f)) {
-                progress.say(format!("as if with {}", flags.join(" ")));
-                allowed.push((flags.join(" "), what, explore(&input(flags))?));
-            }
-        }
-    }
+    let session = |text| Session { progress: Some(&tell), ..Session::new(text, &name, &optimizer) };
+    let read = input::read(&input)?;
+    let own = session(read.module());
+    let explored = regions::explore(&own, &read, &file)?;
+    let allowed = allowed::allowed(&input, &read, &own, &progress)?;
     progress.finish();
     let report = Report { explored: &explored, optimizer: &optimizer, allowed, line };
     let text = report.text();
@@ -103,8 +82,8 @@ fn split_line(file: &Path) -> (PathBuf, Option<u32>) {
 struct Report<'a> {
     explored: &'a Explored,
     optimizer: &'a Optimizer,
-    /// Flags, what they say, and what is found with them.
-    allowed: Vec<(String, &'static str, Explored)>,
+    /// What is found where more is allowed.
+    allowed: Vec<Allowed>,
     line: Option<u32>,
 }
 
@@ -139,13 +118,13 @@ impl Report<'_> {
             }
         }
         // What only becomes a nest when more is allowed.
-        for (flags, what, explored) in &self.allowed {
+        for Allowed { what, explored } in &self.allowed {
             for region in explored.regions.iter().filter(|r| self.found(self.explored, r).is_none()) {
                 if here(region.location.as_ref()) && region.exploration.worthwhile(BETTER).is_some() {
                     head(&mut out, &region.label(), region.location.as_ref(), "");
                     let ratio = region.exploration.ratio(region.exploration.best());
-                    let _ =
-                        writeln!(out, "  with {flags} ({what}) it is a nest, and {ratio:.1}x is predicted");
+                    let with = what.with(region);
+                    let _ = writeln!(out, "  with {with} it is a nest, and {ratio:.1}x is predicted");
                 }
             }
         }
@@ -222,12 +201,30 @@ impl Report<'_> {
             let _ = writeln!(out, "    {gain:.2}x, which {witness}");
             terminal::recipe(out, recipe, "");
         }
+        let time = |r: &ExploredRegion| {
+            let best = r.exploration.best();
+            let check =
+                if best.recipe.0.is_empty() { 0.0 } else { driver::check(&r.kernel, &best.conditions) };
+            (best.cost.cycles + check).max(1.0)
+        };
+        let found = |a: &'_ Allowed| self.found(&a.explored, region).map(|other| time(region) / time(other));
+        let others: Vec<(&Allowed, f64)> = self.allowed.iter().filter_map(|a| Some((a, found(a)?))).collect();
+        for (Allowed { what, .. }, gain) in &others {
+            if let What::Source(change) = what
+                && *gain >= SPARED
+            {
+                terminal::words(
+                    out,
+                    &format!("  in the source: {}: {gain:.2}x faster than the above", change.of(region)),
+                );
+            }
+        }
         let mut heading = "  with other flags:\n";
-        for (flags, what, explored) in &self.allowed {
-            let Some(other) = self.found(explored, region) else { continue };
-            let ratio = best.cost.cycles / other.exploration.best().cost.cycles.max(1.0);
-            if ratio >= BETTER {
-                let _ = writeln!(out, "{heading}    {flags}: {ratio:.2}x faster than the above ({what})");
+        for (Allowed { what, .. }, gain) in others {
+            if let What::Flags(flags, says) = what
+                && gain >= BETTER
+            {
+                let _ = writeln!(out, "{heading}    {flags}: {gain:.2}x faster than the above ({says})");
                 heading = "";
             }
         }
@@ -236,18 +233,19 @@ impl Report<'_> {
     /// What the best variant checks in front, and what would spare it.
     fn checks(&self, out: &mut String, region: &ExploredRegion) {
         let best = region.exploration.best();
-        if best.conditions.is_empty() {
+        let tested = checked(&region.kernel, &best.conditions);
+        if tested.is_empty() {
             return;
         }
         let conditions: Vec<String> =
-            best.conditions.iter().map(|c| print_runtime_condition(&region.kernel, c)).collect();
+            tested.iter().map(|c| print_runtime_condition(&region.kernel, c)).collect();
         let cycles = driver::check(&region.kernel, &best.conditions);
         terminal::words(
             out,
             &format!("  checked at run time, in {cycles:.0} cycles: {}", conditions.join(", ")),
         );
         let gain = (best.cost.cycles + cycles) / best.cost.cycles.max(1.0);
-        if gain >= SPARED && best.conditions.iter().any(|c| matches!(c, RuntimeCondition::NoOverlap(..))) {
+        if gain >= SPARED && tested.iter().any(|c| matches!(c, RuntimeCondition::NoOverlap(..))) {
             let line = format!(
                 "  in the source: `restrict` where they never overlap, which spares that ({gain:.2}x)"
             );

@@ -254,6 +254,9 @@ struct Priced<'s> {
 /// Cycles of the run-time check in front of a variant, which is executed however short the loops are.
 pub fn check(kernel: &Kernel, conditions: &[RuntimeCondition]) -> f64 {
     let tested = checked(kernel, conditions);
+    if tested.is_empty() {
+        return 0.0;
+    }
     let pairs = tested.iter().filter(|c| matches!(c, RuntimeCondition::NoOverlap(..))).count();
     CHECK + COMPARED * pairs as f64
 }

@@ -10,7 +10,7 @@ use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
 use cost_model::targets::Vectors;
 use cost_model::{CostModel, Target, TargetFileError, targets};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
-use loop_tree::{Affine, Kernel, Param, ParamId, RuntimeCondition, ScalarType};
+use loop_tree::{Affine, Kernel, LoopHeader, Param, ParamId, RuntimeCondition, ScalarType};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -281,9 +281,12 @@ impl Settings {
         });
         let default = bounded.max().filter(|bound| *bound >= SMALL).unwrap_or(self.default_param);
         let begins = |at: usize| {
-            let factor =
-                |l: &Likely| matches!(l, Likely::Product(factors) if factors.contains(&ParamId::new(at)));
-            begins(kernel, ParamId::new(at)) && !likely.iter().any(factor)
+            let product = |(number, l): (usize, &Likely)| match l {
+                Likely::Product(factors) if factors.contains(&ParamId::new(at)) => Some(ParamId::new(number)),
+                _ => None,
+            };
+            let mut products = likely.iter().enumerate().filter_map(product);
+            begins(kernel, ParamId::new(at)) && !products.any(|p| lengthens(kernel, p))
         };
         let value = |(at, param): (usize, &Param)| {
             let (least, greatest) = ranges[at];
@@ -304,11 +307,19 @@ impl Settings {
 /// Whether loops begin at a parameter, or are the shorter for it, and no array and no loop is the longer: between `lo` and `hi` are
 /// as many iterations as in other loops, not none, and `hi - lo + 1` of them are not one.
 fn begins(kernel: &Kernel, param: ParamId) -> bool {
-    let loops = || kernel.original.walk().filter_map(|node| node.as_loop()).map(|(header, _)| header);
     let longer = |e: &Affine| e.param_coefficient(param) > 0;
     let shorter = |e: &Affine| e.param_coefficient(param) < 0;
-    let extents = || kernel.arrays.iter().flat_map(|a| a.extents.iter().flatten());
-    loops().any(|h| h.lower().iter().any(longer) || h.upper().iter().any(shorter))
-        && !loops().any(|h| h.upper().iter().any(longer))
-        && !extents().any(longer)
+    loops(kernel).any(|h| h.lower().iter().any(longer) || h.upper().iter().any(shorter))
+        && !lengthens(kernel, param)
+}
+
+/// Whether loops or arrays are the longer for a parameter.
+fn lengthens(kernel: &Kernel, param: ParamId) -> bool {
+    let longer = |e: &Affine| e.param_coefficient(param) > 0;
+    loops(kernel).any(|h| h.upper().iter().any(longer))
+        || kernel.arrays.iter().flat_map(|a| a.extents.iter().flatten()).any(longer)
+}
+
+fn loops(kernel: &Kernel) -> impl Iterator<Item = &LoopHeader> {
+    kernel.original.walk().filter_map(|node| node.as_loop()).map(|(header, _)| &**header)
 }

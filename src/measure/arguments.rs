@@ -155,6 +155,12 @@ fn is_set_inside(value: Value<'_>) -> bool {
     }
 }
 
+/// The argument by which `value` becomes `wanted`, and what it has to be for that.
+pub(crate) fn argument_of(value: Value<'_>, wanted: i64) -> Option<(usize, i64)> {
+    let (argument, value) = origin(value, wanted)?;
+    Some((argument?, value))
+}
+
 /// The argument that has to have the second value so that `value` is `wanted`; no argument for constants. `None` where
 /// there is no such argument.
 fn origin(value: Value<'_>, wanted: i64) -> Option<(Option<usize>, i64)> {
