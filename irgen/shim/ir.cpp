@@ -4,7 +4,9 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DebugProgramInstruction.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
@@ -65,6 +67,23 @@ extern "C" Value *lt_make_fp(Type *T, uint64_t Lo, uint64_t Hi) {
   unsigned Bits = T->getPrimitiveSizeInBits();
   uint64_t Words[2] = {Lo, Hi};
   return ConstantFP::get(T->getContext(), APFloat(T->getFltSemantics(), APInt(Bits, ArrayRef<uint64_t>(Words, Bits > 64 ? 2 : 1))));
+}
+
+// The name of the variable that holds V in the source: of several the argument, else the first that is declared. Variables of functions
+// that were inlined have no say.
+extern "C" const char *lt_source_name(Value *V, size_t *Len) {
+  SmallVector<DbgVariableRecord *, 4> Records;
+  findDbgValues(V, Records);
+  const DILocalVariable *Best = nullptr;
+  auto Rank = [](const DILocalVariable *D) { return std::make_tuple(D->getArg() == 0, D->getLine(), D->getName()); };
+  for (const DbgVariableRecord *R : Records) {
+    const DILocalVariable *D = R->getVariable();
+    bool Whole = R->getNumVariableLocationOps() == 1 && R->getExpression()->getNumElements() == 0;
+    if (Whole && !R->getDebugLoc().getInlinedAt() && !D->getName().empty() && (!Best || Rank(D) < Rank(Best)))
+      Best = D;
+  }
+  *Len = Best ? Best->getName().size() : 0;
+  return Best ? Best->getName().data() : nullptr;
 }
 
 // Whether V may be an operand in F: of the same context, and not local to another function or module.

@@ -429,6 +429,38 @@ fn functions_have_their_names_of_the_source() {
 
 /// What the source asks for is done where it is valid; where not, a warning says why.
 #[test]
+fn with_debug_information_loops_are_called_as_in_the_source() {
+    let source = r#"#define N 200
+double A[N][N], B[N][N];
+__attribute__((annotate("looptree: interchange(column); unroll_and_jam(row; 4)"))) void columns(void) {
+    for (int column = 0; column < N; column++)
+        for (int row = 0; row < N; row++)
+            A[row][column] = B[row][column] * 2;
+}
+void strided(double *restrict to, double *restrict from, int size) {
+    for (int column = 0; column < size; column += 2)
+        for (int row = 0; row < size; row += 2)
+            to[row * size + column] += from[row * size + column];
+}
+"#;
+    let place = Place::new(&[("x.c", source)]);
+    let flags = ["-O3", "-Rpass=looptree", "-Rpass-missed=looptree", "-c", "x.c", "-o", "x.o"];
+    let named = plugged(&place, &[&["-g"], &flags[..]].concat());
+    assert!(named.contains("columns#0: interchange(column); unroll_and_jam(row; 4) (predicted"), "{named}");
+    let unnamed = plugged(&place, &flags);
+    assert!(unnamed.contains("no loop binds `column`") && unnamed.contains("called i, j"), "{unnamed}");
+    // Debug information changes nothing else.
+    let strided = |text: &str| {
+        let line = text.lines().find_map(|l| l.split_once("strided#0: ")).map(|(_, said)| said.to_string());
+        line.unwrap_or_else(|| panic!("{text}"))
+    };
+    assert_eq!(strided(&named), strided(&unnamed));
+    let shown = place.driver(&["show", "x.c", "-f", "strided"]).output().expect("it runs");
+    let shown = both(&shown);
+    assert!(shown.contains("for column in ") && shown.contains("for row in "), "{shown}");
+}
+
+#[test]
 fn recipes_in_the_source_are_done_or_warned_of() {
     let source = r#"#include <stdio.h>
 #define N 64

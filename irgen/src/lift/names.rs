@@ -1,4 +1,5 @@
-//! Names for parameters, arrays and variables: those of the IR where it has any.
+//! Names for parameters, arrays and variables: those of the source where debug information tells them, else those of the IR where
+//! it has any.
 
 use std::sync::Arc;
 
@@ -17,10 +18,11 @@ pub(super) struct Names {
 const LETTERS: [&str; 8] = ["i", "j", "k", "l", "m", "p", "q", "r"];
 
 impl Names {
-    /// Names the next variable, by the number of loops around it.
-    pub(super) fn variable(&mut self, depth: usize) {
+    /// Names the next variable: as what counts its loop, else by the number of loops around it.
+    pub(super) fn variable(&mut self, depth: usize, counter: Option<Value<'_>>) {
         let letter = LETTERS.get(depth).copied().unwrap_or("x");
-        let name = self.unique(letter);
+        let name = counter.and_then(counted).unwrap_or_else(|| letter.to_owned());
+        let name = self.unique(&name);
         self.variables.push(name);
     }
 
@@ -51,13 +53,30 @@ impl Names {
     }
 }
 
-fn wanted(v: Value<'_>, otherwise: &str) -> String {
-    let symbol = v.name();
-    let name = v.as_global().and_then(|_| names::variable(&symbol)).unwrap_or(symbol);
+/// The name of a loop's counter. LLVM calls the value that a variable `i` has at the head of a loop `i.0` or alike.
+fn counted(v: Value<'_>) -> Option<String> {
+    let by_llvm = || {
+        let name = v.name();
+        let (variable, number) = name.split_once('.')?;
+        number.bytes().all(|b| b.is_ascii_digit()).then(|| variable.to_owned())
+    };
+    identifier(&v.source_name().or_else(by_llvm)?)
+}
+
+/// What is like an identifier in a name.
+fn identifier(name: &str) -> Option<String> {
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let name = name.trim_matches('_');
+    name.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| name.to_owned())
+}
+
+fn wanted(v: Value<'_>, otherwise: &str) -> String {
+    let name = v.source_name().unwrap_or_else(|| {
+        let symbol = v.name();
+        v.as_global().and_then(|_| names::variable(&symbol)).unwrap_or(symbol)
+    });
     match v.as_argument() {
-        _ if name.starts_with(|c: char| c.is_ascii_alphabetic()) => name.to_owned(),
+        _ if let Some(name) = identifier(&name) => name,
         Some(a) => format!("{otherwise}{}", a.index()),
         None => format!("{otherwise}_"),
     }

@@ -423,6 +423,7 @@ impl<'m> Builder<'_, '_, 'm> {
         // The variable is the induction variable of the source where that counts up by one.
         let k = self.data.cx.values.iteration(c.id);
         let mut base = Poly::default();
+        let mut counter = None;
         if count.step == 1 {
             for phi in cfg.blocks[header].phis() {
                 let Some(e) = self.data.cx.values.integer(phi.value()) else { continue };
@@ -430,16 +431,26 @@ impl<'m> Builder<'_, '_, 'm> {
                     && self.data.cx.affine(&start).is_some()
                 {
                     base = start;
+                    counter = Some(phi.value());
                     break;
                 }
             }
         }
+        let counts = |phi: &Inst<'m>| {
+            let next = cfg.recurrence(*phi).and_then(|(_, _, next)| next.as_inst());
+            next.is_some_and(|n| {
+                matches!(n.opcode(), Opcode::Add | Opcode::Sub)
+                    && n.operand(0) == Some(phi.value())
+                    && n.operand(1).is_some_and(|by| by.const_int().is_some())
+            })
+        };
+        let counter = counter.or_else(|| cfg.blocks[header].phis().into_iter().find(counts).map(Inst::value));
         let var = VarId::new(self.variables.len());
         self.variables.push(c.id);
         let latch = cfg.loops[c.id].latches.first().copied().unwrap_or(header);
         self.latches.push((header, latch));
         self.kept.push(kept);
-        self.names.variable(place.loops.len());
+        self.names.variable(place.loops.len(), counter);
         self.data.cx.counters.insert(c.id, Counter { var, base, room: count.room.clone(), step: count.step });
         let mut inner = place.clone();
         inner.loops.push(c.id);

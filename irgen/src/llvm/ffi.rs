@@ -96,6 +96,7 @@ unsafe extern "C" {
         column: *mut u32,
     ) -> LLVMModuleRef;
     pub fn lt_bitcode(module: LLVMModuleRef) -> LLVMMemoryBufferRef;
+    pub fn lt_source_name(value: LLVMValueRef, len: *mut usize) -> *const c_char;
     pub fn lt_const_int(value: LLVMValueRef, out: *mut LtInt) -> bool;
     pub fn lt_const_fp(value: LLVMValueRef, out: *mut LtInt) -> bool;
     pub fn lt_make_fp(ty: LLVMTypeRef, lo: u64, hi: u64) -> LLVMValueRef;

@@ -75,6 +75,16 @@ impl<'m> Value<'m> {
         }
     }
 
+    /// What debug information says that the source calls it.
+    pub fn source_name(self) -> Option<String> {
+        let mut len = 0;
+        // SAFETY: a valid value; the context owns `len` bytes of name.
+        unsafe {
+            let data = ffi::lt_source_name(self.raw, &mut len);
+            (!data.is_null()).then(|| copy_str(data, len))
+        }
+    }
+
     /// Names it; LLVM makes the name unique.
     pub fn set_name(self, name: &str) {
         // SAFETY: a valid value; LLVM copies the name. Constants keep no name, and LLVM ignores one.
