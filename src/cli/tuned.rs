@@ -7,7 +7,7 @@ use looptree::cost_model::targets;
 use looptree::driver::{Chosen, DriverError, LiftedKernel, Session};
 use looptree::names;
 use looptree::transforms::Recipe;
-use looptree::tree::SourceLocation;
+use looptree::tree::{Kernel, SourceLocation};
 use looptree::tune::{Best, Store, code_name, kernel_hash};
 use std::path::Path;
 use std::sync::Arc;
@@ -99,7 +99,18 @@ fn decide(
         format!("{recipe}, which measured best, is left out, so that the prediction counts: {why}")
     };
     let parsed = Recipe::parse(recipe, &session.optimizer.registry).map_err(|e| unusable(e.to_string()))?;
-    let chosen =
-        session.optimizer.apply(label, &region.kernel, &parsed).map_err(|e| unusable(e.to_string()))?;
+    let kernel = &called(&region.kernel, &best.arrays);
+    let chosen = session.optimizer.apply(label, kernel, &parsed).map_err(|e| unusable(e.to_string()))?;
     Ok((Some(chosen), format!("{recipe} (measured {:.2}x{at})", best.ratio.median)))
+}
+
+/// The kernel with the names of arrays that a recipe has been written with.
+fn called(kernel: &Arc<Kernel>, arrays: &[String]) -> Arc<Kernel> {
+    let mut kernel = kernel.clone();
+    if kernel.arrays.len() == arrays.len() {
+        for (array, name) in Arc::make_mut(&mut kernel).arrays.iter_mut().zip(arrays) {
+            array.name = Arc::from(&**name);
+        }
+    }
+    kernel
 }

@@ -40,6 +40,9 @@ pub struct Item {
     pub default_param: i64,
     /// The recipe.
     pub recipe: String,
+    /// What it calls the arrays of the kernel, by number: the same kernel has other names elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrays: Vec<String>,
     /// Predicted time of the original over that of the variant.
     pub predicted: f64,
 }
@@ -249,6 +252,7 @@ pub(super) mod tests {
             params: vec![("n".into(), n)],
             default_param: 1000,
             recipe: recipe.into(),
+            arrays: Vec::new(),
             predicted: 2.5,
         };
         item.named()

@@ -125,6 +125,8 @@ pub struct Measured {
 pub struct Best {
     /// The recipe; `None`: nothing is faster than the original.
     pub recipe: Option<String>,
+    /// What it calls the arrays of the kernel, by number.
+    pub arrays: Vec<String>,
     /// Its ratios.
     pub ratio: Spread,
     /// The sizes it was measured at.
@@ -424,7 +426,7 @@ impl Store {
             ratios.max_by(|a, b| slowest(a).total_cmp(&slowest(b)).then(b.0.item.id.cmp(&a.0.item.id)));
         Ok(best.map(|(measured, ratio)| {
             let recipe = (ratio.low > 1.0).then(|| measured.item.recipe.clone());
-            Best { recipe, ratio, params, variants }
+            Best { recipe, arrays: measured.item.arrays.clone(), ratio, params, variants }
         }))
     }
 }

@@ -120,6 +120,34 @@ fn what_is_measured_here_is_kept_and_used() {
     assert!(!err.contains("measured"), "{err}");
 }
 
+/// A recipe that names arrays is found by the kernel, whatever that calls them.
+#[test]
+fn arrays_have_other_names_where_a_recipe_is_used() {
+    let place = Place::new();
+    place.write(
+        "x.c",
+        "void product(int n, double a[n][n], double b[n][n], double c[n][n]) {
+            for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)
+                a[i][j] += b[i][k] * c[k][j];
+        }
+",
+    );
+    place.done(&["tune", "x.c", "--size", "n=200", "-k", "8", "--emit-work", "work.jsonl"]);
+    let work = std::fs::read_to_string(place.path("work.jsonl")).expect("lines");
+    let packs = work.lines().find(|l| l.contains("; b") || l.contains("; c")).expect("a recipe that packs");
+    place.write("report.jsonl", &place.done(&["measure", "--item", packs]));
+    place.done(&["tune", "--collect", "report.jsonl"]);
+    // Without names.
+    let clang = std::env::var("LOOPTREE_CLANG").unwrap_or_else(|_| "clang-22".to_string());
+    let mut ir = Command::new(clang);
+    ir.args(["-O3", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "x.c"]);
+    assert!(ir.current_dir(place.0.path()).status().expect("clang runs").success());
+    let (code, _, err) = place.run(&["opt", "x.ll", "-o", "o.ll", "--tuned", "looptree.db", "--remarks"]);
+    assert!(code == 0 && err.contains("pack(") && err.contains("(measured "), "{err}");
+    let ir = std::fs::read_to_string(place.path("o.ll")).expect("IR");
+    assert!(ir.contains("looptree.allocate") || ir.contains("alloca"), "{ir}");
+}
+
 /// Lines go out and come back, in any number and order.
 #[test]
 fn items_and_reports_are_lines() {

@@ -137,6 +137,7 @@ fn item(
         params: names.zip(region.params.iter().copied()).collect(),
         default_param: arguments.default_param,
         recipe,
+        arrays: region.kernel.arrays.iter().map(|a| a.name.to_string()).collect(),
         predicted,
     };
     Ok(item.named())
