@@ -8,6 +8,7 @@ use crate::explore::{Exploration, Limits, Problem, Team, WORTHWHILE};
 use crate::names;
 use cost_model::targets::Vectors;
 use emission::conditions::checked;
+use irgen::lift::Remark;
 use loop_tree::{Kernel, RuntimeCondition};
 use std::sync::Arc;
 
@@ -75,7 +76,14 @@ impl Session<'_> {
         self.require_names(&functions)?;
         let all = All { optimizer: self.optimizer, purpose: self.purpose, min_gain: self.min_gain };
         for function in functions {
-            explored.remarks.extend(function.remarks.into_iter().map(|r| (function.name.clone(), r)));
+            // What is not understood of a loop is not of those around it, which is one thing to tell.
+            let mut told: Vec<Remark> = Vec::new();
+            for remark in function.remarks {
+                if !told.contains(&remark) {
+                    told.push(remark);
+                }
+            }
+            explored.remarks.extend(told.into_iter().map(|r| (function.name.clone(), r)));
             let count = function.regions.len();
             for (asked, why) in function.asked.iter().filter_map(|a| Some((a, a.for_none(count)?))) {
                 let (function, number) = (function.name.clone(), asked.region.unwrap_or(0));

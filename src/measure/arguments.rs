@@ -116,6 +116,8 @@ pub fn argument_specs(regions: &[(&Region<'_>, &[i64])]) -> Result<Vec<ArgumentS
         match argument.value().ty().kind() {
             TypeKind::Integer(1..=64) => match ints[index] {
                 Some(value) => Ok(ArgumentSpec::Int(value)),
+                // What nothing reads is as good with any value.
+                None if !argument.value().is_used() => Ok(ArgumentSpec::Int(0)),
                 None => Err(NotCallable::new(format!("what to pass as {name} is not known"))),
             },
             TypeKind::Float | TypeKind::Double => Ok(ArgumentSpec::Float(FLOAT)),

@@ -78,3 +78,10 @@ fn sums_that_belong_to_one_iteration() {
         }
     }
 }
+
+/// What nothing reads can be passed, whatever it is.
+#[test]
+fn a_function_with_unused_arguments_is_measured() {
+    let file = "tests/regressions/unused_argument.c";
+    same_bits(file, "-march=native", "columns", &[("n", 20)], "interchange(@)");
+}
