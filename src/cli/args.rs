@@ -82,7 +82,7 @@ pub struct CompilerArguments {
 #[derive(Args, Debug, Clone)]
 pub struct InputArguments {
     /// A file of C or C++ (`.c`, `.h`, `.cpp`, `.cc`, ...), of LLVM IR (`.ll`, `.bc`, and what has no known name) or a loop tree
-    /// (`.lt`); `-` reads LLVM IR from standard input.
+    /// (`.lt`); `-` reads LLVM IR or a loop tree from standard input.
     pub file: PathBuf,
     /// Only this function: `sum`, `grid::sum(double*, int)`, or its symbol.
     #[arg(long, short = 'f', value_name = "NAME")]
@@ -291,7 +291,7 @@ pub struct ApplyArguments {
 /// `looptree run`
 #[derive(Args, Debug)]
 pub struct RunArguments {
-    /// A `.lt` file, or C, C++ or LLVM IR, of which each nest runs by itself; `-` reads a `.lt` program from standard input.
+    /// A `.lt` file, or C, C++ or LLVM IR, of which each nest runs by itself; `-` reads LLVM IR or a loop tree from standard input.
     pub file: PathBuf,
     /// Only this function: `sum`, `grid::sum(double*, int)`, or its symbol.
     #[arg(long, short = 'f', value_name = "NAME")]

@@ -51,6 +51,9 @@ pub fn read(arguments: &InputArguments) -> Result<Input, CliError> {
         "lt" => Ok(Input::Text(Box::new(parse(file, text(file)?)?))),
         _ => {
             let bytes = read_bytes(file)?;
+            if file.as_os_str() == "-" && is_tree(&bytes) {
+                return Ok(Input::Text(Box::new(parse(file, as_text(file, bytes)?)?)));
+            }
             require_ir(file, &bytes)?;
             // SAFETY: the command starts its threads, for the search and for progress, after it has read its input.
             unsafe { irgen::llvm::try_reading(&bytes, &file.display().to_string()) }
@@ -91,9 +94,9 @@ pub fn parts(files: &[PathBuf], input: &InputArguments) -> Result<Vec<Part>, Cli
     files.iter().map(part).collect()
 }
 
-/// Reads and parses a `.lt` file; `-` is standard input.
-pub fn read_program(file: &Path) -> Result<Program, CliError> {
-    parse(file, text(file)?)
+/// Whether a text is a `.lt` program: what begins with this is none of LLVM's.
+fn is_tree(bytes: &[u8]) -> bool {
+    bytes.split(|b| *b == b'\n').any(|line| line.trim_ascii_start().starts_with(b"nest @"))
 }
 
 fn parse(file: &Path, source: String) -> Result<Program, CliError> {
@@ -131,7 +134,10 @@ pub fn syntax(
 
 /// Reads a file of text; `-` is standard input.
 pub fn text(file: &Path) -> Result<String, CliError> {
-    let bytes = read_bytes(file)?;
+    as_text(file, read_bytes(file)?)
+}
+
+fn as_text(file: &Path, bytes: Vec<u8>) -> Result<String, CliError> {
     String::from_utf8(bytes).map_err(|e| CliError::Read {
         file: file.to_owned(),
         source: std::io::Error::new(
@@ -286,7 +292,7 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
                 name => format!("{name}: {message}"),
             },
             help: match file.as_os_str() == "-" {
-                true => "standard input is read as LLVM 22 IR or bitcode; C and `.lt` text are read from files",
+                true => "standard input is read as LLVM 22 IR, bitcode or `.lt` text; C is read from files",
                 false => "the input must be LLVM 22 IR or bitcode that `opt-22 -passes=verify` accepts",
             }
             .to_string(),

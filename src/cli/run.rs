@@ -2,7 +2,7 @@
 
 use super::args::{InputArguments, RunArguments};
 use super::error::CliError;
-use super::input;
+use super::input::{self, Input};
 use super::output;
 use looptree::driver::{DriverError, Likely, Session, Settings};
 use looptree::names;
@@ -34,11 +34,19 @@ pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
         region: arguments.region,
         ..Settings::default()
     };
-    let extension = arguments.file.extension().and_then(|e| e.to_str());
-    if extension == Some("lt") || arguments.file.as_os_str() == "-" {
-        return output::print(&execute(&program(arguments, &settings)?, arguments)?);
-    }
-    let works = nests(arguments, settings)?;
+    let read = input::read(&InputArguments {
+        file: arguments.file.clone(),
+        function: arguments.function.clone(),
+        region: arguments.region,
+        clang_flags: arguments.clang_flags.clone(),
+    })?;
+    let works = match read {
+        Input::Text(program) => {
+            let work = self::program(arguments, &settings, &program)?;
+            return output::print(&execute(&work, arguments)?);
+        }
+        Input::Ir(module) => nests(arguments, settings, &module)?,
+    };
     let (mut out, mut executed, mut last) = (String::new(), 0, None);
     for work in &works {
         match execute(work, arguments) {
@@ -61,14 +69,13 @@ pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
     failed.map_or(Ok(()), Err)
 }
 
-fn program(arguments: &RunArguments, settings: &Settings) -> Result<Work, CliError> {
-    if !arguments.clang_flags.is_empty() || arguments.function.is_some() || arguments.region.is_some() {
+fn program(arguments: &RunArguments, settings: &Settings, program: &text::Program) -> Result<Work, CliError> {
+    if arguments.function.is_some() || arguments.region.is_some() {
         return Err(CliError::Usage {
-            message: "a loop tree is one nest, and not for clang".to_string(),
-            help: "leave out --function, --region and what follows `--`".to_string(),
+            message: "a loop tree is one nest".to_string(),
+            help: "leave out --function and --region".to_string(),
         });
     }
-    let program = input::read_program(&arguments.file)?;
     let kernel = program.kernel.clone();
     if let Some(unknown) = settings.params.keys().find(|name| kernel.find_param(name).is_none()) {
         let names: Vec<&str> = kernel.params.iter().map(|p| &*p.name).collect();
@@ -86,7 +93,7 @@ fn program(arguments: &RunArguments, settings: &Settings) -> Result<Work, CliErr
 }
 
 /// The nests that are lifted from C or IR, each as it stands there.
-fn nests(arguments: &RunArguments, settings: Settings) -> Result<Vec<Work>, CliError> {
+fn nests(arguments: &RunArguments, settings: Settings, module: &[u8]) -> Result<Vec<Work>, CliError> {
     let file = &arguments.file;
     let failed = |e: DriverError| input::from_driver(e, file);
     if arguments.compare {
@@ -95,15 +102,9 @@ fn nests(arguments: &RunArguments, settings: Settings) -> Result<Vec<Work>, CliE
             help: "`looptree apply FILE --recipe RECIPE | looptree run - --compare` makes one".to_string(),
         });
     }
-    let read = input::read(&InputArguments {
-        file: file.clone(),
-        function: arguments.function.clone(),
-        region: arguments.region,
-        clang_flags: arguments.clang_flags.clone(),
-    })?;
     let optimizer = input::optimizer(settings)?;
     let name = file.display().to_string();
-    let session = Session::new(read.module(), &name, &optimizer);
+    let session = Session::new(module, &name, &optimizer);
     let functions = session.kernels().map_err(failed)?;
     session.require_names(&functions).map_err(failed)?;
     let mut works = Vec::new();

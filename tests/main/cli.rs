@@ -56,6 +56,18 @@ fn opt_reads_standard_input_and_writes_standard_output() {
 }
 
 #[test]
+fn standard_input_is_ir_or_a_tree_for_every_command() {
+    let tree = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lt/skew.lt")).expect("a file");
+    let ir = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/loops.ll")).expect("a file");
+    for command in ["explore", "show", "why", "run"] {
+        for input in [&tree, &ir] {
+            let output = piped(&[command, "-"], input);
+            assert!(output.status.success() && !output.stdout.is_empty(), "{command}: {output:?}");
+        }
+    }
+}
+
+#[test]
 fn the_manual_has_each_transformation() {
     let one = piped(&["recipes", "reverse"], b"");
     let text = String::from_utf8_lossy(&one.stdout);
