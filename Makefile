@@ -25,10 +25,10 @@ lint: setup
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p looptree --lib --no-default-features -- -D warnings
 
-## The crates as they would be published, in order of dependence: files, metadata, versions. Asks the network only where it has to.
-PACKAGE = $(CARGO) package --workspace --exclude bench --exclude proof --exclude looptree-python --no-verify --allow-dirty
+## The crates as they would be published, in order of dependence: files, metadata, versions. Without a network as far as that goes.
+PUBLISHED = --workspace --exclude bench --exclude proof --exclude looptree-python --no-verify --allow-dirty
 package: setup
-	$(PACKAGE) --offline || $(PACKAGE)
+	$(CARGO) publish --dry-run $(PUBLISHED) || $(CARGO) package --offline $(PUBLISHED)
 
 ## Original clang -O3 against our variants, over all kernels: table, JSON and chart.
 compare: setup
