@@ -442,6 +442,9 @@ void strided(double *restrict to, double *restrict from, int size) {
         for (int row = 0; row < size; row += 2)
             to[row * size + column] += from[row * size + column];
 }
+void down(float *restrict x, int size) {
+    while (size-- > 0) x[size] += x[2 * size];
+}
 "#;
     let place = Place::new(&[("x.c", source)]);
     let flags = ["-O3", "-Rpass=looptree", "-Rpass-missed=looptree", "-c", "x.c", "-o", "x.o"];
@@ -458,6 +461,10 @@ void strided(double *restrict to, double *restrict from, int size) {
     let shown = place.driver(&["show", "x.c", "-f", "strided"]).output().expect("it runs");
     let shown = both(&shown);
     assert!(shown.contains("for column in ") && shown.contains("for row in "), "{shown}");
+    // A parameter keeps its name, by which it can be given a value.
+    let shown = place.driver(&["show", "x.c", "-f", "down"]).output().expect("it runs");
+    let shown = both(&shown);
+    assert!(shown.contains("nest @down[size: i32]") && shown.contains("for size2 in "), "{shown}");
 }
 
 #[test]

@@ -12,22 +12,22 @@ use crate::names;
 #[derive(Default)]
 pub(super) struct Names {
     taken: FxHashSet<Arc<str>>,
-    variables: Vec<Arc<str>>,
+    variables: Vec<String>,
 }
 
 const LETTERS: [&str; 8] = ["i", "j", "k", "l", "m", "p", "q", "r"];
 
 impl Names {
-    /// Names the next variable: as what counts its loop, else by the number of loops around it.
+    /// What the next variable is to be called: as what counts its loop, else by the number of loops around it.
     pub(super) fn variable(&mut self, depth: usize, counter: Option<Value<'_>>) {
         let letter = LETTERS.get(depth).copied().unwrap_or("x");
-        let name = counter.and_then(counted).unwrap_or_else(|| letter.to_owned());
-        let name = self.unique(&name);
-        self.variables.push(name);
+        self.variables.push(counter.and_then(counted).unwrap_or_else(|| letter.to_owned()));
     }
 
+    /// The variables, of which those give way that are called as something that has a name: `while (n--)` has a parameter `n`.
     pub(super) fn take_variables(&mut self) -> Vec<Arc<str>> {
-        std::mem::take(&mut self.variables)
+        let wanted = std::mem::take(&mut self.variables);
+        wanted.iter().map(|name| self.unique(name)).collect()
     }
 
     /// The value's own name where that is an identifier, else one that begins with `otherwise`.
@@ -75,11 +75,10 @@ fn wanted(v: Value<'_>, otherwise: &str) -> String {
         let symbol = v.name();
         v.as_global().and_then(|_| names::variable(&symbol)).unwrap_or(symbol)
     });
-    match v.as_argument() {
-        _ if let Some(name) = identifier(&name) => name,
+    identifier(&name).unwrap_or_else(|| match v.as_argument() {
         Some(a) => format!("{otherwise}{}", a.index()),
         None => format!("{otherwise}_"),
-    }
+    })
 }
 
 /// Words of the textual form, which names must not be.
