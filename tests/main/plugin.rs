@@ -458,13 +458,17 @@ void down(float *restrict x, int size) {
         line.unwrap_or_else(|| panic!("{text}"))
     };
     assert_eq!(strided(&named), strided(&unnamed));
-    let shown = place.driver(&["show", "x.c", "-f", "strided"]).output().expect("it runs");
-    let shown = both(&shown);
-    assert!(shown.contains("for column in ") && shown.contains("for row in "), "{shown}");
-    // A parameter keeps its name, by which it can be given a value.
-    let shown = place.driver(&["show", "x.c", "-f", "down"]).output().expect("it runs");
-    let shown = both(&shown);
-    assert!(shown.contains("nest @down[size: i32]") && shown.contains("for size2 in "), "{shown}");
+    // In IR too. A parameter keeps its name, by which it can be given a value.
+    place.run(
+        clang(),
+        &["-O3", "-g", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "x.c", "-o", "x.ll"],
+    );
+    let shown =
+        |function: &str| both(&place.driver(&["show", "x.ll", "-f", function]).output().expect("it runs"));
+    let strided = shown("strided");
+    assert!(strided.contains("for column in ") && strided.contains("for row in "), "{strided}");
+    let down = shown("down");
+    assert!(down.contains("nest @down[size: i32]") && down.contains("for size2 in "), "{down}");
 }
 
 #[test]

@@ -18,10 +18,10 @@ pub(super) struct Names {
 const LETTERS: [&str; 8] = ["i", "j", "k", "l", "m", "p", "q", "r"];
 
 impl Names {
-    /// What the next variable is to be called: as what counts its loop, else by the number of loops around it.
+    /// What the next variable is to be called: as what counts its loop, else by the number of loops around.
     pub(super) fn variable(&mut self, depth: usize, counter: Option<Value<'_>>) {
         let letter = LETTERS.get(depth).copied().unwrap_or("x");
-        self.variables.push(counter.and_then(counted).unwrap_or_else(|| letter.to_owned()));
+        self.variables.push(counter.and_then(told).unwrap_or_else(|| letter.to_owned()));
     }
 
     /// The variables, of which those give way that are called as something that has a name: `while (n--)` has a parameter `n`.
@@ -53,14 +53,9 @@ impl Names {
     }
 }
 
-/// The name of a loop's counter. LLVM calls the value that a variable `i` has at the head of a loop `i.0` or alike.
-fn counted(v: Value<'_>) -> Option<String> {
-    let by_llvm = || {
-        let name = v.name();
-        let (variable, number) = name.split_once('.')?;
-        number.bytes().all(|b| b.is_ascii_digit()).then(|| variable.to_owned())
-    };
-    identifier(&v.source_name().or_else(by_llvm)?)
+/// What debug information says of a loop's counter. What LLVM calls it says little: `i37.0` is the last of several `i`.
+fn told(v: Value<'_>) -> Option<String> {
+    identifier(&v.source_name()?)
 }
 
 /// What is like an identifier in a name.
