@@ -116,8 +116,8 @@ fn check(name: &str, flags: &[&str], parts: &[&str]) {
 #[test]
 fn subscripts_are_those_of_the_source() {
     for flags in [&RAW[..], &LIGHT[..]] {
-        check("gemm_ikj", flags, &["f64[?, n", "for k in 0..", "[i, j2] * "]);
-        check("jacobi_2d", flags, &[" - 1, k", "k + 1]"]);
+        check("gemm_ikj", flags, &["f64[?, n", "for k in 0..", "[i, k] * "]);
+        check("jacobi_2d", flags, &[" - 1, j", "j + 1]"]);
         check("heat_3d", flags, &["f64[?, 13, 13]"]);
     }
 }
@@ -171,8 +171,8 @@ fn borders_are_conditions_that_exclude_one_another() {
     assert_eq!(
         conditions,
         [
-            "if i <= 28 && i >= 1 && j == 40 || i <= 28 && i >= 1 && j == 0 || i == 29 || i == 0 {",
-            "if i <= 28 && i >= 1 && j <= 39 && j >= 1 {",
+            "if y <= 28 && y >= 1 && x == 40 || y <= 28 && y >= 1 && x == 0 || y == 29 || y == 0 {",
+            "if y <= 28 && y >= 1 && x <= 39 && x >= 1 {",
         ]
     );
 }
