@@ -195,7 +195,7 @@ impl Canonical {
                 if new.is_empty() {
                     return new;
                 }
-                if new.ptr_eq(body) && value_new == *value {
+                if new.ptr_eq(body) && value_new == **value {
                     return node.clone();
                 }
                 Green::bind(*var, value_new, new)

@@ -4,7 +4,7 @@
 //! trees have equal hashes (128 bits; equality compares hashes, then structure is not looked at again).
 
 use crate::{Affine, ArrayId, Buffer, Condition, GuardCondition, RuntimeCondition, StmtId, VarId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ pub use children::Children;
 pub struct Green(Shared<Data>);
 
 struct Data {
-    hash: u128,
+    /// Upper and lower half: with a `u128` every node would be larger by its alignment.
+    hash: [u64; 2],
     summary: Summary,
     node: Node,
 }
@@ -48,7 +49,7 @@ pub enum Node {
     /// Binds a variable over a range.
     Loop(Arc<LoopHeader>, Green),
     /// Binds a variable to an affine expression of variables in scope.
-    Let(VarId, Affine, Green),
+    Let(VarId, Arc<Affine>, Green),
     /// Runs its child only where the condition holds.
     Guard(Arc<GuardCondition>, Green),
     /// One statement instance; its dims are looked up in the scope around it.
@@ -160,7 +161,13 @@ impl Green {
     fn new(node: Node, summary: Summary) -> Green {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
         node.hash(&mut hasher);
-        Green(Shared::new(Data { hash: hasher.digest128(), summary, node }))
+        let hash = hasher.digest128();
+        Green(Shared::new(Data { hash: [(hash >> 64) as u64, hash as u64], summary, node }))
+    }
+
+    /// The same tree, whose node shares more with others.
+    fn sharing(&self, node: Node) -> Green {
+        Green(Shared::new(Data { hash: self.0.hash, summary: self.summary().clone(), node }))
     }
 
     /// Children in order. Nested sequences are kept; [`canonical`](crate::canonical()) flattens them.
@@ -188,7 +195,7 @@ impl Green {
     }
 
     /// Binds a variable to an expression.
-    pub fn bind(var: VarId, value: impl Into<Affine>, body: Green) -> Green {
+    pub fn bind(var: VarId, value: impl Into<Arc<Affine>>, body: Green) -> Green {
         let value = value.into();
         let mut summary = Summary { nodes: 1, ..Summary::default() };
         summary.include(body.summary());
@@ -271,7 +278,7 @@ impl Green {
 
     /// Structural hash; equal trees have equal hashes.
     pub fn structural_hash(&self) -> u128 {
-        self.0.hash
+        u128::from(self.0.hash[0]) << 64 | u128::from(self.0.hash[1])
     }
 
     /// Facts about the whole subtree.
@@ -350,9 +357,13 @@ impl Green {
     }
 }
 
-/// Equal subtrees of many trees become one.
+/// Equal subtrees of many trees become one, and of different ones equal heads: what a loop is over, what a variable is.
 #[derive(Default)]
-pub struct Interner(FxHashMap<u128, Green>);
+pub struct Interner {
+    trees: FxHashMap<u128, Green>,
+    headers: FxHashSet<Arc<LoopHeader>>,
+    values: FxHashSet<Arc<Affine>>,
+}
 
 impl Interner {
     /// Children beyond which a node is taken as it is: looking at each would cost more than the change of one did.
@@ -360,20 +371,36 @@ impl Interner {
 
     /// The same tree, of nodes that the trees before it share.
     pub fn intern(&mut self, tree: &Green) -> Green {
-        if let Some(known) = self.0.get(&tree.structural_hash()) {
+        if let Some(known) = self.trees.get(&tree.structural_hash()) {
             return known.clone();
         }
-        let mut result = tree.clone();
-        let narrow = tree.child_count() <= Self::MOST_CHILDREN;
-        for (index, child) in tree.children().enumerate().filter(|_| narrow) {
-            let shared = self.intern(child);
-            if !shared.ptr_eq(child) {
-                result = result.with_child(index, shared);
+        let node = match tree.node() {
+            Node::Loop(header, body) => {
+                Some(Node::Loop(shared(&mut self.headers, header), self.intern(body)))
             }
-        }
-        self.0.insert(tree.structural_hash(), result.clone());
+            Node::Let(var, value, body) => {
+                Some(Node::Let(*var, shared(&mut self.values, value), self.intern(body)))
+            }
+            Node::Seq(children) if children.len() <= Self::MOST_CHILDREN => {
+                Some(Node::Seq(children.iter().map(|child| self.intern(child)).collect()))
+            }
+            Node::Guard(condition, body) => Some(Node::Guard(condition.clone(), self.intern(body))),
+            Node::Alloc(buffer, body) => Some(Node::Alloc(buffer.clone(), self.intern(body))),
+            Node::Seq(_) | Node::Stmt(..) | Node::Version(_) => None,
+        };
+        let result = node.map_or_else(|| tree.clone(), |node| tree.sharing(node));
+        self.trees.insert(tree.structural_hash(), result.clone());
         result
     }
+}
+
+/// The first of equal values.
+fn shared<T: Eq + Hash>(known: &mut FxHashSet<Arc<T>>, value: &Arc<T>) -> Arc<T> {
+    if let Some(known) = known.get(value) {
+        return known.clone();
+    }
+    known.insert(value.clone());
+    value.clone()
 }
 
 impl Summary {
@@ -418,7 +445,7 @@ impl Eq for Green {}
 
 impl Hash for Green {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        state.write_u128(self.0.hash);
+        state.write_u128(self.structural_hash());
     }
 }
 

@@ -70,7 +70,7 @@ fn binder(node: &Green) -> Option<Binder> {
             Bounds::Affine { lower, upper } => Some(Binder::Loop(h.var, lower.clone(), upper.clone())),
             Bounds::Unbounded { .. } => None,
         },
-        Node::Let(var, value, _) => Some(Binder::Let(*var, value.clone())),
+        Node::Let(var, value, _) => Some(Binder::Let(*var, Affine::clone(value))),
         _ => None,
     }
 }

@@ -473,8 +473,11 @@ impl<'e, 'a> Engine<'e, 'a> {
         // Stable: equal costs keep the order of enumeration, short recipes first.
         self.variants.sort_by(Variant::by_cost);
         let all = std::mem::take(&mut self.variants);
+        let mut variants =
+            if self.explorer.strategy == Strategy::Guided { different_in_kind(all) } else { all };
+        variants.shrink_to_fit();
         Exploration {
-            variants: if self.explorer.strategy == Strategy::Guided { different_in_kind(all) } else { all },
+            variants,
             original,
             refused: std::mem::take(&mut self.refused),
             statistics: self.statistics,

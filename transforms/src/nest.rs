@@ -22,7 +22,7 @@ impl Link {
     /// The link of a node, and what is below it.
     pub fn of(node: &Green) -> Option<(Link, &Green)> {
         match node.node() {
-            Node::Let(v, e, body) => Some((Link::Let(*v, e.clone()), body)),
+            Node::Let(v, e, body) => Some((Link::Let(*v, Affine::clone(e)), body)),
             Node::Guard(c, body) if matches!(**c, GuardCondition::Affine(_)) => {
                 Some((Link::Guard(c.clone()), body))
             }

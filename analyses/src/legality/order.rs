@@ -200,7 +200,12 @@ impl Memo {
 impl Orders<'_> {
     /// An example for the question about check number `index`, or none.
     pub fn ask(&self, index: usize, a: &Place, b: &Place, question: Question) -> Answer {
-        self.memo.known.ask(self.solver, key(index, a, b, question), || {
+        let key = key(index, a, b, question);
+        // The source's loops are all over before the target's begin.
+        if question == Question::Reversed && key.shared == 0 && key.order == Ordering::Less {
+            return Ok(None);
+        }
+        self.memo.known.ask(self.solver, key, || {
             self.solver.charge(BUILDING)?;
             let pair = self.pair(a, b)?;
             self.compute(&self.checks[index], &pair, a.shared(b), question)
@@ -367,10 +372,9 @@ impl Pair {
                 |time: &[Row]| -> Vec<Row> { columns[..params].iter().chain(time).cloned().collect() };
             let (owned_a, owned_b) = (owned(&time_a), owned(&time_b));
             for first in domain_a {
-                let mut one = base.clone();
-                one.include(first, &owned_a)?;
                 for second in domain_b {
-                    let mut both = one.clone();
+                    let mut both = base.clone();
+                    both.include(first, &owned_a)?;
                     both.include(second, &owned_b)?;
                     domains.push(Posed::new(both));
                 }

@@ -73,19 +73,42 @@ impl Row {
 
     /// `self + factor * other`.
     pub fn plus(mut self, other: &Row, factor: i64) -> Result<Row, Inexact> {
-        if self.coefficients.len() < other.coefficients.len() {
-            self.coefficients.resize(other.coefficients.len(), 0);
-        }
+        self.add(other, factor)?;
+        self.end();
+        Ok(self)
+    }
+
+    /// Adds `factor * other`, in place; the last coefficients may be zero then.
+    fn add(&mut self, other: &Row, factor: i64) -> Result<(), Inexact> {
+        self.reach(other.coefficients.len());
         let add =
             |a: i64, b: i64| b.checked_mul(factor).and_then(|b| a.checked_add(b)).ok_or(Inexact::Overflow);
         for (a, b) in self.coefficients.iter_mut().zip(&other.coefficients) {
             *a = add(*a, *b)?;
         }
         self.constant = add(self.constant, other.constant)?;
-        while self.coefficients.last() == Some(&0) {
-            self.coefficients.pop();
+        Ok(())
+    }
+
+    /// The same for one column.
+    fn add_column(&mut self, column: usize, factor: i64) -> Result<(), Inexact> {
+        self.reach(column + 1);
+        let c = &mut self.coefficients[column];
+        *c = c.checked_add(factor).ok_or(Inexact::Overflow)?;
+        Ok(())
+    }
+
+    /// Room for so many columns.
+    fn reach(&mut self, columns: usize) {
+        if self.coefficients.len() < columns {
+            self.coefficients.resize(columns, 0);
         }
-        Ok(self)
+    }
+
+    /// Leaves out coefficients behind the last one that is not zero.
+    fn end(&mut self) {
+        let used = self.coefficients.iter().rposition(|c| *c != 0).map_or(0, |last| last + 1);
+        self.coefficients.truncate(used);
     }
 
     /// `self - other`.
@@ -104,28 +127,16 @@ impl Row {
         Row::default().plus(&self, -1)
     }
 
-    /// `self + factor * column`.
-    fn plus_column(mut self, column: usize, factor: i64) -> Result<Row, Inexact> {
-        if self.coefficients.len() <= column {
-            self.coefficients.resize(column + 1, 0);
-        }
-        let c = &mut self.coefficients[column];
-        *c = c.checked_add(factor).ok_or(Inexact::Overflow)?;
-        while self.coefficients.last() == Some(&0) {
-            self.coefficients.pop();
-        }
-        Ok(self)
-    }
-
     /// With each column replaced by a row, and those behind by columns from `rest` on.
     fn compose(&self, columns: &[Row], rest: usize) -> Result<Row, Inexact> {
         let mut result = Row::constant(self.constant);
         for (column, &c) in self.coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
-            result = match columns.get(column) {
-                Some(row) => result.plus(row, c)?,
-                None => result.plus_column(rest + column - columns.len(), c)?,
-            };
+            match columns.get(column) {
+                Some(row) => result.add(row, c)?,
+                None => result.add_column(rest + column - columns.len(), c)?,
+            }
         }
+        result.end();
         Ok(result)
     }
 
@@ -237,16 +248,16 @@ impl System {
         }
         let mut row = Row::constant(e.constant_term());
         for (atom, c) in e.terms() {
-            row = match atom {
-                Atom::Var(VarId(v)) => row.plus(vars.get(*v as usize).ok_or(Inexact::Unbound)?, *c)?,
-                Atom::Param(p) => row.plus_column(p.index(), *c)?,
+            match atom {
+                Atom::Var(VarId(v)) => row.add(vars.get(*v as usize).ok_or(Inexact::Unbound)?, *c)?,
+                Atom::Param(p) => row.add_column(p.index(), *c)?,
                 Atom::Div(d) => {
                     let numerator = self.row(&d.numerator, vars)?;
-                    let column = self.floor(numerator, d.denominator)?;
-                    row.plus_column(column, *c)?
+                    row.add_column(self.floor(numerator, d.denominator)?, *c)?;
                 }
-            };
+            }
         }
+        row.end();
         Ok(row)
     }
 

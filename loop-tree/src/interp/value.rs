@@ -1,6 +1,7 @@
 //! Operations on bits, as LLVM IR defines them. `None` is poison.
 
 use crate::{BinaryOp, CastOp, ComparePredicate, Intrinsic, OpFlags, ScalarType};
+use std::ops::{Add, Div, Mul, Rem, Sub};
 
 /// A function of floats; `f32` is computed in `f32`.
 macro_rules! float_call {
@@ -95,33 +96,26 @@ pub(super) fn binary(
         }
         let bits = match ty {
             ScalarType::F32 => {
-                let (x, y) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
-                u64::from(
-                    match op {
-                        BinaryOp::FAdd => x + y,
-                        BinaryOp::FSub => x - y,
-                        BinaryOp::FMul => x * y,
-                        BinaryOp::FDiv => x / y,
-                        _ => x % y,
-                    }
-                    .to_bits(),
-                )
+                u64::from(float(op, f32::from_bits(a as u32), f32::from_bits(b as u32)).to_bits())
             }
-            _ => {
-                let (x, y) = (f64::from_bits(a), f64::from_bits(b));
-                match op {
-                    BinaryOp::FAdd => x + y,
-                    BinaryOp::FSub => x - y,
-                    BinaryOp::FMul => x * y,
-                    BinaryOp::FDiv => x / y,
-                    _ => x % y,
-                }
-                .to_bits()
-            }
+            _ => float(op, f64::from_bits(a), f64::from_bits(b)).to_bits(),
         };
         return Ok(checked_float(bits, ty, flags));
     }
     integer(op, flags, ty, a, b)
+}
+
+fn float<T>(op: BinaryOp, x: T, y: T) -> T
+where
+    T: Add<Output = T> + Sub<Output = T> + Mul<Output = T> + Div<Output = T> + Rem<Output = T>,
+{
+    match op {
+        BinaryOp::FAdd => x + y,
+        BinaryOp::FSub => x - y,
+        BinaryOp::FMul => x * y,
+        BinaryOp::FDiv => x / y,
+        _ => x % y,
+    }
 }
 
 fn integer(op: BinaryOp, flags: OpFlags, ty: ScalarType, a: u64, b: u64) -> Result<Option<u64>, Undefined> {
