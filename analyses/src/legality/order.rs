@@ -363,7 +363,7 @@ impl Pair {
         // Floors that both have are one column only where both are made together.
         let floors =
             |place: &Place, alone: &[System]| alone.iter().any(|d| d.columns() != params + place.loops.len());
-        if base.columns() != params + na + nb || floors(a, domain_a) || floors(b, domain_b) {
+        if base.columns() != params + na + nb || (floors(a, domain_a) && floors(b, domain_b)) {
             for first in a.domains(&base, &time_a)? {
                 domains.extend(b.domains(&first, &time_b)?.into_iter().map(Posed::new));
             }
@@ -374,6 +374,7 @@ impl Pair {
             for first in domain_a {
                 for second in domain_b {
                     let mut both = base.clone();
+                    both.reserve_for([first, second].into_iter());
                     both.include(first, &owned_a)?;
                     both.include(second, &owned_b)?;
                     domains.push(Posed::new(both));

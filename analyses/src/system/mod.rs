@@ -311,6 +311,12 @@ impl System {
         Ok(())
     }
 
+    /// Room for all rows of some other systems.
+    pub fn reserve_for<'s>(&mut self, others: impl Iterator<Item = &'s System> + Clone) {
+        self.zero.reserve(others.clone().map(|s| s.zero.len()).sum());
+        self.nonnegative.reserve(others.map(|s| s.nonnegative.len()).sum());
+    }
+
     /// Rows in an order that depends on the set of rows only, without duplicates.
     pub fn sorted(mut self) -> Self {
         self.zero.sort();

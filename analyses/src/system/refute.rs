@@ -81,10 +81,13 @@ impl Solved {
 
     fn add(&mut self, zero: &[Row], nonnegative: &[Row]) -> Result<(), Refuted> {
         let mut equal = Rows::empty(self.rows.width());
+        equal.reserve(zero.len());
         for row in zero {
             reduce(equal.push(row), &self.used, &self.given);
         }
         let (rows, used, given) = (&mut self.rows, &mut self.used, &mut self.given);
+        used.reserve(zero.len());
+        given.reserve(zero.len());
         solve(&mut equal, |e, var| {
             for row in rows.iter_mut().filter(|r| r[var] != 0) {
                 substitute(row, e, var);
@@ -94,6 +97,7 @@ impl Solved {
             given.push(var);
             Ok(())
         })?;
+        self.rows.reserve(nonnegative.len());
         for row in nonnegative {
             let row = self.rows.push(row);
             reduce(row, &self.used, &self.given);

@@ -38,6 +38,11 @@ impl Rows {
         result
     }
 
+    /// Room for so many more.
+    pub fn reserve(&mut self, rows: usize) {
+        self.data.reserve(rows * (self.width + 1));
+    }
+
     /// Adds a row at the end, and returns it.
     pub fn push(&mut self, row: &Row) -> &mut [i64] {
         let at = self.data.len();

@@ -3,7 +3,9 @@
 use loop_tree::arbitrary::{Choices, kernel, rename, same_order};
 use loop_tree::interp::{Layout, Memory, RunOptions, accesses, instances, run};
 use loop_tree::text::{Program, check_affine, parse, parse_affine, print, print_affine, quoted, unquoted};
-use loop_tree::{AccessKind, Green, Kernel, Node, VarId, canonical, validate};
+use loop_tree::{
+    AccessKind, Affine, Green, Interner, Kernel, LoopHeader, Node, StmtId, VarId, canonical, validate,
+};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -139,4 +141,24 @@ proptest! {
             prop_assert_eq!(log.0.len(), all.len());
         }
     }
+}
+
+/// What a search keeps of each variant: nodes are small, and an interner shares what is equal in different trees.
+#[test]
+fn kept_trees_share_heads() {
+    assert!(size_of::<Node>() <= 24);
+    let tree = |leaf: u32| {
+        let at = Affine::var(VarId(1)).scale(4).offset(3);
+        let body = Green::bind(VarId(0), at, Green::stmt(StmtId(leaf), [VarId(0)].into()));
+        Green::for_loop(LoopHeader::range(VarId(1), 0, 9), body)
+    };
+    let mut interner = Interner::default();
+    let [a, b] = [0, 1].map(|leaf| interner.intern(&tree(leaf)));
+    assert_eq!([&a, &b], [&tree(0), &tree(1)]);
+    assert_eq!(a.summary().free, tree(0).summary().free);
+    let (Some((h, x)), Some((g, y))) = (a.as_loop(), b.as_loop()) else { panic!("loops") };
+    assert!(Arc::ptr_eq(h, g));
+    let (Node::Let(_, e, _), Node::Let(_, f, _)) = (x.node(), y.node()) else { panic!("bindings") };
+    assert!(Arc::ptr_eq(e, f));
+    assert!(interner.intern(&tree(0)).ptr_eq(&a));
 }
