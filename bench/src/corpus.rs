@@ -1,7 +1,9 @@
 //! Whole source trees, compiled with and without looptree: loops described, reasons why others are not, compile time, and, where a
 //! command runs the program, its output and time.
 
+mod profile;
 mod report;
+pub mod shares;
 mod units;
 
 use crate::programs;
@@ -9,10 +11,14 @@ use crate::statistics::ratio;
 use crate::timing;
 use crate::written;
 use anyhow::{Result, bail};
-use looptree::driver::{self, MIN_GAIN, Optimizer, Session};
+use looptree::driver::{self, LiftedKernels, MIN_GAIN, Optimizer, Session};
+use looptree::irgen::lift::Fate;
 use rayon::prelude::*;
 use report::{Outcome, Ran, Report};
+use shares::{Became, Shares, Written};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use units::Unit;
 
@@ -38,6 +44,9 @@ pub struct Arguments {
     /// A command that runs the program that all files make, with `{program}` for its name; in the tree.
     #[arg(long, value_name = "COMMAND")]
     run: Option<String>,
+    /// Samples the original while it runs, and sums up reasons by time.
+    #[arg(long, requires = "run")]
+    profile: bool,
     /// Flags for the linker.
     #[arg(long, allow_hyphen_values = true, value_name = "FLAG", default_values = ["-lstdc++", "-lm"])]
     link: Vec<String>,
@@ -77,11 +86,18 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         Some(command) => Some(corpus.program(command, &directory, &outcomes)?),
         None => None,
     };
-    let report = Report { files: outcomes, ran };
+    let time = match &arguments.run {
+        Some(command) if arguments.profile => Some(corpus.profile(command, &directory, &outcomes)?),
+        _ => None,
+    };
+    let report = Report { files: outcomes, ran, time };
     report.print(arguments.remarks);
     written::write(&arguments.json, serde_json::to_string_pretty(&report)?)?;
     Ok(report.is_sound())
 }
+
+/// Of regions that are searched in vain, or of which that is plain before.
+const NO_GAIN: &str = "no gain predicted";
 
 struct Corpus<'a> {
     arguments: &'a Arguments,
@@ -115,9 +131,10 @@ impl Corpus<'_> {
         };
         let flags: Vec<String> = unit.flags.iter().cloned().chain(["-c".to_string()]).collect();
         let session = Session::new(&bytes, &unit.name, &self.optimizer);
-        for function in session.kernels()? {
+        let functions = session.kernels()?;
+        for function in &functions {
             outcome.functions += 1;
-            outcome.loops += function.loops;
+            outcome.loops += function.loops.len();
             outcome.regions += function.regions.len();
             outcome.described += function.regions.iter().map(|r| r.kernel.variables.len()).sum::<usize>();
             for remark in &function.remarks {
@@ -133,22 +150,32 @@ impl Corpus<'_> {
         let start = Instant::now();
         programs::compile(std::slice::from_ref(&unit.file), &object(".original.o"), &flags)?;
         outcome.clang = start.elapsed().as_secs_f64();
+        if self.arguments.profile {
+            let flags: Vec<String> = flags.iter().cloned().chain(["-g".to_string()]).collect();
+            programs::compile(std::slice::from_ref(&unit.file), &object(".sampled.o"), &flags)?;
+        }
         let start = Instant::now();
         let explored = session.explore()?;
+        let mut became = BTreeMap::new();
         for region in &explored.regions {
+            let of = (region.function.clone(), region.number);
             let exploration = &region.exploration;
             let Some(variant) = exploration.worthwhile(MIN_GAIN) else {
-                let legal = exploration.statistics.legal > 0;
-                outcome.kept.count(if legal { "no gain predicted" } else { "no variant is legal" }, 1);
+                let why = if exploration.statistics.legal > 0 { NO_GAIN } else { "no variant is legal" };
+                outcome.kept.count(why, 1);
+                became.insert(of, Became::Described(why));
                 continue;
             };
+            became.insert(of, Became::Changed);
             let place = region.location.as_ref().map_or_else(String::new, |l| format!("{l}: "));
             let ratio = exploration.ratio(variant);
             outcome.changed.push(format!("{place}{}: {} ({ratio:.2}x said)", region.label(), variant.recipe));
         }
-        for _ in &explored.skipped {
+        for skipped in &explored.skipped {
             outcome.kept.count("not analysed", 1);
+            became.insert((skipped.function.clone(), skipped.number), Became::Described("not analysed"));
         }
+        outcome.written = functions.iter().flat_map(|f| written_loops(f, &became)).collect();
         let chosen = session.best(&explored, MIN_GAIN)?;
         if chosen.is_empty() {
             outcome.looptree = start.elapsed().as_secs_f64();
@@ -163,13 +190,17 @@ impl Corpus<'_> {
         Ok(())
     }
 
+    /// Objects of the files that are compiled.
+    fn objects(&self, outcomes: &[Outcome], suffix: &str) -> Vec<PathBuf> {
+        let compiled = |(_, o): &(usize, &Outcome)| o.skipped.is_none() && o.failure.is_none();
+        outcomes.iter().enumerate().filter(compiled).map(|(at, _)| self.place(at, suffix)).collect()
+    }
+
     /// Links and runs the program both ways.
     fn program(&self, command: &str, directory: &Path, outcomes: &[Outcome]) -> Result<Ran> {
         let link = |suffix: &str, name: &str| -> Result<PathBuf> {
-            let compiled = |(_, o): &(usize, &Outcome)| o.skipped.is_none() && o.failure.is_none();
-            let objects = outcomes.iter().enumerate().filter(compiled).map(|(at, _)| self.place(at, suffix));
             let program = std::path::absolute(self.arguments.build.join(name))?;
-            programs::compile(&objects.collect::<Vec<_>>(), &program, &self.arguments.link)?;
+            programs::compile(&self.objects(outcomes, suffix), &program, &self.arguments.link)?;
             Ok(program)
         };
         let original = link(".original.o", "original")?;
@@ -191,6 +222,24 @@ impl Corpus<'_> {
         Ok(Ran { original: crate::statistics::median(&before), ratio: ratio(&before, &after), equal })
     }
 
+    /// Samples the original, and sums up what became of the loops that it was in.
+    fn profile(&self, command: &str, directory: &Path, outcomes: &[Outcome]) -> Result<Shares> {
+        let program = std::path::absolute(self.arguments.build.join("sampled"))?;
+        profile::link(&self.objects(outcomes, ".sampled.o"), &program, &self.arguments.link)?;
+        let samples = program.with_extension("samples");
+        if samples.exists() {
+            std::fs::remove_file(&samples)?;
+        }
+        let name = shlex::try_quote(&samples.display().to_string())?.into_owned();
+        let command = command.replace("{program}", &program.display().to_string());
+        for _ in 0..self.arguments.timing.rounds.max(1) {
+            self.shell(&format!("env {}={name} {command}", profile::VARIABLE), directory)?;
+        }
+        let stacks = profile::stacks(&program, &samples)?;
+        let loops: Vec<Written> = outcomes.iter().flat_map(|o| &o.written).cloned().collect();
+        Ok(shares::shares(&loops, &stacks))
+    }
+
     /// Processor seconds of a shell command, and the lines of its output that are compared.
     fn shell(&self, command: &str, directory: &Path) -> Result<(f64, String)> {
         let place = shlex::try_quote(&directory.display().to_string())?.into_owned();
@@ -205,4 +254,27 @@ impl Corpus<'_> {
         let compared = |line: &&str| !self.arguments.ignore.iter().any(|i| line.contains(i.as_str()));
         Ok((run.processor_seconds, text.lines().filter(compared).collect::<Vec<_>>().join("\n")))
     }
+}
+
+/// The loops of a function of which the source's lines are known.
+fn written_loops(
+    function: &LiftedKernels,
+    became: &BTreeMap<(Arc<str>, usize), Became>,
+) -> impl Iterator<Item = Written> {
+    function.loops.iter().filter_map(|l| {
+        let begin = l.begin.as_ref()?;
+        Some(Written {
+            function: function.name.to_string(),
+            file: Path::new(&*begin.file).file_name()?.to_string_lossy().into_owned(),
+            begin: (begin.line, begin.column),
+            end: l.end?,
+            became: match &l.fate {
+                Fate::Region(number) => {
+                    let of = became.get(&(function.name.clone(), *number));
+                    of.cloned().unwrap_or(Became::Described(NO_GAIN))
+                }
+                Fate::Left(code, message) => Became::Left((*code).to_string(), message.clone()),
+            },
+        })
+    })
 }

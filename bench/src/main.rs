@@ -33,6 +33,8 @@ enum Command {
     /// Every C or C++ file of a source tree with and without looptree: what is described and changed, why the rest is not,
     /// and what that costs.
     Corpus(corpus::Arguments),
+    /// Mean shares of the time of several programs, by reason; each program weighs the same.
+    Shares(corpus::shares::Arguments),
     /// What is predicted of many variants of each kernel, beside what is measured.
     Fidelity(fidelity::Arguments),
     /// Speed and memory of transformations, search and legality, beside what the design asks for.
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Corpus(arguments) => corpus::run(&arguments),
+        Command::Shares(arguments) => corpus::shares::run(&arguments),
         Command::Fidelity(arguments) => fidelity::run(&arguments),
         Command::Figures(arguments) => figures::run(&arguments),
         Command::MemoryGraphs(arguments) => memory_graphs::run(&arguments),

@@ -4,7 +4,7 @@ use super::asked::{self, Asked};
 use super::{Settings, code};
 use cost_model::targets::Vectors;
 use emission::extent::limits;
-use irgen::lift::{self, Remark};
+use irgen::lift::{self, LoopPlace, Remark};
 use irgen::llvm::Module;
 use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct LiftedKernels {
     /// Whether it is not plain before lifting that nothing gains.
     pub may_gain: bool,
     /// Its loops.
-    pub loops: usize,
+    pub loops: Vec<LoopPlace>,
 }
 
 impl LiftedKernels {
@@ -58,7 +58,7 @@ impl LiftedKernels {
             remarks: lifted.remarks.clone(),
             asked,
             may_gain,
-            loops: lifted.loops,
+            loops: lifted.loops.clone(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What came out.
 
+use super::shares::{Shares, Written};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,6 +40,9 @@ pub struct Outcome {
     /// Why regions do not change.
     pub kept: Reasons,
     pub remarks: Vec<String>,
+    /// What became of its loops.
+    #[serde(skip)]
+    pub written: Vec<Written>,
     /// Seconds of clang -O3.
     pub clang: f64,
     /// Seconds of reading, searching and emitting.
@@ -61,6 +65,8 @@ pub struct Ran {
 pub struct Report {
     pub files: Vec<Outcome>,
     pub ran: Option<Ran>,
+    /// Reasons by time.
+    pub time: Option<Shares>,
 }
 
 impl Outcome {
@@ -97,6 +103,9 @@ impl Report {
         }
         table("left alone", &left);
         table("described, not changed", &kept);
+        if let Some(shares) = &self.time {
+            shares.print();
+        }
         let sum = |of: &dyn Fn(&Outcome) -> usize| self.files.iter().map(of).sum::<usize>();
         let seconds = |of: &dyn Fn(&Outcome) -> f64| self.files.iter().map(of).sum::<f64>();
         let compiled = sum(&|f| usize::from(f.skipped.is_none() && f.failure.is_none()));

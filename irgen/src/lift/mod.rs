@@ -26,6 +26,7 @@ mod numbered;
 mod ops;
 mod options;
 mod owned;
+mod places;
 mod prove;
 mod region;
 mod remedies;
@@ -55,6 +56,7 @@ pub(crate) use hints::handed_on;
 pub use hints::{Wish, wishes_of};
 pub use options::LiftOptions;
 pub use owned::OwnedGlobals;
+pub use places::{Fate, LoopPlace};
 
 /// A function as a loop tree.
 #[derive(Debug)]
@@ -69,7 +71,7 @@ pub struct LiftedFunction<'m> {
     /// What was not understood, and why.
     pub remarks: Vec<Remark>,
     /// Loops of the function.
-    pub loops: usize,
+    pub loops: Vec<LoopPlace>,
 }
 
 /// A part of a function that its kernel describes exactly, and where it stands in the IR.
@@ -235,7 +237,7 @@ pub fn lift_function_with<'m>(
     options: &LiftOptions,
 ) -> LiftedFunction<'m> {
     let name: Arc<str> = function.name().into();
-    let mut selection = select::Selection { name: name.to_string(), drafts: Vec::new(), remarks: Vec::new() };
+    let mut selection = select::Selection::new(&name);
     let mut parts = Vec::new();
     let kept = KEPT.iter().find(|(attribute, ..)| function.has_attribute(attribute));
     let own = fronts::is_helper(&name);
@@ -261,25 +263,33 @@ pub fn lift_function_with<'m>(
     let kernel = Arc::new(whole::whole(&name, &parts, &selection.drafts));
     let mut remarks = selection.remarks;
     let mut regions = Vec::new();
+    let mut fates = vec![None; cfg.as_ref().map_or(0, |c| c.loops.len())];
+    for (l, code, message) in selection.left {
+        fates[l] = Some(Fate::Left(code, message));
+    }
     for draft in selection.drafts {
-        let blocks = cfg.as_ref().map(|c| &c.blocks[..]).unwrap_or_default();
-        match select::cut(function, blocks, draft) {
-            Ok(region) => regions.push(region),
-            Err(e) => remarks.push(Remark {
-                location: None,
-                code: "control",
-                message: e.to_string(),
-                help: "",
-                depth: 0,
-            }),
-        }
+        let Some(cfg) = &cfg else { continue };
+        let loops: Vec<usize> = draft.loops.iter().filter_map(|&(header, _)| cfg.loop_of[header]).collect();
+        let fate = match select::cut(function, &cfg.blocks, draft) {
+            Ok(region) => {
+                regions.push(region);
+                Fate::Region(regions.len() - 1)
+            }
+            Err(e) => {
+                let message = e.to_string();
+                let fate = Fate::Left("control", message.clone());
+                remarks.push(Remark { location: None, code: "control", message, help: "", depth: 0 });
+                fate
+            }
+        };
+        loops.into_iter().for_each(|l| fates[l] = Some(fate.clone()));
     }
     // The line of the function is better than none.
     let begins = function.location().and_then(source_location);
     for remark in remarks.iter_mut().filter(|r| r.location.is_none()) {
         remark.location.clone_from(&begins);
     }
-    let loops = cfg.map_or(0, |cfg| cfg.loops.len());
+    let loops = cfg.map_or_else(Vec::new, |cfg| places::places(&cfg, &fates));
     LiftedFunction { name, kernel, regions, remarks, loops }
 }
 

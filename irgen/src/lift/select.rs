@@ -30,9 +30,15 @@ pub(super) struct Selection<'m> {
     pub(super) name: String,
     pub(super) drafts: Vec<Draft<'m>>,
     pub(super) remarks: Vec<Remark>,
+    /// Loops that are described in no region, by number, and why.
+    pub(super) left: Vec<(usize, &'static str, String)>,
 }
 
 impl<'m> Selection<'m> {
+    pub(super) fn new(name: &str) -> Selection<'m> {
+        Selection { name: name.to_string(), drafts: Vec::new(), remarks: Vec::new(), left: Vec::new() }
+    }
+
     /// The largest runs of items that can be described, from outside to inside.
     pub(super) fn select(&mut self, values: &mut Values<'_, 'm>, items: &[Item<'m>]) -> Vec<Part> {
         let mut parts = Vec::new();
@@ -60,7 +66,10 @@ impl<'m> Selection<'m> {
         }
         match item {
             Item::Apart(..) => Part::Either(self.select(values, inner)),
-            _ => Part::Loop(self.select(values, inner)),
+            _ => {
+                self.left.extend(values.cfg.loop_of[*at].map(|l| (l, "control", (*why).to_owned())));
+                Part::Loop(self.select(values, inner))
+            }
         }
     }
 
@@ -113,6 +122,9 @@ impl<'m> Selection<'m> {
                 }
                 None => {
                     if let Some(r) = refused {
+                        if let Item::Loop(c) = &items[at] {
+                            self.left.push((c.id, r.code, r.message.clone()));
+                        }
                         // Of the nest, where nothing in it is to blame alone.
                         let inst = r.inst.or_else(|| first_of(values.cfg, &items[at]));
                         self.refused(values.cfg, Refusal { inst, ..r }, depth(&items[at]));

@@ -255,7 +255,14 @@ impl<'m> Inst<'m> {
         self.metadata("llvm.loop")?.operands().into_iter().find_map(Metadata::location)
     }
 
-    /// The same in the function that it stands in.
+    /// Where the loop's text begins and ends, as far as that is said on a latch's branch.
+    pub fn loop_range(self) -> (Option<SourceLocation>, Option<SourceLocation>) {
+        let operands = self.metadata("llvm.loop").map(Metadata::operands).unwrap_or_default();
+        let mut places = operands.into_iter().filter_map(Metadata::location);
+        (places.next(), places.next())
+    }
+
+    /// Where it begins in the function that it stands in.
     pub fn loop_location_in_function(self) -> Option<SourceLocation> {
         self.metadata("llvm.loop")?.operands().into_iter().find_map(|m| m.call_site().location())
     }
