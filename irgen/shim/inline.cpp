@@ -13,7 +13,7 @@ namespace {
 
 // Bounds, all of them counts: operations of a function with all that it calls, and of all that are put in one place;
 // calls within calls. Outside of loops, only what hardly does more than read.
-constexpr unsigned MaxSize = 120, MaxHinted = 400, MaxOutside = 8, MaxGrowth = 3000, MaxNesting = 8;
+constexpr unsigned MaxSize = 200, MaxHinted = 800, MaxOutside = 8, MaxGrowth = 3000, MaxNesting = 8;
 
 // A function of the mathematical library, which touches no memory but `errno`.
 bool computes(const Function &F, const TargetLibraryInfo &TLI) {
@@ -27,6 +27,12 @@ bool meets(const Function &F, const Function &Caller) {
   return !F.hasPersonalityFn() || !Caller.hasPersonalityFn() || F.getPersonalityFn() == Caller.getPersonalityFn();
 }
 
+// What is gone in SSA form does not count.
+bool counts(const Instruction &I) {
+  return !isa<AllocaInst, LoadInst, StoreInst, PHINode, CastInst>(I) && !I.isDebugOrPseudoInst() &&
+         !I.isLifetimeStartOrEnd();
+}
+
 // Nothing for what cannot be put in place of a call.
 std::optional<unsigned> size(const Function *F, const Function *Caller, const TargetLibraryInfo &TLI, unsigned Nesting) {
   if (!F || F->isDeclaration() || F->isInterposable() || F->isVarArg() || F == Caller || Nesting > MaxNesting ||
@@ -38,9 +44,7 @@ std::optional<unsigned> size(const Function *F, const Function *Caller, const Ta
     return std::nullopt;
   unsigned Sum = 0;
   for (const Instruction &I : instructions(F)) {
-    // What is gone in SSA form does not count.
-    if (isa<AllocaInst, LoadInst, StoreInst, PHINode>(I) || I.isDebugOrPseudoInst() || I.isLifetimeStartOrEnd() ||
-        isa<CastInst>(I))
+    if (!counts(I))
       continue;
     if (isa<IndirectBrInst, CallBrInst>(I))
       return std::nullopt;
@@ -101,10 +105,12 @@ extern "C" bool lt_inline(Function *F) {
       auto Size = size(Callee, F, TLI, 0);
       if (!Size || *Size > most(*Callee, InLoop) || !isInlineViable(*Callee).isSuccess() || Growth + *Size > MaxGrowth)
         continue;
+      // What it calls itself counts when that is put in place.
+      unsigned Own = count_if(instructions(Callee), counts);
       InlineFunctionInfo Info;
       if (!InlineFunction(*Call, Info, /*MergeAttributes=*/true).isSuccess())
         continue;
-      Growth += *Size + 1;
+      Growth += Own + 1;
       Any = Changed = true;
     }
     if (!Any)

@@ -32,3 +32,18 @@ extern "C" bool lt_in_registers(const Function *F) {
     return Variable && isAllocaPromotable(Variable);
   });
 }
+
+// Whether it has vectors, and none beyond 64 bits.
+extern "C" bool lt_has_pairs(const Function *F) {
+  bool Any = false;
+  for (const Instruction &I : instructions(*F)) {
+    auto Fits = [&](const Value *V) {
+      auto *T = dyn_cast<VectorType>(V->getType());
+      Any |= T != nullptr;
+      return !T || (isa<FixedVectorType>(T) && T->getPrimitiveSizeInBits().getFixedValue() - 1 < 64);
+    };
+    if (!Fits(&I) || !all_of(I.operand_values(), Fits))
+      return false;
+  }
+  return Any;
+}

@@ -20,6 +20,7 @@ pub struct Frame {
     pub function: String,
     /// Without directories.
     pub file: String,
+    /// 0 where unknown.
     pub line: u32,
     /// 0 where unknown.
     pub column: u32,
@@ -30,6 +31,15 @@ pub type Inlined = Vec<Frame>;
 
 /// The call stack of one sample, innermost first. Code without debug information has no frames.
 pub type Stack = Vec<Inlined>;
+
+/// What an optimizer makes of several lines has none: it counts to what is in front of it in the function, at most so many steps of so
+/// many bytes.
+const BACK: u64 = 16;
+const STEP: u64 = 4;
+
+fn has_no_line(inlined: &Inlined) -> bool {
+    inlined.first().is_some_and(|f| f.line == 0)
+}
 
 /// Links objects with what samples them.
 pub fn link(objects: &[PathBuf], program: &Path, flags: &[String]) -> Result<()> {
@@ -50,7 +60,19 @@ pub fn stacks(program: &Path, samples: &Path) -> Result<Vec<(Stack, usize)>> {
     let cannot = || format!("cannot read {}", samples.display());
     let counted = addresses(&std::fs::read(samples).with_context(cannot)?);
     let all: BTreeSet<u64> = counted.keys().flatten().copied().collect();
-    let places = symbolized(program, &all)?;
+    let mut places = symbolized(program, &all)?;
+    for back in (1..=BACK).map(|steps| steps * STEP) {
+        let unknown: BTreeSet<u64> = places.iter().filter(|p| has_no_line(p.1)).map(|p| *p.0).collect();
+        let before = symbolized(program, &unknown.iter().map(|a| a.wrapping_sub(back)).collect())?;
+        for address in unknown {
+            let place = before.get(&address.wrapping_sub(back)).filter(|p| !has_no_line(p));
+            if let (Some(place), Some(of)) = (place, places.get_mut(&address))
+                && place.last().map(|f| &f.function) == of.last().map(|f| &f.function)
+            {
+                of.clone_from(place);
+            }
+        }
+    }
     let frames = |address: &u64| places.get(address).cloned().unwrap_or_default();
     Ok(counted.into_iter().map(|(stack, count)| (stack.iter().map(frames).collect(), count)).collect())
 }
@@ -117,11 +139,15 @@ fn symbolized(program: &Path, addresses: &BTreeSet<u64>) -> Result<BTreeMap<u64,
     Ok(places)
 }
 
-/// `None` for code of which no line is known.
+/// `None` for code that has no name or file.
 fn frame(symbol: Symbol) -> Option<Frame> {
     let file = Path::new(&symbol.file_name).file_name()?.to_string_lossy().into_owned();
-    let known = symbol.line > 0 && !symbol.function_name.is_empty();
-    known.then_some(Frame { function: symbol.function_name, file, line: symbol.line, column: symbol.column })
+    (!symbol.function_name.is_empty()).then_some(Frame {
+        function: symbol.function_name,
+        file,
+        line: symbol.line,
+        column: symbol.column,
+    })
 }
 
 #[cfg(test)]

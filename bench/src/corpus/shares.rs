@@ -124,10 +124,18 @@ fn innermost<'a>(loops: &BTreeMap<&str, Vec<&'a Written>>, inlined: &Inlined) ->
         let all = loops.get(frame.file.as_str())?.iter().copied();
         let around: Vec<&Written> = all.filter(|l| l.is_around(frame)).collect();
         let begin = around.iter().map(|l| l.begin).max()?;
-        // As lifted in the function itself, or where that is inlined.
-        let host = |l: &&&Written| inlined[at..].iter().rposition(|f| f.function == l.function);
-        let candidates = around.iter().filter(|l| l.begin == begin);
-        let inner = *candidates.max_by_key(|l| (l.became == Became::Changed, host(l)))?;
+        // As lifted in the function itself, or where that is inlined: what is changed anywhere is run.
+        let host = |l: &Written| inlined[at..].iter().position(|f| f.function == l.function);
+        let best = |l: &&&Written| {
+            let state = match l.became {
+                Became::Changed => 0,
+                Became::Described(_) => 1,
+                Became::Left(..) => 2,
+            };
+            let host = host(l);
+            (host.is_none(), state, host)
+        };
+        let inner = *around.iter().filter(|l| l.begin == begin).min_by_key(best)?;
         let outer = around.iter().filter(|l| {
             l.function == inner.function && l.begin < begin && matches!(l.became, Became::Left(..))
         });
@@ -204,4 +212,83 @@ fn means(programs: &[BTreeMap<String, Share>]) -> BTreeMap<String, Share> {
             (reason, share)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(function: &str, line: u32) -> Frame {
+        Frame { function: function.to_string(), file: "a.c".to_string(), line, column: 9 }
+    }
+
+    fn written(function: &str, begin: u32, end: u32, became: Became) -> Written {
+        Written {
+            function: function.to_string(),
+            file: "a.c".to_string(),
+            begin: (begin, 5),
+            end: (end, 30),
+            became,
+        }
+    }
+
+    fn left(reason: &str) -> Became {
+        Became::Left(reason.to_string(), String::new())
+    }
+
+    fn share(shares: &Shares, reason: &str) -> Share {
+        shares.reasons.get(reason).copied().unwrap_or_default()
+    }
+
+    #[test]
+    fn samples_count_to_the_innermost_loop() {
+        let loops = [
+            written("f", 10, 20, left("opaque")),
+            written("f", 12, 14, Became::Described("no gain predicted")),
+            written("f", 16, 18, left("access")),
+            written("main", 30, 40, left("trip-count")),
+        ];
+        let in_main = || vec![frame("main", 35)];
+        let stacks = [
+            (vec![vec![frame("f", 13)], in_main()], 4),
+            (vec![vec![frame("f", 17)], in_main()], 2),
+            (vec![vec![frame("f", 11)], in_main()], 1),
+            // No loop of its own, and code without lines: who calls counts.
+            (vec![vec![frame("f", 21)], in_main()], 2),
+            (vec![Vec::new(), vec![frame("main", 50)]], 1),
+        ];
+        let shares = shares(&loops, &stacks);
+        assert_eq!(shares.samples, 10);
+        assert_eq!(share(&shares, "no gain predicted"), Share { inside: 0.4, around: 0.0 });
+        assert_eq!(share(&shares, "opaque"), Share { inside: 0.1, around: 0.4 });
+        assert_eq!(share(&shares, "access"), Share { inside: 0.2, around: 0.0 });
+        assert_eq!(share(&shares, "trip-count").inside, 0.2);
+        assert_eq!(share(&shares, NO_LOOP).inside, 0.1);
+        assert_eq!((shares.loops[0].place.as_str(), shares.loops[0].share), ("a.c:12", 0.4));
+    }
+
+    #[test]
+    fn what_is_inlined_is_what_became_of_it_there() {
+        let loops = [
+            written("f", 10, 20, left("subscript")),
+            written("g", 10, 20, Became::Changed),
+            written("h", 10, 20, left("access")),
+            written("k", 10, 20, Became::Described("no gain predicted")),
+            written("g", 30, 40, Became::Changed),
+        ];
+        let inlined = |into: &str| vec![(vec![vec![frame("f", 15), frame(into, 35)]], 1)];
+        let reason = |stacks| shares(&loops, &stacks).loops.remove(0).reason;
+        assert_eq!(reason(inlined("g")), CHANGED);
+        assert_eq!(reason(inlined("h")), "subscript");
+        assert_eq!(reason(inlined("k")), "no gain predicted");
+        assert_eq!(reason(inlined("other")), "subscript");
+    }
+
+    #[test]
+    fn programs_weigh_the_same() {
+        let one =
+            |reason: &str, inside| BTreeMap::from([(reason.to_string(), Share { inside, around: 0.0 })]);
+        let means = means(&[one("access", 1.0), one("access", 0.5), one("opaque", 1.0)]);
+        assert_eq!((means["access"].inside, means["opaque"].inside), (0.5, 1.0 / 3.0));
+    }
 }

@@ -12,13 +12,14 @@ use crate::mutation::{self, Rule};
 /// loops, no loop changes its shape, and no array element is kept in a register across iterations: `licm`, `gvn`,
 /// rotation and unrolling would hide the nest that the source shows. `early-cse` comes before branches are folded, so
 /// that `a < b ? a : b` on array elements is a minimum and not a choice between addresses.
-const PIPELINE: [&str; 2] = [EARLY, LATE];
 /// What a compiler's early passes do, too.
 const EARLY: &str = "lower-expect,sroa<preserve-cfg>,early-cse";
 const LATE: &str = "simplifycfg<no-switch-to-lookup;no-sink-common-insts;no-hoist-common-insts;keep-loops>,\
     instcombine<no-verify-fixpoint>,\
     simplifycfg<no-switch-to-lookup;no-sink-common-insts;no-hoist-common-insts;keep-loops>,\
     lower-switch,loop-simplify,lcssa";
+/// Between them, where only pairs of numbers are vectors.
+const SPLIT: &str = "scalarizer<load-store>,early-cse";
 
 /// Makes raw output of a front end (`clang -O3 -Xclang -disable-llvm-passes`) and IR after `-O1` or `-O2` liftable: small
 /// functions that loops call are inlined there, and what does not change in loops is computed in front of them. Meaning is
@@ -27,7 +28,12 @@ pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
     let looping = module.functions().into_iter().filter(|f| !f.is_declaration() && has_cycle(*f));
     let names: Vec<String> = looping.map(|f| f.name()).collect();
     inline(module, &names)?;
-    module.run_passes(&format!("function({})", PIPELINE.join(",")), None)?;
+    module.run_passes(&format!("function({EARLY})"), None)?;
+    let paired: Vec<String> = names.iter().filter(|n| module.has_pairs(n)).cloned().collect();
+    if !paired.is_empty() {
+        Steps::new(module).run_passes(&paired, SPLIT)?;
+    }
+    module.run_passes(&format!("function({LATE})"), None)?;
     let mut steps = Steps::new(module);
     names.iter().try_for_each(|name| hoist(&mut steps, name))
 }
@@ -39,10 +45,13 @@ const KEEP_ROWS: u32 = 8;
 /// have been over the module, and are not run again where nothing is inlined.
 pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String], early: bool) -> Result<()> {
     let inlined = inline(module, names)?;
+    let paired: FxHashSet<String> = names.iter().filter(|n| module.has_pairs(n)).cloned().collect();
     let mut steps = Steps::new(module);
     names.iter().try_for_each(|name| {
         let done = early && !inlined.contains(name) && steps.is_in_registers(name)?;
-        steps.run_passes(std::slice::from_ref(name), &PIPELINE[usize::from(done)..].join(","))?;
+        let passes = [(!done).then_some(EARLY), paired.contains(name).then_some(SPLIT), Some(LATE)];
+        let passes: Vec<&str> = passes.into_iter().flatten().collect();
+        steps.run_passes(std::slice::from_ref(name), &passes.join(","))?;
         hoist(&mut steps, name)
     })
 }

@@ -8,7 +8,7 @@ use loop_tree::SourceLocation;
 /// A loop of the function, inlined ones too.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoopPlace {
-    /// Where its text begins, if the front end says so at its latch: in the function that it was written in.
+    /// Where its text begins, if the IR says so: in the function that it was written in.
     pub begin: Option<SourceLocation>,
     /// Line and column where it ends, in the same file.
     pub end: Option<(u32, u32)>,
@@ -32,12 +32,22 @@ const UNSEEN: &str = "control around the loop has no shape that is looked into";
 pub(super) fn places(cfg: &Cfg<'_>, fates: &[Option<Fate>]) -> Vec<LoopPlace> {
     let place = |(number, fate): (usize, &Option<Fate>)| {
         let latches = cfg.loops[number].latches.iter().filter_map(|&l| cfg.blocks[l].terminator());
-        let (begin, end) = latches.map(|l| l.loop_range()).find(|r| r.0.is_some()).unwrap_or_default();
+        let said = latches.map(|l| l.loop_range()).find(|r| r.0.is_some() && r.1.is_some());
+        let (begin, end) = said.unwrap_or_else(|| extent(cfg, number));
         LoopPlace {
             begin: begin.and_then(source_location),
-            end: end.filter(|e: &Place| e.line > 0).map(|e| (e.line, e.column)),
+            end: end.map(|e| (e.line, e.column)),
             fate: fate.clone().unwrap_or_else(|| Fate::Left("control", UNSEEN.to_owned())),
         }
     };
     fates.iter().enumerate().map(place).collect()
+}
+
+/// Where the code of a loop begins and ends that has lost what the front end said of it, in the function that it stands in.
+fn extent(cfg: &Cfg<'_>, number: usize) -> (Option<Place>, Option<Place>) {
+    let insts = cfg.loops[number].blocks.iter().flat_map(|&b| &cfg.insts[b]);
+    let mut places: Vec<Place> = insts.filter_map(|i| i.location_in_function()).collect();
+    places.retain(|p| p.line > 0);
+    places.sort_by_key(|p| (p.line, p.column));
+    (places.first().cloned(), places.pop())
 }

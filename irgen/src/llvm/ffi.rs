@@ -203,6 +203,7 @@ unsafe extern "C" {
 
     // inline.cpp
     pub fn lt_inline(function: LLVMValueRef) -> bool;
+    pub fn lt_has_pairs(function: LLVMValueRef) -> bool;
 
     // hoist.cpp
     pub fn lt_hoist(m: *mut LtManagers, function: LLVMValueRef, left_out: c_uint) -> bool;
