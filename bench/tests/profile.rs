@@ -51,7 +51,7 @@ fn time_is_summed_up_by_reason() {
     let common =
         ["corpus", &source, "--run", "{program}", "--rounds", "1", "--build", &build, "--json", &report];
     let text = bench(&[&common[..], &["--profile"]].concat());
-    assert!(text.contains("walk.c:13"), "{text}");
+    assert!(text.contains("walk.c:12"), "{text}");
     let read = std::fs::read_to_string(&report).unwrap();
     let read: serde_json::Value = serde_json::from_str(&read).unwrap();
     let time = &read["time"];
