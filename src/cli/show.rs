@@ -48,7 +48,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
                 remarks: Vec::new(),
                 asked: Vec::new(),
                 may_gain: true,
-                loops: 0,
+                loops: vec![],
             }]
         }
     };

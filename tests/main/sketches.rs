@@ -137,6 +137,23 @@ fn register_tile() {
 }
 
 #[test]
+fn loops_around_the_middle_of_a_nest_have_other_orders() {
+    let source = "nest @symmetric[N] {
+        array A: f64[N, N]
+        array B: f64[N, N] alias 1
+        array C: f64[N, N] alias 2
+        for i in 0..N { for j in 0..N {
+          for k in 0..i { S: C[k, j] = C[k, j] + A[i, k] * B[i, j] }
+          T: C[i, j] = C[i, j] * 0.5 + B[i, j]
+        } }
+    }";
+    draws("register tile", source);
+    let (_, found) = explore(source, &Registry::standard(), Sketches::standard(), &["none"]);
+    let recipe = found.variants[0].recipe.to_string();
+    assert!(recipe.starts_with("interchange(@); unroll_and_jam(@;"), "{recipe}");
+}
+
+#[test]
 fn blocked_product() {
     draws("blocked product", PRODUCT);
 }

@@ -277,7 +277,7 @@ mod tests {
             written("g", 30, 40, Became::Changed),
         ];
         let inlined = |into: &str| vec![(vec![vec![frame("f", 15), frame(into, 35)]], 1)];
-        let reason = |stacks| shares(&loops, &stacks).loops.remove(0).reason;
+        let reason = |stacks: Vec<_>| shares(&loops, &stacks).loops.remove(0).reason;
         assert_eq!(reason(inlined("g")), CHANGED);
         assert_eq!(reason(inlined("h")), "subscript");
         assert_eq!(reason(inlined("k")), "no gain predicted");

@@ -105,6 +105,9 @@ impl Jit {
                 })
             };
             if result.is_ok() {
+                // Its threads wait for work until the process is gone, which LLVM has closed its libraries before.
+                // SAFETY: the name of a library that is loaded, and whose initialisation has run.
+                unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_NODELETE) };
                 return Ok(());
             }
         }
