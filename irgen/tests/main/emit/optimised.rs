@@ -82,7 +82,9 @@ fn vectors_lie_along_short_rows() {
     };
     let update = "S0: A[k, i, m] = A[k, i, m] - 0.25 * (B[k, i, m] - 2.0 * B[k + 1, i, m]) * C[k, i]";
     let ir = o3(&nest(5, update), true, &[&[], &[0]]);
-    assert!(ir.contains("<4 x double>") && !ir.contains("strided.vec"), "{ir}");
+    // A row is four lanes and one, or some of the eight of a machine that has them.
+    let along = ["<4 x double>", "@llvm.masked.load.v8f64"].iter().any(|vector| ir.contains(vector));
+    assert!(along && !ir.contains("strided.vec"), "{ir}");
 
     // A row that is no vector, and sums of rows, are LLVM's business.
     let keeps = |text: &str| !harness::emit(text, true, &[]).unwrap().contains("llvm.loop.vectorize.enable");
