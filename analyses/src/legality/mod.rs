@@ -3,7 +3,7 @@
 //! It is asked after a tree was changed, whatever changed it, and compares with the original only:
 //!
 //! 1. *Coverage*: every statement instance is executed exactly once, under the same predicates; more often, or never, only
-//!    where all that it writes goes to buffers.
+//!    where all that it writes goes to buffers. That loops run may be a condition of it.
 //! 2. *Order*: every dependence keeps its direction, but for those on arrays all of whose values stay in buffers.
 //! 3. *Marks*: a loop marked parallel carries no dependence; the lanes of a vector loop keep them in lock step; for a loop marked for a
 //!    library there is a function that does the same. A loop that the source says is to stay one is one.
