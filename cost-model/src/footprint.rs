@@ -184,6 +184,35 @@ impl Group {
         Footprint { lines, effective, low, high, run, period, block, outer, copies }
     }
 
+    /// Of the references, those whose lines the iterations of the loop around share: what decides the cache set of the first of
+    /// them, and by how many sets each is beyond that. `around` bytes from one line of a set to the next; arrays are taken to begin at a
+    /// multiple of that, as large ones do.
+    pub fn sets(
+        &self,
+        program: &Lowered<'_>,
+        line: f64,
+        around: f64,
+    ) -> Option<(Linear, SmallVec<[u32; 8]>)> {
+        let (address, innermost) = (self.address.as_ref()?, self.parent?);
+        let stride = address.coefficient(program.loops[innermost].depth).abs();
+        if stride >= line {
+            return None;
+        }
+        let within = |a: f64| a.rem_euclid(around);
+        let mut place = Linear::constant(within(address.constant));
+        place.terms.extend(address.terms.iter().copied().filter(|t| within(t.1) != 0.0));
+        // Copies beside each other are in one line.
+        let mut sets: SmallVec<[u32; 8]> = SmallVec::new();
+        let mut last = f64::NEG_INFINITY;
+        for &offset in &self.offsets {
+            if offset - last >= line {
+                last = offset;
+                sets.push((within(offset) / line).round() as u32);
+            }
+        }
+        Some((place, sets))
+    }
+
     /// Sequences of lines, side by side, that the innermost loop goes through.
     pub fn streams(&self, program: &Lowered<'_>, line: f64) -> f64 {
         let (Some(address), Some(innermost)) = (&self.address, self.parent) else { return 0.0 };

@@ -6,6 +6,7 @@
 use crate::Target;
 use crate::footprint::{Footprint, Group, Union, groups};
 use crate::least::lasts;
+use crate::linear::Linear;
 use crate::lower::Lowered;
 use crate::trip_counts::LARGEST;
 use rustc_hash::FxHashMap;
@@ -30,6 +31,12 @@ struct Level {
     last: bool,
     /// Share of what fits that has to be brought in all the same.
     renewed: f64,
+}
+
+impl Level {
+    fn ways(&self) -> f64 {
+        self.capacity / self.sets
+    }
 }
 
 fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
@@ -220,6 +227,31 @@ const WRITTEN_BACK: f64 = 1.4;
 /// is not there, the same share is not in the second one either, and so on.
 const RENEWED: f64 = 0.25;
 
+/// The most lines of one set that the references directly inside a loop use in turn. Of levels beyond the first, translation
+/// scatters lines over the sets.
+fn meeting(program: &Lowered<'_>, all: &[State], inside: &[usize], level: &Level, over: usize) -> f64 {
+    let around = level.sets * level.unit;
+    if around <= 0.0 || around > 4096.0 {
+        return 0.0;
+    }
+    let mut places: SmallVec<[(Linear, FxHashMap<u32, f64>); 4]> = SmallVec::new();
+    for &g in inside {
+        let group = &all[g].group;
+        if group.parent != Some(over) {
+            continue;
+        }
+        let Some((place, sets)) = group.sets(program, level.unit, around) else { continue };
+        let at = places.iter().position(|p| p.0 == place).unwrap_or_else(|| {
+            places.push((place, FxHashMap::default()));
+            places.len() - 1
+        });
+        for set in sets {
+            *places[at].1.entry(set).or_default() += 1.0;
+        }
+    }
+    places.iter().flat_map(|p| p.1.values()).fold(0.0, |a: f64, b| a.max(*b))
+}
+
 /// Goes from one iteration of a loop (or from the parts of the whole tree, `None`) to all of them.
 fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[Level], over: Option<usize>) {
     let trip = over.map_or(1.0, |l| program.loops[l].trip);
@@ -252,10 +284,14 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
             }
         }
     }
+    let met = over.map_or(0.0, |l| meeting(program, all, inside, &levels[0], l));
     let fits: SmallVec<[f64; 6]> = levels
         .iter()
         .enumerate()
         .map(|(i, level)| {
+            if i == 0 && met > level.ways() {
+                return 0.0;
+            }
             let total: f64 = arrays.iter().filter_map(|a| a.1.get(i)).map(|(u, _)| u.total.effective).sum();
             fit(level.last, total / level.capacity.max(1.0))
         })

@@ -175,6 +175,9 @@ impl<'m> Emitter<'m, '_> {
                 properties.push(self.module.loop_property(&flag("llvm.loop.unroll.disable"))?);
             }
         }
+        if self.walks_many_rows(place, body)? {
+            properties.push(self.module.loop_property(&flag("llvm.loop.unroll.runtime.disable"))?);
+        }
         if self.sets_a_scalar_again(body)? || self.writes_short_rows(place, body)? {
             let name = "llvm.loop.vectorize.enable".into();
             properties.push(self.module.loop_property(&LoopHint { name, value: HintValue::Bool(false) })?);

@@ -94,6 +94,26 @@ fn vectors_lie_along_short_rows() {
 }
 
 #[test]
+fn rows_that_take_all_addresses_are_not_unrolled_further() {
+    let nest = |row: &str, copies: usize| {
+        let body: String = (0..copies).map(|k| format!("let i = 8*t + {k} {{ S }} ")).collect();
+        format!(
+            "nest @mirror[N] {{
+              array A: f64[N, {row}]
+              array B: f64[N, {row}]
+              for i in 0..N {{ for j in 0..i {{ S: A[i, j] = A[j, i] + B[i, j] }} }}
+              variant {{ for t in 0..floor(N/8) {{ for j in 0..8*t {{ {body} }} }} }}
+            }}"
+        )
+    };
+    let kept =
+        |text: &str| !harness::emit(text, true, &[]).unwrap().contains("llvm.loop.unroll.runtime.disable");
+    assert!(!kept(&nest("N", 8)));
+    assert!(kept(&nest("N", 4)));
+    assert!(kept(&nest("1000", 8)), "rows of constant length share an address");
+}
+
+#[test]
 fn a_store_between_loads_of_neighbours() {
     // LLVM would hand x[i + 1] on to the next iteration, where the store to `a` needs it before the load.
     let nest = "nest @slopes[N] {
