@@ -76,9 +76,9 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     if body.vectorisable && masks && lanes > 1 && !body.opaque {
         let vector = Plan { packing: Packing::Lanes(lanes), ..Plan::SCALAR };
         let needed = per(&vector);
-        if needed < cycles {
-            // There are no gathers of single bytes.
-            let gathers = around.original && widest.size() >= 4;
+        // There are no gathers of single bytes.
+        let gathers = around.original && widest.size() >= 4;
+        if needed < cycles && (gathers || spreads(body, lanes, widest)) {
             (best, cycles) = (Plan { gathers, ..vector }, needed);
         }
     }
@@ -106,6 +106,23 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     let work = body.ops.values().sum::<f64>() + (body.loads.len() + body.stores.len()) as f64;
     best.unrolled = around.constant.is_some_and(|t| t / best.lanes() * work.max(1.0) <= FULL_UNROLL);
     best
+}
+
+/// What LLVM counts for a lane that is loaded or stored by itself, of vectors of 512 bits and of shorter ones, where a scalar operation
+/// counts one: the element, its address, and what puts it into its place or takes it from there. So sums down several columns stay
+/// scalar where there are vectors of 512 bits (LLVM 22 for Zen 4, without gathers: 8 columns with one product for each).
+const SPREAD: [f64; 2] = [3.1, 1.9];
+
+/// Whether LLVM finds vectors cheaper whose lanes are spread in memory, as it counts.
+fn spreads(body: &Body, lanes: u32, widest: ScalarType) -> bool {
+    let accesses = || body.loads.iter().chain(&body.stores);
+    let far = accesses().filter(|s| **s == Stride::Far).count() as f64;
+    if far == 0.0 {
+        return true;
+    }
+    let others = accesses().count() as f64 - far + body.ops.values().sum::<f64>();
+    let spread = SPREAD[usize::from(lanes * widest.size() < 64)];
+    far * spread + others / f64::from(lanes) < far + others
 }
 
 /// A loop that is unrolled completely leaves the loop around it as the innermost one: what is stored to the same places in all

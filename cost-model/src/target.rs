@@ -176,6 +176,10 @@ pub trait Target: Send + Sync {
     fn window(&self) -> Window {
         Window { float: 60.0, integer: 40.0 }
     }
+    /// Whether additions have units of their own, beside those that multiply.
+    fn separate_adders(&self) -> bool {
+        false
+    }
     /// Whether lines move between all levels at the same time, and while the core computes.
     fn transfers_overlap(&self) -> bool {
         false

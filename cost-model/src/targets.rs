@@ -57,6 +57,8 @@ pub struct StaticTarget {
     pub gathered_lane: f64,
     pub store_forward: f64,
     pub window: Window,
+    #[serde(default)]
+    pub separate_adders: bool,
     pub transfers_overlap: bool,
     #[serde(default = "yes")]
     pub fills_take_ports: bool,
@@ -187,6 +189,9 @@ impl Target for StaticTarget {
     }
     fn window(&self) -> Window {
         self.window
+    }
+    fn separate_adders(&self) -> bool {
+        self.separate_adders
     }
     fn transfers_overlap(&self) -> bool {
         self.transfers_overlap

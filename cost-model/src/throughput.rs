@@ -41,7 +41,8 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         Packing::Adjacent(n) | Packing::Sums(n) => (f64::from(n) * ADJACENT_EFFICIENCY).max(1.0),
         _ => 1.0,
     };
-    let (mut float, mut integer, mut divide, mut library, mut instructions) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    let (mut float, mut added, mut integer, mut divide, mut library, mut instructions) =
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     let mut quotients = 0.0;
     // Iterations that the schedulers hold.
     let (window, mut held) = (target.window(), 0.0);
@@ -60,6 +61,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
             OpClass::Library => library += cycles,
             OpClass::IntegerDiv => quotients += cycles,
             OpClass::Integer | OpClass::IntegerMul => integer += cycles,
+            OpClass::FloatAdd if target.separate_adders() => added += cycles,
             _ => float += cycles,
         }
         instructions += n;
@@ -156,6 +158,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let accesses = ((loads - microcode).max(0.0) / target.loads_per_cycle().max(0.1)).max(storing);
     let candidates = [
         ("floating point", float),
+        ("additions", added),
         ("integer", integer),
         ("division", divide),
         (if quotients > library { "integer division" } else { "calls" }, library + quotients),

@@ -10,6 +10,8 @@ const CHAINS: usize = 12;
 /// Operations of each chain in a turn.
 const LENGTH: usize = 8;
 const TURNS: i64 = 10_000;
+/// Of the time of a product and a sum, what they take where they go at once: half, but for what measuring adds.
+const TOGETHER: f64 = 0.75;
 
 /// An operation: IR that computes `%D` from `%S` and from `%c` and `%e`, which do not change. `%D.t` is free for use.
 struct Step<'a> {
@@ -85,6 +87,11 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
     let declared = format!("declare {vector} @llvm.fma.{suffix}({vector}, {vector}, {vector})");
     let fused = Step { declarations: &declared, ..step("float fma", &vector, &fma) };
     target.ops.float_fma = cost(lab, &mut ones, &fused)?;
+    let mut halves = memory(&[0.5_f64.to_bits(), 1.0_f64.to_bits(), 1.3_f64.to_bits()]);
+    let both = format!("%D.t = fmul {vector} %S, %c\n%D = fadd {vector} %D.t, %e");
+    let both = cost(lab, &mut halves, &step("float mul and add", &vector, &both))?.reciprocal;
+    target.separate_adders =
+        both < TOGETHER * (target.ops.float_add.reciprocal + target.ops.float_mul.reciprocal);
     let passes = passes(lab, &mut floats, lanes, target.ops.float_add)?;
 
     // Divided by the last one, values come back after two steps.

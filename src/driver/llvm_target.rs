@@ -269,6 +269,9 @@ impl Target for LlvmTarget {
     fn window(&self) -> Window {
         self.table.window
     }
+    fn separate_adders(&self) -> bool {
+        self.table.separate_adders()
+    }
     fn transfers_overlap(&self) -> bool {
         self.table.transfers_overlap
     }

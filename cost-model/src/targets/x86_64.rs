@@ -40,6 +40,7 @@ pub fn x86_64_avx2() -> StaticTarget {
         gathered_lane: 1.25,
         store_forward: 5.0,
         window: Window { float: 60.0, integer: 60.0 },
+        separate_adders: false,
         transfers_overlap: false,
         fills_take_ports: true,
         differences_of_bytes: true,

@@ -42,6 +42,7 @@ pub fn znver4() -> StaticTarget {
     target.gathered_lane = 3.2;
     target.store_forward = 8.0;
     target.window = Window { float: 60.0, integer: 25.0 };
+    target.separate_adders = true;
     target.transfers_overlap = true;
     target.fills_take_ports = false;
     target.stores_per_cycle = 1.0;
