@@ -6,8 +6,8 @@ use crate::storage::{Copy, Frame};
 use crate::trip_counts::Samples;
 use crate::unroll::Unrolled;
 use loop_tree::{
-    Access, Affine, Buffer, Derived, Green, GuardCondition, Kernel, LoopHeader, Node, Op, OpId, OpKind,
-    Statement, StmtFlags, StmtId, VarId,
+    Access, Affine, Buffer, Constraint, Derived, Green, GuardCondition, Kernel, LoopHeader, Node, Op, OpId,
+    OpKind, Relation, Statement, StmtFlags, StmtId, VarId,
 };
 use smallvec::SmallVec;
 
@@ -37,6 +37,8 @@ pub(crate) struct Loop {
     pub guards: usize,
     /// Of these, affine ones that hold in some iterations only.
     pub varying_guards: usize,
+    /// The affine ones that hold in all iterations or in none, each once: what is compared with zero.
+    pub settled_guards: Vec<Vec<(Linear, Relation)>>,
     /// Whether loops inside are unrolled by the compiler, and not by the tree.
     pub unrolled_inside: bool,
 }
@@ -64,10 +66,12 @@ pub(crate) struct Leaf<'k> {
     pub runs: f64,
     /// Probability in an iteration of the loop around it.
     pub probability: f64,
-    /// Whether a guard stands between the innermost loop and the leaf.
+    /// Whether a guard stands between the innermost loop and the leaf, for which the loop is not written twice.
     pub guarded: bool,
     /// Whether one of these varies in that loop.
     pub varying_guard: bool,
+    /// Whether none of them does.
+    pub settled: bool,
     /// Operations whose values buffers keep, and their operands, each with the load of it.
     pub kept: SmallVec<[(OpId, OpId); 1]>,
     /// By access.
@@ -96,12 +100,7 @@ pub(crate) fn lower<'k>(facts: &'k Facts<'k>, root: &Unrolled) -> Lowered<'k> {
         around: root.around.clone(),
         out: Lowered { facts, buffers: vec![], loops: vec![], leaves: vec![], top_leaves: vec![] },
     };
-    walk.node(
-        &root.tree,
-        None,
-        &Samples::once(),
-        Around { probability: 1.0, guarded: false, varying: false },
-    );
+    walk.node(&root.tree, None, &Samples::once(), Around::NOTHING);
     walk.out
 }
 
@@ -113,6 +112,12 @@ pub(crate) struct Around {
     probability: f64,
     guarded: bool,
     varying: bool,
+    /// Whether all guards hold in all iterations of the loop or in none.
+    settled: bool,
+}
+
+impl Around {
+    const NOTHING: Around = Around { probability: 1.0, guarded: false, varying: false, settled: true };
 }
 
 pub(crate) struct Walk<'k> {
@@ -150,24 +155,41 @@ impl Walk<'_> {
                 if let Some(parent) = parent {
                     self.out.loops[parent].guards += 1;
                 }
-                let (inside, p, varying) = match &**condition {
+                let (inside, p, varying, settled) = match &**condition {
                     GuardCondition::Affine(c) => {
                         let (inside, p) = samples.filter(c, &self.scope, &self.trips);
                         let depth = parent.map(|l| self.out.loops[l].depth);
                         let varying = depth.is_some_and(|d| {
                             c.constraints().any(|c| self.scope.linear(&c.expression).coefficient(d) != 0.0)
                         });
-                        if let Some(parent) = parent.filter(|_| varying) {
-                            self.out.loops[parent].varying_guards += 1;
+                        // Floors have slopes here that hide what they use.
+                        let moving = self
+                            .scope
+                            .vars
+                            .iter()
+                            .filter(|b| depth.is_some_and(|d| b.iteration.coefficient(d) != 0.0));
+                        let uses = |b: &Binding| c.constraints().any(|c| c.expression.uses(b.var));
+                        let settled = !moving.into_iter().any(uses);
+                        match parent.map(|l| &mut self.out.loops[l]) {
+                            Some(parent) if varying => parent.varying_guards += 1,
+                            Some(parent) if settled => {
+                                let of = |c: &Constraint| (self.scope.linear(&c.expression), c.relation);
+                                let tested = c.constraints().map(of).collect();
+                                if !parent.settled_guards.contains(&tested) {
+                                    parent.settled_guards.push(tested);
+                                }
+                            }
+                            _ => {}
                         }
-                        (inside, p, varying)
+                        (inside, p, varying, settled)
                     }
-                    GuardCondition::Predicate { .. } => (samples.scaled(0.5), 0.5, true),
+                    GuardCondition::Predicate { .. } => (samples.scaled(0.5), 0.5, true, false),
                 };
                 let around = Around {
                     probability: around.probability * p,
                     guarded: true,
                     varying: around.varying || varying,
+                    settled: around.settled && settled,
                 };
                 self.node(body, parent, &inside, around);
             }
@@ -201,6 +223,7 @@ impl Walk<'_> {
                     inner: vec![],
                     guards: 0,
                     varying_guards: 0,
+                    settled_guards: vec![],
                     unrolled_inside: self.around.iter().any(|l| l.ptr_eq(node)),
                 });
                 if let Some(parent) = parent {
@@ -211,12 +234,8 @@ impl Walk<'_> {
                     header.lower().get(trips.lower).map_or(Linear::default(), |e| self.scope.linear(e));
                 iteration.add_scaled(&Linear::depth(depth), header.step.max(1) as f64);
                 self.scope.vars.push(Binding { var: header.var, value: Linear::depth(depth), iteration });
-                self.node(
-                    body,
-                    Some(index),
-                    &inside,
-                    Around { probability: 1.0, guarded: false, varying: false },
-                );
+                self.node(body, Some(index), &inside, Around::NOTHING);
+                self.write_twice(index);
                 self.scope.vars.pop();
                 self.trips.pop();
             }
@@ -250,8 +269,20 @@ impl Walk<'_> {
                     probability: around.probability,
                     guarded: around.guarded,
                     varying_guard: around.varying,
+                    settled: around.settled,
                     touches,
                 });
+            }
+        }
+    }
+
+    /// An innermost loop with one condition that it does not change is emitted once for each of its values.
+    fn write_twice(&mut self, index: usize) {
+        let l = &self.out.loops[index];
+        if l.inner.is_empty() && l.settled_guards.len() == 1 {
+            for leaf in &l.leaves {
+                let leaf = &mut self.out.leaves[*leaf];
+                leaf.guarded &= !leaf.settled;
             }
         }
     }

@@ -27,6 +27,7 @@ mod owners;
 mod reached;
 mod region;
 mod scopes;
+mod settled;
 mod slots;
 mod spot;
 mod statement;
@@ -144,5 +145,7 @@ struct Emitter<'m, 'k> {
     registers: Registers<'m>,
     /// The vector loop around the builder's place.
     lanes: Option<Lanes<'m>>,
+    /// Guards that stand outside of the loop around them, and whether they hold.
+    settled: BTreeMap<Path, bool>,
     path: Path,
 }

@@ -42,6 +42,7 @@ analyses::rules! {
     OtherLanes: "elements that lanes access are apart where those of the first lanes are",
     SeenStores: "nobody looks at elements between two stores of them",
     GroupOrder: "parallel loops are annotated whatever their accesses",
+    SettledGuards: "conditions that a loop does not change always hold in it",
     Masks: "masked operations always execute",
     PoisonMasks: "masks are combined so that poison spreads",
     Inbounds: "all addresses are said to be in bounds",

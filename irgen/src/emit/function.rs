@@ -85,6 +85,7 @@ pub fn emit_function<'c>(
             scope: Scope::default(),
             registers: Registers::new(kernel, &conditions),
             lanes: None,
+            settled: Default::default(),
             path: Path::root(),
         };
         for (array, pointer) in kernel.arrays.iter().zip(pointers) {

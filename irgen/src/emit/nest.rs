@@ -3,6 +3,7 @@
 use super::arith::Known;
 use super::element::Tag;
 use super::ranges::Range;
+use super::settled::Settled;
 use super::{Base, EmitError, Emitter};
 use crate::lift::Apart;
 use crate::llvm::{HintValue, IntPredicate, LoopHint, Metadata, Value};
@@ -28,13 +29,24 @@ impl<'m> Emitter<'m, '_> {
                 self.library_call(call.ok_or(EmitError::Unsupported { what })?)
             }
             Node::Loop(header, body) if self.is_shared(header) => self.shared_loop(header, body),
-            Node::Loop(header, body) => self.emit_loop(node, header, body),
+            Node::Loop(header, body) => {
+                match Settled::of(header, body, &self.path).filter(|_| self.lanes.is_none()) {
+                    Some(settled) => self.for_both(settled, |e| e.emit_loop(node, header, body)),
+                    None => self.emit_loop(node, header, body),
+                }
+            }
             Node::Let(var, value, body) => {
                 let known = self.known(value)?;
                 self.scope.enter_let(*var, value, known);
                 let result = self.below(0, |e| e.tree(body));
                 self.scope.leave();
                 result
+            }
+            Node::Guard(_, body) if self.settled.contains_key(&self.path) => {
+                match self.settled[&self.path] || mutation::off(Rule::SettledGuards) {
+                    true => self.below(0, |e| e.tree(body)),
+                    false => Ok(()),
+                }
             }
             Node::Guard(condition, body) => {
                 let test = match &**condition {

@@ -69,6 +69,7 @@ pub fn emit_region<'m>(
         scope: Scope::default(),
         registers: Registers::new(kernel, &conditions),
         lanes: None,
+        settled: Default::default(),
         path: Path::root(),
     };
     let mut slots = Vec::new();

@@ -114,6 +114,33 @@ fn rows_that_take_all_addresses_are_not_unrolled_further() {
 }
 
 #[test]
+fn no_vector_of_what_is_not_there_is_loaded_under_a_mask() {
+    // The first of four jammed rows has no row in front of it, and the last one none behind where the second condition fails.
+    let nest = |last: &str| {
+        let rows: String = (1..3).map(|k| format!("let i = 4*t + {k} {{ S }} ")).collect();
+        format!(
+            "nest @rows[N] {{
+              array A: f64[N, 1000]
+              array B: f64[N, 1000]
+              for i in 1..N {{ for j in 0..1000 {{ S: B[i, j] = A[i - 1, j] + A[i, j] }} }}
+              variant {{
+                for t in 0..floor(N/4) {{ for j in 0..1000 {{
+                  let i = 4*t {{ if i >= 1 {{ S }} }} {rows} let i = 4*t + 3 {{ {last} }}
+                }} }}
+                for i in max(1, 4*floor(N/4))..N {{ for j in 0..1000 {{ S }} }}
+              }}
+            }}"
+        )
+    };
+    let ir = o3(&nest("S"), true, &[&[], &[0]]);
+    assert_vectorised(&ir);
+    assert!(!ir.contains("masked.load"), "{ir}");
+    // Two conditions would be four loops.
+    let twice = |text: &str| harness::emit(text, true, &[]).unwrap().contains("settled.not");
+    assert!(twice(&nest("S")) && twice(&nest("if i >= 4 { S }")) && !twice(&nest("if i >= 8 { S }")));
+}
+
+#[test]
 fn a_store_between_loads_of_neighbours() {
     // LLVM would hand x[i + 1] on to the next iteration, where the store to `a` needs it before the load.
     let nest = "nest @slopes[N] {
