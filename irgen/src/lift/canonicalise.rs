@@ -29,10 +29,13 @@ pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
     let names: Vec<String> = looping.map(|f| f.name()).collect();
     inline(module, &names)?;
     module.run_passes(&format!("function({EARLY})"), None)?;
-    let paired: Vec<String> = names.iter().filter(|n| module.has_pairs(n)).cloned().collect();
-    if !paired.is_empty() {
-        Steps::new(module).run_passes(&paired, SPLIT)?;
+    let mut steps = Steps::new(module);
+    for name in &names {
+        if steps.has_pairs(name)? {
+            steps.run_passes(std::slice::from_ref(name), SPLIT)?;
+        }
     }
+    drop(steps);
     module.run_passes(&format!("function({LATE})"), None)?;
     let mut steps = Steps::new(module);
     names.iter().try_for_each(|name| hoist(&mut steps, name))
@@ -45,13 +48,17 @@ const KEEP_ROWS: u32 = 8;
 /// have been over the module, and are not run again where nothing is inlined.
 pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String], early: bool) -> Result<()> {
     let inlined = inline(module, names)?;
-    let paired: FxHashSet<String> = names.iter().filter(|n| module.has_pairs(n)).cloned().collect();
     let mut steps = Steps::new(module);
     names.iter().try_for_each(|name| {
         let done = early && !inlined.contains(name) && steps.is_in_registers(name)?;
-        let passes = [(!done).then_some(EARLY), paired.contains(name).then_some(SPLIT), Some(LATE)];
-        let passes: Vec<&str> = passes.into_iter().flatten().collect();
-        steps.run_passes(std::slice::from_ref(name), &passes.join(","))?;
+        let this = std::slice::from_ref(name);
+        if !done {
+            steps.run_passes(this, EARLY)?;
+        }
+        match steps.has_pairs(name)? {
+            true => steps.run_passes(this, &format!("{SPLIT},{LATE}"))?,
+            false => steps.run_passes(this, LATE)?,
+        }
         hoist(&mut steps, name)
     })
 }

@@ -323,6 +323,36 @@ e:
     assert!(!lift(&ir.replace("isvectorized", "mustprogress")).1.contains(&"vectorised"));
 }
 
+/// LLVM would compute where their parts are right behind the call, which ends its block.
+#[test]
+fn pairs_at_an_address_from_a_call_that_may_throw_stay() {
+    let (regions, remarks) = lift(
+        "declare ptr @where(i64)
+        declare i32 @person(...)
+        define void @f(ptr %p, i64 %n) personality ptr @person {
+        entry:
+          br label %loop
+        loop:
+          %i = phi i64 [ 0, %entry ], [ %next, %more ]
+          %q = invoke ptr @where(i64 %i) to label %more unwind label %pad
+        more:
+          %x = load <2 x float>, ptr %q
+          %y = fadd <2 x float> %x, %x
+          store <2 x float> %y, ptr %q
+          %next = add nuw nsw i64 %i, 1
+          %c = icmp slt i64 %next, %n
+          br i1 %c, label %loop, label %done
+        pad:
+          %l = landingpad { ptr, i32 } cleanup
+          resume { ptr, i32 } %l
+        done:
+          ret void
+        }",
+    );
+    assert!(regions.is_empty(), "{regions:?}");
+    assert!(!remarks.is_empty());
+}
+
 #[test]
 fn a_value_merged_behind_a_guarded_loop_is_set_on_both_ways() {
     // As `-O1` writes `s = 7; for (i = 0; i < n; i++) s ^= a[i];`.
