@@ -53,8 +53,10 @@ class Sizes {
 
   std::optional<Extent> count(const Function &F, unsigned Depth) {
     Extent Sum{0, 0};
+    // Where the program ends, no loop goes on.
+    auto Ending = ltEnding(F);
     for (const Instruction &I : instructions(F)) {
-      if (!counts(I))
+      if (!counts(I) || Ending.contains(I.getParent()))
         continue;
       if (isa<IndirectBrInst, CallBrInst>(I))
         return std::nullopt;
