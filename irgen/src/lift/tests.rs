@@ -103,7 +103,7 @@ fn counts_of_all_kinds() {
         &["for i in 0..floor(n/3) + 1 {", "a[n - 3*i]"],
     );
     check(counted("0", "eq i32 %i, 0", "add i32 %i, 1"), &["let i = 0 {", "a[i] = 1.0"]);
-    check(counted("%n", "eq i32 %i, %n", "add nsw i32 %i, 3"), &["let i = 0 {", "a[n + 3*i] = 1.0"]);
+    check(counted("%n", "eq i32 %i, %n", "add nsw i32 %i, 3"), &["let i = 0 {", "a[3*i + n] = 1.0"]);
     assert_eq!(counted("0", "eq i32 %i, %n", "add i32 %i, 1").1, ["trip-count"]);
 }
 
