@@ -9,6 +9,7 @@
 #include "ir.cpp"
 #include "last_values.cpp"
 #include "memory.cpp"
+#include "once.cpp"
 #include "passes.cpp"
 #include "plugin.cpp"
 #include "ranges.cpp"

@@ -13,7 +13,7 @@ namespace {
 
 // Bounds, all of them counts: operations of a function with all that it calls, and of all that are put in one place;
 // calls within calls. Outside of loops, only what hardly does more than read.
-constexpr unsigned MaxSize = 200, MaxHinted = 800, MaxOutside = 8, MaxGrowth = 3000, MaxNesting = 8;
+constexpr unsigned MaxSize = 200, MaxHinted = 800, MaxOutside = 8, MaxGrowth = 3000, MaxNesting = 32;
 
 // A function of the mathematical library, which touches no memory but `errno`.
 bool computes(const Function &F, const TargetLibraryInfo &TLI) {
@@ -33,40 +33,73 @@ bool counts(const Instruction &I) {
          !I.isLifetimeStartOrEnd();
 }
 
-// Nothing for what cannot be put in place of a call.
-std::optional<unsigned> size(const Function *F, const Function *Caller, const TargetLibraryInfo &TLI, unsigned Nesting) {
-  if (!F || F->isDeclaration() || F->isInterposable() || F->isVarArg() || F == Caller || Nesting > MaxNesting ||
-      F->hasFnAttribute(Attribute::NoInline) || F->hasOptNone() || F->hasGC() || !meets(*F, *Caller) ||
-      F->hasFnAttribute(Attribute::StrictFP) || F->callsFunctionThatReturnsTwice() ||
-      !AttributeFuncs::areInlineCompatible(*Caller, *F) ||
-      F->getFnAttribute("target-cpu") != Caller->getFnAttribute("target-cpu") ||
-      F->getFnAttribute("target-features") != Caller->getFnAttribute("target-features"))
-    return std::nullopt;
-  unsigned Sum = 0;
-  for (const Instruction &I : instructions(F)) {
-    if (!counts(I))
-      continue;
-    if (isa<IndirectBrInst, CallBrInst>(I))
-      return std::nullopt;
-    if (auto *Call = dyn_cast<CallBase>(&I); Call && !isa<IntrinsicInst>(I)) {
-      // Of what is called outside, only what no loop minds.
-      const Function *Callee = Call->getCalledFunction();
-      if (!Callee || Callee->isDeclaration()) {
-        MemoryEffects Effects = Call->getMemoryEffects().getWithoutLoc(IRMemLocation::ErrnoMem);
-        if (!Callee || (!Effects.doesNotAccessMemory() && !computes(*Callee, TLI)))
-          return std::nullopt;
-      } else {
-        auto Inner = size(Callee, Caller, TLI, Nesting + 1);
-        if (!Inner)
-          return std::nullopt;
-        Sum += *Inner;
-      }
-    }
-    if (++Sum > MaxHinted)
-      return std::nullopt;
+// What functions bring when they are put in a caller's place; each is looked at once.
+class Sizes {
+  struct Extent {
+    unsigned Operations, Nesting;
+  };
+  const Function &Caller;
+  const TargetLibraryInfo &TLI;
+  DenseMap<const Function *, std::optional<Extent>> Known;
+
+  bool isAllowed(const Function &F) const {
+    return !F.isDeclaration() && !F.isInterposable() && !F.isVarArg() && &F != &Caller &&
+           !F.hasFnAttribute(Attribute::NoInline) && !F.hasOptNone() && !F.hasGC() && meets(F, Caller) &&
+           !F.hasFnAttribute(Attribute::StrictFP) && !F.callsFunctionThatReturnsTwice() &&
+           AttributeFuncs::areInlineCompatible(Caller, F) &&
+           F.getFnAttribute("target-cpu") == Caller.getFnAttribute("target-cpu") &&
+           F.getFnAttribute("target-features") == Caller.getFnAttribute("target-features");
   }
-  return Sum;
-}
+
+  std::optional<Extent> count(const Function &F, unsigned Depth) {
+    Extent Sum{0, 0};
+    // Where the program ends, no loop goes on.
+    auto Ending = ltEnding(F);
+    for (const Instruction &I : instructions(F)) {
+      if (!counts(I) || Ending.contains(I.getParent()))
+        continue;
+      if (isa<IndirectBrInst, CallBrInst>(I))
+        return std::nullopt;
+      if (auto *Call = dyn_cast<CallBase>(&I); Call && !isa<IntrinsicInst>(I)) {
+        // Of what is called outside, only what no loop minds.
+        const Function *Callee = Call->getCalledFunction();
+        if (!Callee || Callee->isDeclaration()) {
+          MemoryEffects Effects = Call->getMemoryEffects().getWithoutLoc(IRMemLocation::ErrnoMem);
+          if (!Callee || (!Effects.doesNotAccessMemory() && !computes(*Callee, TLI)))
+            return std::nullopt;
+        } else {
+          auto Inner = extent(*Callee, Depth + 1);
+          if (!Inner)
+            return std::nullopt;
+          Sum.Operations += Inner->Operations;
+          Sum.Nesting = std::max(Sum.Nesting, Inner->Nesting + 1);
+        }
+      }
+      if (++Sum.Operations > MaxHinted || Sum.Nesting > MaxNesting)
+        return std::nullopt;
+    }
+    return Sum;
+  }
+
+  std::optional<Extent> extent(const Function &F, unsigned Depth) {
+    // A function on the way to itself is none that ends.
+    auto [It, New] = Known.try_emplace(&F, std::nullopt);
+    if (!New)
+      return It->second;
+    auto Result = isAllowed(F) && Depth <= 2 * MaxNesting ? count(F, Depth) : std::nullopt;
+    Known[&F] = Result;
+    return Result;
+  }
+
+public:
+  Sizes(const Function &Caller, const TargetLibraryInfo &TLI) : Caller(Caller), TLI(TLI) {}
+
+  // Nothing for what cannot be put in place of a call.
+  std::optional<unsigned> of(const Function &F) {
+    auto Found = extent(F, 0);
+    return Found ? std::optional(Found->Operations) : std::nullopt;
+  }
+};
 
 // Operations that may come with a call in one place.
 unsigned most(const Function &Callee, bool InLoop) {
@@ -76,7 +109,7 @@ unsigned most(const Function &Callee, bool InLoop) {
 } // namespace
 
 bool ltMayInline(const Function &Callee, const Function &Caller, const TargetLibraryInfo &TLI) {
-  auto Size = size(&Callee, &Caller, TLI, 0);
+  auto Size = Sizes(Caller, TLI).of(Callee);
   return Size && *Size <= most(Callee, true);
 }
 
@@ -88,6 +121,7 @@ extern "C" bool lt_inline(Function *F) {
   unsigned Growth = 0;
   TargetLibraryInfoImpl Library(F->getParent()->getTargetTriple());
   TargetLibraryInfo TLI(Library, F);
+  Sizes Sizes(*F, TLI);
   for (unsigned Round = 0; Round <= MaxNesting; ++Round) {
     DominatorTree DT(*F);
     LoopInfo LI(DT);
@@ -102,7 +136,7 @@ extern "C" bool lt_inline(Function *F) {
     bool Any = false;
     for (auto [Call, InLoop] : Calls) {
       Function *Callee = Call->getCalledFunction();
-      auto Size = size(Callee, F, TLI, 0);
+      auto Size = Sizes.of(*Callee);
       if (!Size || *Size > most(*Callee, InLoop) || !isInlineViable(*Callee).isSuccess() || Growth + *Size > MaxGrowth)
         continue;
       // What it calls itself counts when that is put in place.

@@ -33,7 +33,19 @@ extern "C" bool lt_in_registers(const Function *F) {
   });
 }
 
-// Whether it has vectors, and none beyond 64 bits.
+static bool holdsVector(const Type *T) {
+  auto *S = dyn_cast<StructType>(T);
+  return S ? any_of(S->elements(), holdsVector) : T->isVectorTy();
+}
+
+// Whether the parts of a vector would be computed right behind an instruction that ends its block.
+static bool endsBlock(const Instruction &I) {
+  return I.isTerminator() && (holdsVector(I.getType()) || any_of(I.users(), [&](const User *U) {
+                                return getLoadStorePointerOperand(U) == &I && getLoadStoreType(U)->isVectorTy();
+                              }));
+}
+
+// Whether it has vectors, none beyond 64 bits, and LLVM can take them apart.
 extern "C" bool lt_has_pairs(const Function *F) {
   bool Any = false;
   for (const Instruction &I : instructions(*F)) {
@@ -42,7 +54,7 @@ extern "C" bool lt_has_pairs(const Function *F) {
       Any |= T != nullptr;
       return !T || (isa<FixedVectorType>(T) && T->getPrimitiveSizeInBits().getFixedValue() - 1 < 64);
     };
-    if (!Fits(&I) || !all_of(I.operand_values(), Fits))
+    if (!Fits(&I) || !all_of(I.operand_values(), Fits) || endsBlock(I))
       return false;
   }
   return Any;

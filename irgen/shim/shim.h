@@ -116,6 +116,9 @@ struct LtAnalyses : LtManagers {
   }
 };
 
+// Blocks from which all ways come to an `unreachable`, as after a failed assertion.
+llvm::SmallPtrSet<const llvm::BasicBlock *, 8> ltEnding(const llvm::Function &F);
+
 // Whether a call in a loop may be put in place, with all that it calls.
 bool ltMayInline(const llvm::Function &Callee, const llvm::Function &Caller, const llvm::TargetLibraryInfo &TLI);
 

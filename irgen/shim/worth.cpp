@@ -31,8 +31,7 @@ static bool followsFromData(const Value *V, const Loop &L, unsigned Depth) {
   return false;
 }
 
-// Blocks from which all ways come to an `unreachable`, as after a failed assertion.
-static SmallPtrSet<const BasicBlock *, 8> ending(Function &F) {
+SmallPtrSet<const BasicBlock *, 8> ltEnding(const Function &F) {
   SmallPtrSet<const BasicBlock *, 8> Result;
   for (const BasicBlock *B : post_order(&F.getEntryBlock())) {
     const Instruction *End = B->getTerminator();
@@ -60,7 +59,7 @@ struct Survey {
 
   explicit Survey(Function &F) : F(F), DT(F), LI(DT), Impl(F.getParent()->getTargetTriple()), TLI(Impl, &F) {
     if (!LI.empty())
-      Ending = ending(F);
+      Ending = ltEnding(F);
   }
 
   // A call of a function with a body that is put in place, where all is seen.

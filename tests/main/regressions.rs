@@ -85,3 +85,31 @@ fn a_function_with_unused_arguments_is_measured() {
     let file = "tests/regressions/unused_argument.c";
     same_bits(file, "-march=native", "columns", &[("n", 20)], "interchange(@)");
 }
+
+/// Loops over blocks of one element have counters, and are part of their nests.
+#[test]
+fn loops_that_run_once() {
+    for (n, recipe) in [(0, "interchange(@)"), (9, "interchange(@)"), (70, "unroll_and_jam(@; 4)")] {
+        same_bits("tests/regressions/one_iteration.c", "-march=native", "columns", &[("n", n)], recipe);
+    }
+}
+
+/// An element that a loop names by what it reads is some element of its array there, whatever loops are inside.
+#[test]
+fn elements_that_data_names_between_loops() {
+    for recipe in ["distribute(@1); interchange(@1)", "distribute(@1); reverse(@1)", "unroll_and_jam(@1; 4)"]
+    {
+        for n in [3, 33, 300] {
+            let file = "tests/regressions/elements_between_loops.c";
+            same_bits(file, "-march=native", "gather", &[("n", n)], recipe);
+        }
+    }
+}
+
+/// Two iterations may name the same element.
+#[test]
+#[should_panic(expected = "it is legal")]
+fn elements_that_data_names_stay_in_order() {
+    let file = "tests/regressions/elements_between_loops.c";
+    same_bits(file, "-march=native", "gather", &[("n", 33)], "distribute(@1); reverse(@2)");
+}

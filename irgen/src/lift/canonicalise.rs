@@ -29,10 +29,13 @@ pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
     let names: Vec<String> = looping.map(|f| f.name()).collect();
     inline(module, &names)?;
     module.run_passes(&format!("function({EARLY})"), None)?;
-    let paired: Vec<String> = names.iter().filter(|n| module.has_pairs(n)).cloned().collect();
-    if !paired.is_empty() {
-        Steps::new(module).run_passes(&paired, SPLIT)?;
+    let mut steps = Steps::new(module);
+    for name in &names {
+        if steps.has_pairs(name)? {
+            steps.run_passes(std::slice::from_ref(name), SPLIT)?;
+        }
     }
+    drop(steps);
     module.run_passes(&format!("function({LATE})"), None)?;
     let mut steps = Steps::new(module);
     names.iter().try_for_each(|name| hoist(&mut steps, name))
@@ -45,13 +48,17 @@ const KEEP_ROWS: u32 = 8;
 /// have been over the module, and are not run again where nothing is inlined.
 pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String], early: bool) -> Result<()> {
     let inlined = inline(module, names)?;
-    let paired: FxHashSet<String> = names.iter().filter(|n| module.has_pairs(n)).cloned().collect();
     let mut steps = Steps::new(module);
     names.iter().try_for_each(|name| {
         let done = early && !inlined.contains(name) && steps.is_in_registers(name)?;
-        let passes = [(!done).then_some(EARLY), paired.contains(name).then_some(SPLIT), Some(LATE)];
-        let passes: Vec<&str> = passes.into_iter().flatten().collect();
-        steps.run_passes(std::slice::from_ref(name), &passes.join(","))?;
+        let this = std::slice::from_ref(name);
+        if !done {
+            steps.run_passes(this, EARLY)?;
+        }
+        match steps.has_pairs(name)? {
+            true => steps.run_passes(this, &format!("{SPLIT},{LATE}"))?,
+            false => steps.run_passes(this, LATE)?,
+        }
         hoist(&mut steps, name)
     })
 }
@@ -94,7 +101,7 @@ fn callees(function: Function<'_>) -> Vec<String> {
     names
 }
 
-/// Moves bounds, row pointers and strides that do not change in loops in front of them, reads there, too, those that a store
+/// Finds the counters of loops that run once, moves bounds, row pointers and strides that do not change in loops in front of them, reads there, too, those that a store
 /// of the loops might overwrite, splits accesses whose subscripts are choices, and counts what lies between pointers.
 fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
     let bits = |rules: &[Rule]| {
@@ -105,6 +112,7 @@ fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
         true => steps.run_passes(std::slice::from_ref(name), "early-cse"),
         false => Ok(()),
     };
+    steps.count_once(name)?;
     // Pointers to rows stay in their loops until those are found that lead to rows of one array.
     let changed = steps.hoist(name, left_out | KEEP_ROWS)? | steps.last_values(name)?;
     tidy(steps, changed)?;

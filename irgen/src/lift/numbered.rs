@@ -70,14 +70,11 @@ impl<'m> Number<'m> {
         None
     }
 
-    /// Whether no smaller region would have subscripts for it: it stands in an innermost loop, and follows from what that reads
-    /// or computes.
+    /// Whether no region inside of the loop that it stands in would have subscripts for it: it follows from what that loop reads or
+    /// computes.
     pub(super) fn is_of_data(&self, cx: &mut Context<'_, '_, 'm>, place: &Place) -> bool {
         let cfg = cx.values.cfg;
         let Some(&l) = place.loops.last() else { return false };
-        if cfg.loops.iter().any(|inner| inner.parent == Some(l)) {
-            return false;
-        }
         let inside = |v: Value<'m>| {
             let home = v.as_inst().and_then(|inst| cfg.home(inst));
             home.is_some_and(|block| cfg.loops[l].contains(block))

@@ -102,6 +102,9 @@ fn counts_of_all_kinds() {
         counted("%n", "sge i32 %i, 0", "add nsw i32 %i, -3"),
         &["for i in 0..floor(n/3) + 1 {", "a[n - 3*i]"],
     );
+    check(counted("0", "eq i32 %i, 0", "add i32 %i, 1"), &["let i = 0 {", "a[i] = 1.0"]);
+    check(counted("%n", "eq i32 %i, %n", "add nsw i32 %i, 3"), &["let i = 0 {", "a[3*i + n] = 1.0"]);
+    assert_eq!(counted("0", "eq i32 %i, %n", "add i32 %i, 1").1, ["trip-count"]);
 }
 
 #[test]
@@ -321,6 +324,36 @@ e:
 !1 = !{!\"llvm.loop.isvectorized\", i32 1}";
     assert!(lift(ir).1.contains(&"vectorised"), "{:?}", lift(ir));
     assert!(!lift(&ir.replace("isvectorized", "mustprogress")).1.contains(&"vectorised"));
+}
+
+/// LLVM would compute where their parts are right behind the call, which ends its block.
+#[test]
+fn pairs_at_an_address_from_a_call_that_may_throw_stay() {
+    let (regions, remarks) = lift(
+        "declare ptr @where(i64)
+        declare i32 @person(...)
+        define void @f(ptr %p, i64 %n) personality ptr @person {
+        entry:
+          br label %loop
+        loop:
+          %i = phi i64 [ 0, %entry ], [ %next, %more ]
+          %q = invoke ptr @where(i64 %i) to label %more unwind label %pad
+        more:
+          %x = load <2 x float>, ptr %q
+          %y = fadd <2 x float> %x, %x
+          store <2 x float> %y, ptr %q
+          %next = add nuw nsw i64 %i, 1
+          %c = icmp slt i64 %next, %n
+          br i1 %c, label %loop, label %done
+        pad:
+          %l = landingpad { ptr, i32 } cleanup
+          resume { ptr, i32 } %l
+        done:
+          ret void
+        }",
+    );
+    assert!(regions.is_empty(), "{regions:?}");
+    assert!(!remarks.is_empty());
 }
 
 #[test]

@@ -207,6 +207,7 @@ unsafe extern "C" {
 
     // hoist.cpp
     pub fn lt_hoist(m: *mut LtManagers, function: LLVMValueRef, left_out: c_uint) -> bool;
+    pub fn lt_count_once(m: *mut LtManagers, function: LLVMValueRef) -> bool;
     pub fn lt_last_values(m: *mut LtManagers, function: LLVMValueRef) -> bool;
     pub fn lt_split_choices(m: *mut LtManagers, function: LLVMValueRef, first: bool) -> bool;
     pub fn lt_count_ranges(m: *mut LtManagers, function: LLVMValueRef, unchecked: bool) -> bool;

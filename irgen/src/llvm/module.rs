@@ -298,12 +298,6 @@ impl<'c> Module<'c> {
         Ok(unsafe { ffi::lt_inline(f) })
     }
 
-    /// Whether the function has vectors, and none beyond the size of one number: so a front end passes two numbers of a structure.
-    pub fn has_pairs(&self, function: &str) -> bool {
-        // SAFETY: a function of this module, with a body.
-        self.defined(function).is_ok_and(|f| unsafe { ffi::lt_has_pairs(f.raw()) })
-    }
-
     /// A function with a body.
     pub(super) fn defined(&self, name: &str) -> Result<Function<'_>> {
         let found = self.function(name).filter(|f| !f.is_declaration());

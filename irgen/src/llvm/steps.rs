@@ -48,6 +48,18 @@ impl<'a, 'c> Steps<'a, 'c> {
         self.step(function, |_, f| unsafe { ffi::lt_in_registers(f) })
     }
 
+    /// Whether the function has vectors, none beyond 64 bits, and LLVM can take them apart.
+    pub fn has_pairs(&mut self, function: &str) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |_, f| unsafe { ffi::lt_has_pairs(f) })
+    }
+
+    /// Makes counters of loops that run once steps of what they were, where the next value is a constant.
+    pub fn count_once(&mut self, function: &str) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_count_once(m, f) })
+    }
+
     /// Moves integers and pointers that do not change in loops in front of them.
     pub fn hoist(&mut self, function: &str, left_out: u32) -> Result<bool> {
         // SAFETY: as `step` says.

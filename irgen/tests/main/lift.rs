@@ -153,6 +153,16 @@ fn small_functions_between_loops_are_inlined() {
 }
 
 #[test]
+fn small_functions_are_inlined_however_deep_they_call() {
+    let found = regions(&root().join("tests/lift/deep_calls.c"), &RAW, Some("f"));
+    assert_eq!(found.len(), 1, "{found:?}");
+    let checked = regions(&root().join("tests/lift/checked_calls.c"), &RAW, Some("f"));
+    assert_eq!(checked.len(), 1, "{checked:?}");
+    let circle = regions(&root().join("tests/lift/calls_in_a_circle.c"), &RAW, Some("f"));
+    assert!(circle.is_empty(), "{circle:?}");
+}
+
+#[test]
 fn accumulators_become_array_elements() {
     check("gemm_colmajor", &RAW, &["require nooverlap(", "for k in 0..n"]);
     let text =

@@ -72,6 +72,8 @@ pub(super) fn count<'m>(
     let (room, strict) = match (predicate, up) {
         (Slt | Ult, true) | (Sgt | Ugt, false) => (distance.offset(-1), true),
         (Sle | Ule, true) | (Sge | Uge, false) => (Some(distance.clone()), false),
+        // Another iteration changes the value: `i < 1` from 0 is `i == 0`, after LLVM.
+        (Eq, _) if !walks && distance.is_zero() => (Some(distance.clone()), false),
         (Ne, _) if distance.divide_exact(step).is_some() => (distance.offset(-1), true),
         _ => return Err(UNKNOWN),
     };
