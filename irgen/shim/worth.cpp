@@ -1,7 +1,6 @@
 // Which functions are worth lifting, as far as is plain before any pass.
 #include "shim.h"
 #include "llvm/ADT/PostOrderIterator.h"
-#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TypeBasedAliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -100,6 +99,20 @@ struct Survey {
     return !Call->getCalledFunction() || !TLI.getLibFunc(*Call, Which);
   }
 
+  // Whether some loop may be described in another function's place: what is known of its arguments there does not change what it reads.
+  static bool hasOpenLoop(const Function &Callee) {
+    DominatorTree Tree(const_cast<Function &>(Callee));
+    LoopInfo Loops(Tree);
+    return any_of(Loops.getLoopsInPreorder(), [](const Loop *L) {
+      SmallVector<BasicBlock *, 4> Exiting;
+      L->getExitingBlocks(Exiting);
+      return L->isInnermost() && none_of(Exiting, [&](const BasicBlock *B) {
+        auto *Branch = dyn_cast<BranchInst>(B->getTerminator());
+        return Branch && Branch->isConditional() && followsFromData(Branch->getCondition(), *L, 8);
+      });
+    });
+  }
+
   // Loops that come with a call may be described wherever it stands.
   bool bringsLoops(const Instruction &I) {
     const Function *Callee = inlined(I);
@@ -108,9 +121,7 @@ struct Survey {
     auto [It, New] = Looping.try_emplace(Callee, false);
     if (!New)
       return It->second;
-    SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
-    FindFunctionBackedges(*Callee, Back);
-    bool Found = !Back.empty() || any_of(instructions(*Callee), [&](const Instruction &J) { return bringsLoops(J); });
+    bool Found = hasOpenLoop(*Callee) || any_of(instructions(*Callee), [&](const Instruction &J) { return bringsLoops(J); });
     return Looping[Callee] = Found;
   }
 
