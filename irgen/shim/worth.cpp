@@ -1,8 +1,9 @@
 // Which functions are worth lifting, as far as is plain before any pass.
 #include "shim.h"
 #include "llvm/ADT/PostOrderIterator.h"
-#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TypeBasedAliasAnalysis.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Instructions.h"
@@ -31,6 +32,14 @@ static bool followsFromData(const Value *V, const Loop &L, unsigned Depth) {
   return false;
 }
 
+// A place, by the pointer that it is a constant distance from.
+using Spot = std::pair<const Value *, int64_t>;
+static Spot spot(const Value *Pointer, const DataLayout &DL) {
+  APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+  const Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
+  return {Base, Offset.getSExtValue()};
+}
+
 SmallPtrSet<const BasicBlock *, 8> ltEnding(const Function &F) {
   SmallPtrSet<const BasicBlock *, 8> Result;
   for (const BasicBlock *B : post_order(&F.getEntryBlock())) {
@@ -52,12 +61,18 @@ struct Survey {
   LoopInfo LI;
   TargetLibraryInfoImpl Impl;
   TargetLibraryInfo TLI;
+  const DataLayout &DL;
+  TypeBasedAAResult Types;
+  AAResults ByType;
   SmallPtrSet<const BasicBlock *, 8> Ending;
   std::optional<PostDominatorTree> PDT;
   DenseMap<const Loop *, bool> Closed;
+  DenseMap<const Loop *, DenseSet<Spot>> Set;
   DenseMap<const Function *, bool> Inlined, Looping;
 
-  explicit Survey(Function &F) : F(F), DT(F), LI(DT), Impl(F.getParent()->getTargetTriple()), TLI(Impl, &F) {
+  explicit Survey(Function &F)
+      : F(F), DT(F), LI(DT), Impl(F.getParent()->getTargetTriple()), TLI(Impl, &F), DL(F.getDataLayout()), Types(false), ByType(TLI) {
+    ByType.addAAResult(Types);
     if (!LI.empty())
       Ending = ltEnding(F);
   }
@@ -83,6 +98,20 @@ struct Survey {
     return !Call->getCalledFunction() || !TLI.getLibFunc(*Call, Which);
   }
 
+  // Whether some loop may be described in another function's place: what is known of its arguments there does not change what it reads.
+  static bool hasOpenLoop(const Function &Callee) {
+    DominatorTree Tree(const_cast<Function &>(Callee));
+    LoopInfo Loops(Tree);
+    return any_of(Loops.getLoopsInPreorder(), [](const Loop *L) {
+      SmallVector<BasicBlock *, 4> Exiting;
+      L->getExitingBlocks(Exiting);
+      return L->isInnermost() && none_of(Exiting, [&](const BasicBlock *B) {
+        auto *Branch = dyn_cast<BranchInst>(B->getTerminator());
+        return Branch && Branch->isConditional() && followsFromData(Branch->getCondition(), *L, 8);
+      });
+    });
+  }
+
   // Loops that come with a call may be described wherever it stands.
   bool bringsLoops(const Instruction &I) {
     const Function *Callee = inlined(I);
@@ -91,21 +120,71 @@ struct Survey {
     auto [It, New] = Looping.try_emplace(Callee, false);
     if (!New)
       return It->second;
-    SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
-    FindFunctionBackedges(*Callee, Back);
-    bool Found = !Back.empty() || any_of(instructions(*Callee), [&](const Instruction &J) { return bringsLoops(J); });
+    bool Found = hasOpenLoop(*Callee) || any_of(instructions(*Callee), [&](const Instruction &J) { return bringsLoops(J); });
     return Looping[Callee] = Found;
   }
 
-  // Left from several places, or by what it reads, or with calls that may do anything: such a loop is not described, though loops
-  // inside of it may be.
+  // Places that the loop sets.
+  const DenseSet<Spot> &spotsSet(const Loop &L) {
+    auto [It, New] = Set.try_emplace(&L);
+    if (New)
+      for (const BasicBlock *B : L.blocks())
+        for (const Instruction &I : *B)
+          if (auto *Store = dyn_cast<StoreInst>(&I))
+            It->second.insert(spot(Store->getPointerOperand(), DL));
+    return It->second;
+  }
+
+  // Whether a value follows from what the loop counts in memory.
+  bool isCounted(const Value *V, const Loop &L, unsigned Depth) {
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I || !L.contains(I) || Depth == 0)
+      return false;
+    if (auto *Load = dyn_cast<LoadInst>(I)) {
+      Spot From = spot(Load->getPointerOperand(), DL);
+      return L.isLoopInvariant(From.first) && !isa<AllocaInst>(getUnderlyingObject(From.first)) && spotsSet(L).contains(From);
+    }
+    return isa<CastInst, BinaryOperator>(I) && any_of(I->operands(), [&](const Value *Op) { return isCounted(Op, L, Depth - 1); });
+  }
+
+  // Whether something is stored through a pointer that the loop reads, and that the store may overwrite for all that is known: where it
+  // goes is counted in memory, as in `s->buffer[s->used++] = byte`. No check finds that the pointer stays.
+  bool mayOverwriteItsBase(const StoreInst *S, const Loop &L) {
+    auto *Read = dyn_cast<LoadInst>(getUnderlyingObject(S->getPointerOperand()));
+    if (!Read || !L.contains(Read))
+      return false;
+    // Of objects of the function's own, or of the module's, or that its variables lead to, more may be known.
+    const Value *Holder = getUnderlyingObject(Read->getPointerOperand());
+    if (auto *Load = dyn_cast<LoadInst>(Holder); Load && isa<GlobalValue>(getUnderlyingObject(Load->getPointerOperand())))
+      return false;
+    if (auto *A = dyn_cast<Argument>(Holder); A ? A->hasNoAliasAttr() || A->hasByValAttr() : !isa<LoadInst>(Holder))
+      return false;
+    if (ByType.isNoAlias(MemoryLocation::get(S), MemoryLocation::get(Read)))
+      return false;
+    for (const Value *V = S->getPointerOperand(); V != Read;) {
+      auto *Gep = dyn_cast<GEPOperator>(V);
+      if (!Gep)
+        return false;
+      if (any_of(Gep->indices(), [&](const Value *Index) { return isCounted(Index, L, 4); }))
+        return true;
+      V = Gep->getPointerOperand();
+    }
+    return false;
+  }
+
+  // Left from several places, or by what it reads, with calls that may do anything, or stores that may go anywhere: such a loop is not
+  // described, though loops inside of it may be.
   bool isClosed(const Loop &L) {
     auto [It, New] = Closed.try_emplace(&L, true);
     if (!New)
       return It->second;
     unsigned Places = 0;
+    auto Closes = [&](const Instruction &I) {
+      auto *Store = dyn_cast<StoreInst>(&I);
+      return isOpaque(I) || (Store && mayOverwriteItsBase(Store, L));
+    };
     for (const BasicBlock *B : L.blocks()) {
-      if (any_of(*B, [&](const Instruction &I) { return isOpaque(I); }))
+      if (any_of(*B, Closes))
         return true;
       auto Leaves = [&](const BasicBlock *Next) { return !L.contains(Next) && !Ending.contains(Next); };
       if (none_of(successors(B), Leaves))

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::closed_forms::address_of;
+use super::prove::Given;
 use super::values::{Values, int_bits, signed_range};
 use crate::llvm::Value;
 use crate::mutation::{self, Rule};
@@ -43,6 +44,8 @@ pub(super) struct Context<'v, 'a, 'm> {
     /// The greatest magnitude of 64-bit parameters that is taken for granted, where one is needed.
     bound: Option<u32>,
     bounded: Vec<Sym>,
+    /// What was asked here.
+    given: Given,
 }
 
 /// Conditions on parameters, and the limits among them.
@@ -63,6 +66,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             assumptions: Vec::new(),
             bound: None,
             bounded: Vec::new(),
+            given: Given::default(),
         }
     }
 
@@ -215,9 +219,10 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     /// Whether `goal >= 0` at a place, for certain or by what is checked at run time already.
     pub(super) fn holds(&self, place: &Place, goal: &Poly) -> bool {
         let facts: Vec<&Fact> = place.facts.iter().chain(&self.assumptions).collect();
-        let quotients = |s: &Sym| matches!(self.values.symbols().meaning(*s), Meaning::Quotient(_));
-        let quotients: Vec<Sym> = facts.iter().flat_map(|f| f.poly.symbols()).filter(quotients).collect();
-        self.values.proofs.implies(facts, goal, || self.ranges(goal, quotients))
+        let is_quotient = |s: &Sym| matches!(self.values.symbols().meaning(*s), Meaning::Quotient(_));
+        self.values.proofs.implies(&self.given, facts, goal, |facts| {
+            self.ranges(goal, facts.iter().flat_map(|f| f.poly.symbols()).filter(is_quotient).collect())
+        })
     }
 
     /// What types and definitions say of the symbols of a polynomial, and of some quotients.

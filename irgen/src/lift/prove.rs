@@ -16,6 +16,36 @@ const REMEMBERED: usize = 10_000;
 #[derive(Default)]
 pub(super) struct Proofs(RefCell<FxHashMap<Rows, Known>>);
 
+/// The same of one region, by what was given: to make rows of it takes longer than most proofs.
+#[derive(Default)]
+pub(super) struct Given(RefCell<Asked>);
+
+#[derive(Default)]
+struct Asked {
+    facts: Vec<Vec<Fact>>,
+    known: FxHashMap<(usize, Poly), Known>,
+}
+
+/// Sets of facts that are remembered.
+const SETS: usize = 64;
+
+impl Given {
+    /// A number for the facts.
+    fn number(&self, facts: &[&Fact]) -> usize {
+        let Asked { facts: sets, known } = &mut *self.0.borrow_mut();
+        let same = |set: &Vec<Fact>| set.len() == facts.len() && set.iter().zip(facts).all(|(a, b)| a == *b);
+        if let Some(at) = sets.iter().rposition(same) {
+            return at;
+        }
+        if sets.len() == SETS {
+            sets.clear();
+            known.clear();
+        }
+        sets.push(facts.iter().map(|f| (*f).clone()).collect());
+        sets.len() - 1
+    }
+}
+
 /// For which constants of what a goal refutes there is a proof, and for which none was found: for lesser ones there is one, too, and
 /// for greater ones there is none. Accesses side by side ask the same but for that.
 #[derive(Clone, Copy)]
@@ -24,35 +54,62 @@ struct Known {
     open: i128,
 }
 
+impl Known {
+    const NOTHING: Known = Known { refuted: i128::MIN, open: i128::MAX };
+
+    fn answer(self, constant: i128) -> Option<bool> {
+        (constant <= self.refuted || constant >= self.open).then_some(constant <= self.refuted)
+    }
+
+    fn learn(&mut self, constant: i128, answer: bool) {
+        *if answer { &mut self.refuted } else { &mut self.open } = constant;
+    }
+}
+
 impl Proofs {
-    /// Whether `goal >= 0` follows from the facts, and more of them, which are asked for where they are needed.
-    pub(super) fn implies(&self, facts: Vec<&Fact>, goal: &Poly, more: impl FnOnce() -> Vec<Fact>) -> bool {
+    /// Whether `goal >= 0` follows from the facts, and more of them, which are asked for where they are needed and follow from these and
+    /// the goal's symbols.
+    pub(super) fn implies(
+        &self,
+        given: &Given,
+        facts: Vec<&Fact>,
+        goal: &Poly,
+        more: impl FnOnce(&[&Fact]) -> Vec<Fact>,
+    ) -> bool {
         if let Some(c) = goal.as_constant() {
             return c >= 0;
         }
         if facts.iter().any(|f| goal.exceeds(&f.poly).is_some_and(|by| by >= 0)) {
             return true;
         }
-        let more = more();
+        let Some((constant, plain)) =
+            goal.constant_term().checked_neg().and_then(|c| Some((c, goal.offset(c)?)))
+        else {
+            return self.follows(facts, goal, more);
+        };
+        let key = (given.number(&facts), plain);
+        let known = given.0.borrow().known.get(&key).and_then(|known| known.answer(constant));
+        known.unwrap_or_else(|| {
+            let answer = self.follows(facts, goal, more);
+            given.0.borrow_mut().known.entry(key).or_insert(Known::NOTHING).learn(constant, answer);
+            answer
+        })
+    }
+
+    fn follows(&self, facts: Vec<&Fact>, goal: &Poly, more: impl FnOnce(&[&Fact]) -> Vec<Fact>) -> bool {
+        let more = more(&facts);
         let facts = facts.into_iter().chain(&more).collect();
         let Some(rows) = rows(facts, goal) else { return false };
         let constant = rows.constants[0];
         let mut asked = rows.clone();
         asked.constants[0] = 0;
-        if let Some(known) = self.0.borrow().get(&asked)
-            && (constant <= known.refuted || constant >= known.open)
-        {
-            return constant <= known.refuted;
+        if let Some(answer) = self.0.borrow().get(&asked).and_then(|known| known.answer(constant)) {
+            return answer;
         }
         let answer = infeasible(rows);
         let mut all = self.0.borrow_mut();
         if all.len() < REMEMBERED {
-            let known = all.entry(asked).or_insert(Known { refuted: i128::MIN, open: i128::MAX });
-            if answer {
-                known.refuted = constant;
-            } else {
-                known.open = constant;
-            }
+            all.entry(asked).or_insert(Known::NOTHING).learn(constant, answer);
         }
         answer
     }
@@ -223,6 +280,10 @@ mod tests {
     use analyses::closed_forms::Sym;
     use std::collections::BTreeMap;
 
+    fn implies_alone(facts: &[Fact], goal: &Poly) -> bool {
+        Proofs::default().implies(&Given::default(), facts.iter().collect(), goal, |_| Vec::new())
+    }
+
     #[test]
     fn follows_through_two_facts_and_not_further() {
         let x = |n| Poly::symbol(Sym(n));
@@ -233,7 +294,7 @@ mod tests {
             at_least(x(1).sub(&x(0)).unwrap().offset(-1).unwrap()),
             at_least(x(2).sub(&x(1)).unwrap().offset(-1).unwrap()),
         ];
-        let implies = |goal: &Poly| Proofs::default().implies(facts.iter().collect(), goal, Vec::new);
+        let implies = |goal: &Poly| implies_alone(&facts, goal);
         assert!(implies(&x(2).offset(-2).unwrap()));
         assert!(!implies(&x(2).offset(-3).unwrap()));
     }
@@ -252,7 +313,7 @@ mod tests {
         }
         let apart = x(2).sub(&x(0)).unwrap();
         let most = 2 * (MAX_CONSTRAINTS as i128 - 1);
-        let implies = |goal: &Poly| Proofs::default().implies(facts.iter().collect(), goal, Vec::new);
+        let implies = |goal: &Poly| implies_alone(&facts, goal);
         assert!(implies(&apart.offset(-most).unwrap()));
         assert!(!implies(&apart.offset(-most - 1).unwrap()));
     }
@@ -266,7 +327,7 @@ mod tests {
             i128::from(state >> 33) % (2 * bound + 1) - bound
         };
         let mut proved = 0;
-        let all = Proofs::default();
+        let (all, given) = (Proofs::default(), Given::default());
         for _ in 0..2000 {
             let mut row = || {
                 let product =
@@ -281,14 +342,13 @@ mod tests {
             // What is remembered of goals that differ by a number says the same.
             for by in [0, 3, -2, 1, -1] {
                 let near = goal.offset(by).unwrap();
-                let alone = Proofs::default().implies(facts.iter().collect(), &near, Vec::new);
-                assert_eq!(
-                    all.implies(facts.iter().collect(), &near, Vec::new),
-                    alone,
-                    "{near:?}: {facts:?}"
-                );
+                let alone = implies_alone(&facts, &near);
+                for given in [&given, &Given::default()] {
+                    let found = all.implies(given, facts.iter().collect(), &near, |_| Vec::new());
+                    assert_eq!(found, alone, "{near:?}: {facts:?}");
+                }
             }
-            let found = Proofs::default().implies(facts.iter().collect(), &goal, Vec::new);
+            let found = implies_alone(&facts, &goal);
             let refuted = goal.scale(-1).unwrap().offset(-1).unwrap();
             let rows = facts.iter().map(|f| &f.poly).chain([&refuted]);
             let rows: Vec<Row> = rows.map(|p| p.terms().collect()).collect();

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use irgen::lift::{canonicalise, lift_function};
+use irgen::lift::{canonicalise, has_cycle, lift_function};
 use irgen::llvm::Context;
 
 const RAW: [&str; 3] = ["-O3", "-Xclang", "-disable-llvm-passes"];
@@ -95,6 +95,25 @@ fn loops_with_one_order_are_known_before_lifting() {
         seen += 1;
     }
     assert_eq!(seen, 11);
+}
+
+#[test]
+fn stores_that_may_overwrite_their_pointers_are_known_before_lifting() {
+    let context = Context::new();
+    let source = root().join("tests/lift/buffers.c");
+    let mut module = context.parse(&compile(&source, &RAW), "test.ll").expect("parses");
+    module.run_passes("function(sroa,early-cse,simplifycfg)", None).expect("early passes");
+    let looping = module.functions().into_iter().filter(|f| has_cycle(*f));
+    let seen: Vec<_> = looping.map(|f| (f.name(), f.may_gain(true))).collect();
+    assert_eq!(seen.len(), 7);
+    for (name, may_gain) in seen {
+        assert_eq!(may_gain, name.starts_with("may_"), "{name}");
+    }
+    canonicalise(&mut module).expect("canonical");
+    let looping = module.functions().into_iter().filter(|f| has_cycle(*f));
+    let described = looping.filter(|f| !lift_function(&module, *f).regions.is_empty());
+    let described: Vec<String> = described.map(|f| f.name()).collect();
+    assert_eq!(described, ["may_numbers", "may_affine", "may_restrict", "may_own_object"]);
 }
 
 #[test]
