@@ -6,8 +6,8 @@ use crate::storage::{Copy, Frame};
 use crate::trip_counts::Samples;
 use crate::unroll::Unrolled;
 use loop_tree::{
-    Access, Affine, Buffer, Constraint, Derived, Green, GuardCondition, Kernel, LoopHeader, Node, Op, OpId,
-    OpKind, Relation, Statement, StmtFlags, StmtId, VarId,
+    Access, Affine, Buffer, Condition, Derived, Green, GuardCondition, Kernel, LoopHeader, Node, Op, OpId,
+    OpKind, Settled, Statement, StmtFlags, StmtId, VarId,
 };
 use smallvec::SmallVec;
 
@@ -37,8 +37,8 @@ pub(crate) struct Loop {
     pub guards: usize,
     /// Of these, affine ones that hold in some iterations only.
     pub varying_guards: usize,
-    /// The affine ones that hold in all iterations or in none, each once: what is compared with zero.
-    pub settled_guards: Vec<Vec<(Linear, Relation)>>,
+    /// The condition for each of whose values there is a loop.
+    pub settled: Option<Condition>,
     /// Whether loops inside are unrolled by the compiler, and not by the tree.
     pub unrolled_inside: bool,
 }
@@ -70,8 +70,6 @@ pub(crate) struct Leaf<'k> {
     pub guarded: bool,
     /// Whether one of these varies in that loop.
     pub varying_guard: bool,
-    /// Whether none of them does.
-    pub settled: bool,
     /// Operations whose values buffers keep, and their operands, each with the load of it.
     pub kept: SmallVec<[(OpId, OpId); 1]>,
     /// By access.
@@ -112,12 +110,10 @@ pub(crate) struct Around {
     probability: f64,
     guarded: bool,
     varying: bool,
-    /// Whether all guards hold in all iterations of the loop or in none.
-    settled: bool,
 }
 
 impl Around {
-    const NOTHING: Around = Around { probability: 1.0, guarded: false, varying: false, settled: true };
+    const NOTHING: Around = Around { probability: 1.0, guarded: false, varying: false };
 }
 
 pub(crate) struct Walk<'k> {
@@ -155,41 +151,26 @@ impl Walk<'_> {
                 if let Some(parent) = parent {
                     self.out.loops[parent].guards += 1;
                 }
-                let (inside, p, varying, settled) = match &**condition {
+                let settled = parent.and_then(|l| self.out.loops[l].settled.as_ref());
+                let twice = matches!(&**condition, GuardCondition::Affine(c) if Some(c) == settled);
+                let (inside, p, varying) = match &**condition {
                     GuardCondition::Affine(c) => {
                         let (inside, p) = samples.filter(c, &self.scope, &self.trips);
                         let depth = parent.map(|l| self.out.loops[l].depth);
                         let varying = depth.is_some_and(|d| {
                             c.constraints().any(|c| self.scope.linear(&c.expression).coefficient(d) != 0.0)
                         });
-                        // Floors have slopes here that hide what they use.
-                        let moving = self
-                            .scope
-                            .vars
-                            .iter()
-                            .filter(|b| depth.is_some_and(|d| b.iteration.coefficient(d) != 0.0));
-                        let uses = |b: &Binding| c.constraints().any(|c| c.expression.uses(b.var));
-                        let settled = !moving.into_iter().any(uses);
-                        match parent.map(|l| &mut self.out.loops[l]) {
-                            Some(parent) if varying => parent.varying_guards += 1,
-                            Some(parent) if settled => {
-                                let of = |c: &Constraint| (self.scope.linear(&c.expression), c.relation);
-                                let tested = c.constraints().map(of).collect();
-                                if !parent.settled_guards.contains(&tested) {
-                                    parent.settled_guards.push(tested);
-                                }
-                            }
-                            _ => {}
+                        if let Some(parent) = parent.filter(|_| varying) {
+                            self.out.loops[parent].varying_guards += 1;
                         }
-                        (inside, p, varying, settled)
+                        (inside, p, varying)
                     }
-                    GuardCondition::Predicate { .. } => (samples.scaled(0.5), 0.5, true, false),
+                    GuardCondition::Predicate { .. } => (samples.scaled(0.5), 0.5, true),
                 };
                 let around = Around {
                     probability: around.probability * p,
-                    guarded: true,
+                    guarded: around.guarded || !twice,
                     varying: around.varying || varying,
-                    settled: around.settled && settled,
                 };
                 self.node(body, parent, &inside, around);
             }
@@ -223,7 +204,7 @@ impl Walk<'_> {
                     inner: vec![],
                     guards: 0,
                     varying_guards: 0,
-                    settled_guards: vec![],
+                    settled: Settled::of(header, body).map(|s| s.condition.clone()),
                     unrolled_inside: self.around.iter().any(|l| l.ptr_eq(node)),
                 });
                 if let Some(parent) = parent {
@@ -235,7 +216,6 @@ impl Walk<'_> {
                 iteration.add_scaled(&Linear::depth(depth), header.step.max(1) as f64);
                 self.scope.vars.push(Binding { var: header.var, value: Linear::depth(depth), iteration });
                 self.node(body, Some(index), &inside, Around::NOTHING);
-                self.write_twice(index);
                 self.scope.vars.pop();
                 self.trips.pop();
             }
@@ -269,20 +249,8 @@ impl Walk<'_> {
                     probability: around.probability,
                     guarded: around.guarded,
                     varying_guard: around.varying,
-                    settled: around.settled,
                     touches,
                 });
-            }
-        }
-    }
-
-    /// An innermost loop with one condition that it does not change is emitted once for each of its values.
-    fn write_twice(&mut self, index: usize) {
-        let l = &self.out.loops[index];
-        if l.inner.is_empty() && l.settled_guards.len() == 1 {
-            for leaf in &l.leaves {
-                let leaf = &mut self.out.leaves[*leaf];
-                leaf.guarded &= !leaf.settled;
             }
         }
     }

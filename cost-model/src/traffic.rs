@@ -27,16 +27,12 @@ struct Level {
     unit: f64,
     capacity: f64,
     sets: f64,
+    /// Whether an address decides the set before it is translated, which scatters lines over sets.
+    untranslated: bool,
     /// Whether it is filled from memory.
     last: bool,
     /// Share of what fits that has to be brought in all the same.
     renewed: f64,
-}
-
-impl Level {
-    fn ways(&self) -> f64 {
-        self.capacity / self.sets
-    }
 }
 
 fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
@@ -51,6 +47,7 @@ fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
                 unit: f64::from(c.line.max(1)),
                 capacity: lines,
                 sets,
+                untranslated: sets * f64::from(c.line) <= f64::from(target.page_bytes()),
                 last: false,
                 renewed: RENEWED.powi(number),
             }
@@ -59,6 +56,7 @@ fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
             unit: f64::from(target.page_bytes().max(1)),
             capacity: f64::from(t.entries),
             sets: 0.0,
+            untranslated: false,
             last: false,
             renewed: RENEWED.powi(number),
         }))
@@ -227,13 +225,9 @@ const WRITTEN_BACK: f64 = 1.4;
 /// is not there, the same share is not in the second one either, and so on.
 const RENEWED: f64 = 0.25;
 
-/// The most lines of one set that the references directly inside a loop use in turn. Of levels beyond the first, translation
-/// scatters lines over the sets.
+/// The most lines of one set that the references directly inside a loop use in turn.
 fn meeting(program: &Lowered<'_>, all: &[State], inside: &[usize], level: &Level, over: usize) -> f64 {
     let around = level.sets * level.unit;
-    if around <= 0.0 || around > 4096.0 {
-        return 0.0;
-    }
     let mut places: SmallVec<[(Linear, FxHashMap<u32, f64>); 4]> = SmallVec::new();
     for &g in inside {
         let group = &all[g].group;
@@ -284,12 +278,12 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
             }
         }
     }
-    let met = over.map_or(0.0, |l| meeting(program, all, inside, &levels[0], l));
     let fits: SmallVec<[f64; 6]> = levels
         .iter()
         .enumerate()
         .map(|(i, level)| {
-            if i == 0 && met > level.ways() {
+            let conflict = |l| meeting(program, all, inside, level, l) > level.capacity / level.sets;
+            if level.sets > 0.0 && level.untranslated && over.is_some_and(conflict) {
                 return 0.0;
             }
             let total: f64 = arrays.iter().filter_map(|a| a.1.get(i)).map(|(u, _)| u.total.effective).sum();

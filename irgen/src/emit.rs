@@ -46,7 +46,7 @@ use buffers::{Memory, Store};
 use emission::{Inexact, conditions, extent, ranges, scope};
 use kept::Registers;
 use lanes::Lanes;
-use loop_tree::{Calls, Green, Kernel, Path, VarId};
+use loop_tree::{Calls, Green, Kernel, Path, RuntimeCondition, VarId};
 use ranges::Limits;
 use scope::Scope;
 use scopes::Scopes;
@@ -148,4 +148,46 @@ struct Emitter<'m, 'k> {
     /// Guards that stand outside of the loop around them, and whether they hold.
     settled: BTreeMap<Path, bool>,
     path: Path,
+}
+
+impl<'m, 'k> Emitter<'m, 'k> {
+    /// In a region's function, of whose parameters, arrays and instructions nothing is said yet. `moving`: the arrays that do not stay in
+    /// their place.
+    fn new(
+        module: &'m Module<'m>,
+        builder: Builder<'m>,
+        kernel: &'k Kernel,
+        variant: Variant<'k>,
+        conditions: &[RuntimeCondition],
+        moving: &[bool],
+    ) -> Result<Self, EmitError> {
+        let Variant { root, parallel, threads, calls, .. } = variant;
+        Ok(Emitter {
+            module,
+            builder,
+            kernel,
+            root,
+            threads,
+            thread: None,
+            params: Vec::new(),
+            limits: Limits::of(kernel, root, conditions)?,
+            own_function: false,
+            inside: false,
+            bases: Vec::new(),
+            slots: Slots::new(),
+            origins: &[],
+            location: None,
+            scopes: Scopes::new(module, kernel, conditions, moving, &buffers::find(root)),
+            parallel,
+            hints: BTreeMap::new(),
+            calls,
+            groups: Vec::new(),
+            memory: Memory::default(),
+            scope: Scope::default(),
+            registers: Registers::new(kernel, conditions),
+            lanes: None,
+            settled: BTreeMap::new(),
+            path: Path::root(),
+        })
+    }
 }

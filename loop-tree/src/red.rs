@@ -22,6 +22,11 @@ impl Path {
         path
     }
 
+    /// The path of what is at `below` from here.
+    pub fn join(&self, below: &Path) -> Self {
+        Path(self.0.iter().chain(&below.0).copied().collect())
+    }
+
     /// The path of the parent and the index in it; `None` for the root.
     pub fn split_last(&self) -> Option<(Path, usize)> {
         let (last, init) = self.0.split_last()?;

@@ -1,16 +1,10 @@
 //! A kernel as a function of its own.
 
-use super::buffers::{self, Memory};
-use super::kept::Registers;
-use super::ranges::Limits;
-use super::scope::Scope;
-use super::scopes::Scopes;
-use super::slots::Slots;
+use super::buffers;
 use super::{Base, EmitError, Emitter, Variant, conditions};
 use crate::lift::Apart;
 use crate::llvm::{Builder, Context, Module};
-use loop_tree::{ArrayId, Kernel, ParamId, Path, RuntimeCondition, Storage};
-use std::collections::BTreeMap;
+use loop_tree::{ArrayId, Kernel, ParamId, RuntimeCondition, Storage};
 
 /// What an argument of an emitted function means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +33,9 @@ pub fn emit_function<'c>(
     kernel: &Kernel,
     variant: Variant<'_>,
 ) -> Result<Module<'c>, EmitError> {
-    let Variant { root, conditions, parallel, threads, calls } = variant;
     let module = context.module(name);
     {
-        let mut conditions = conditions::checked(kernel, conditions);
+        let mut conditions = conditions::checked(kernel, variant.conditions);
         // Here nobody else vouches for the context.
         conditions.extend(kernel.context.iter().cloned().map(RuntimeCondition::Parameter));
         let arguments = function_parameters(kernel);
@@ -60,34 +53,11 @@ pub fn emit_function<'c>(
         builder.position_at_end(entry)?;
         let values: Vec<_> = function.params().iter().map(|p| p.value()).collect();
         let (params, pointers) = values.split_at(kernel.params.len());
-        let buffers = buffers::find(root);
-        let mut emitter = Emitter {
-            module: &module,
-            builder,
-            kernel,
-            root,
-            threads,
-            thread: None,
-            params: params.to_vec(),
-            limits: Limits::of(kernel, root, &conditions)?,
-            own_function: true,
-            inside: false,
-            bases: Vec::new(),
-            slots: Slots::new(),
-            origins: &[],
-            location: None,
-            scopes: Scopes::new(&module, kernel, &conditions, &vec![false; kernel.arrays.len()], &buffers),
-            parallel,
-            hints: BTreeMap::new(),
-            calls,
-            groups: Vec::new(),
-            memory: Memory::default(),
-            scope: Scope::default(),
-            registers: Registers::new(kernel, &conditions),
-            lanes: None,
-            settled: Default::default(),
-            path: Path::root(),
-        };
+        let buffers = buffers::find(variant.root);
+        let mut emitter =
+            Emitter::new(&module, builder, kernel, variant, &conditions, &vec![false; kernel.arrays.len()])?;
+        emitter.params = params.to_vec();
+        emitter.own_function = true;
         for (array, pointer) in kernel.arrays.iter().zip(pointers) {
             let is_register = array.is_scalar() && array.storage != Storage::Memory;
             emitter.bases.push(match is_register {
@@ -108,7 +78,7 @@ pub fn emit_function<'c>(
         emitter.builder.position_at_end(start)?;
         emitter.inside = true;
         emitter.declare_scopes()?;
-        emitter.tree(root)?;
+        emitter.tree(variant.root)?;
         for (index, array) in kernel.arrays.iter().enumerate() {
             if let Base::Scalar { slot } = emitter.bases[index] {
                 let value =

@@ -3,13 +3,13 @@
 use super::arith::Known;
 use super::element::Tag;
 use super::ranges::Range;
-use super::settled::Settled;
 use super::{Base, EmitError, Emitter};
 use crate::lift::Apart;
 use crate::llvm::{HintValue, IntPredicate, LoopHint, Metadata, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{
-    Affine, ArrayId, Bounds, Buffer, Green, GuardCondition, LoopHeader, LoopKind, Node, ScalarType, VarId,
+    Affine, ArrayId, Bounds, Buffer, Green, GuardCondition, LoopHeader, LoopKind, Node, ScalarType, Settled,
+    VarId,
 };
 
 impl<'m> Emitter<'m, '_> {
@@ -29,12 +29,10 @@ impl<'m> Emitter<'m, '_> {
                 self.library_call(call.ok_or(EmitError::Unsupported { what })?)
             }
             Node::Loop(header, body) if self.is_shared(header) => self.shared_loop(header, body),
-            Node::Loop(header, body) => {
-                match Settled::of(header, body, &self.path).filter(|_| self.lanes.is_none()) {
-                    Some(settled) => self.for_both(settled, |e| e.emit_loop(node, header, body)),
-                    None => self.emit_loop(node, header, body),
-                }
-            }
+            Node::Loop(header, body) => match Settled::of(header, body).filter(|_| self.lanes.is_none()) {
+                Some(settled) => self.for_both(&settled, |e| e.emit_loop(node, header, body)),
+                None => self.emit_loop(node, header, body),
+            },
             Node::Let(var, value, body) => {
                 let known = self.known(value)?;
                 self.scope.enter_let(*var, value, known);

@@ -1,17 +1,12 @@
 //! A variant in place of a region.
 
-use super::buffers::{self, Memory};
+use super::buffers;
 use super::extent::footprints;
-use super::kept::Registers;
-use super::ranges::Limits;
-use super::scope::Scope;
-use super::scopes::Scopes;
-use super::slots::Slots;
 use super::{Base, EmitError, Emitter, Variant, conditions, gathers};
 use crate::lift::{Apart, ArrayBinding, FrontRead, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
-use loop_tree::{Affine, ArrayId, Atom, ParamId, Path, RuntimeCondition};
+use loop_tree::{Affine, ArrayId, Atom, ParamId, RuntimeCondition};
 use rustc_hash::FxHashSet;
 
 /// What was emitted.
@@ -31,9 +26,8 @@ pub fn emit_region<'m>(
     region: &Region<'m>,
     variant: Variant<'_>,
 ) -> Result<Emitted, EmitError> {
-    let Variant { root, conditions, parallel, threads, calls } = variant;
     let kernel = &*region.kernel;
-    let conditions = conditions::checked(kernel, conditions);
+    let conditions = conditions::checked(kernel, variant.conditions);
     let location = region.origins.iter().find_map(|o| o.metadata("dbg"));
     let mut builder = Builder::new(module);
     builder.set_location(location)?;
@@ -44,34 +38,11 @@ pub fn emit_region<'m>(
     let first = entry.insts().into_iter().find(|i| !i.is_phi());
     let first = first.ok_or(EmitError::Unsupported { what: "an empty entry block" })?;
     builder.position_before(first)?;
-    let buffers = buffers::find(root);
-    let mut emitter = Emitter {
-        module,
-        builder,
-        kernel,
-        root,
-        threads,
-        thread: None,
-        params: Vec::new(),
-        limits: Limits::of(kernel, root, &conditions)?,
-        own_function: false,
-        inside: false,
-        bases: Vec::new(),
-        slots: Slots::new(),
-        origins: &region.origins,
-        location,
-        scopes: Scopes::new(module, kernel, &conditions, &moving_arrays(region), &buffers),
-        parallel,
-        hints: crate::lift::handed_on(region),
-        calls,
-        groups: Vec::new(),
-        memory: Memory::default(),
-        scope: Scope::default(),
-        registers: Registers::new(kernel, &conditions),
-        lanes: None,
-        settled: Default::default(),
-        path: Path::root(),
-    };
+    let buffers = buffers::find(variant.root);
+    let mut emitter = Emitter::new(module, builder, kernel, variant, &conditions, &moving_arrays(region))?;
+    emitter.origins = &region.origins;
+    emitter.location = location;
+    emitter.hints = crate::lift::handed_on(region);
     let mut slots = Vec::new();
     for (index, binding) in region.arrays.iter().enumerate() {
         slots.push(match binding {
@@ -152,7 +123,7 @@ pub fn emit_region<'m>(
             emitter.builder.store(value, *slot, natural_alignment(&emitter, value)?)?;
         }
     }
-    emitter.tree(root)?;
+    emitter.tree(variant.root)?;
     let mut outgoing = Vec::new();
     for (index, (binding, slot)) in region.arrays.iter().zip(&slots).enumerate() {
         if let (ArrayBinding::Scalar { outgoing: values, .. }, Some(slot)) = (binding, slot)
@@ -183,7 +154,7 @@ pub fn emit_region<'m>(
             }
         }
     }
-    gathers::avoid(function, kernel, root);
+    gathers::avoid(function, kernel, variant.root);
     Ok(Emitted { conditions })
 }
 

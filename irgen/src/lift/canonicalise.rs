@@ -101,8 +101,9 @@ fn callees(function: Function<'_>) -> Vec<String> {
     names
 }
 
-/// Finds the counters of loops that run once, moves bounds, row pointers and strides that do not change in loops in front of them, reads there, too, those that a store
-/// of the loops might overwrite, splits accesses whose subscripts are choices, and counts what lies between pointers.
+/// Finds the counters of loops that run once, moves bounds, row pointers and strides that do not change in loops in front of
+/// them, reads there, too, those that a store of the loops might overwrite, splits accesses whose subscripts are choices, and
+/// counts what lies between pointers.
 fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
     let bits = |rules: &[Rule]| {
         rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum::<u32>()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use irgen::lift::{canonicalise, has_cycle, lift_function};
-use irgen::llvm::Context;
+use irgen::llvm::{Context, Module};
 
 const RAW: [&str; 3] = ["-O3", "-Xclang", "-disable-llvm-passes"];
 const LIGHT: [&str; 1] = ["-O1"];
@@ -81,12 +81,17 @@ fn whole_files_lift_in_both_forms() {
     }
 }
 
+/// A file as the plugin finds it.
+fn surveyed<'c>(context: &'c Context, file: &str) -> Module<'c> {
+    let mut module = context.parse(&compile(&root().join(file), &RAW), "test.ll").expect("parses");
+    module.run_passes("function(sroa,early-cse,simplifycfg)", None).expect("early passes");
+    module
+}
+
 #[test]
 fn loops_with_one_order_are_known_before_lifting() {
     let context = Context::new();
-    let source = root().join("tests/lift/one_order.c");
-    let mut module = context.parse(&compile(&source, &RAW), "test.ll").expect("parses");
-    module.run_passes("function(simplifycfg,sroa,early-cse)", None).expect("early passes");
+    let module = surveyed(&context, "tests/lift/one_order.c");
     let mut seen = 0;
     for f in module.functions().into_iter().filter(|f| !f.is_declaration() && f.name() != "zero") {
         assert_eq!(f.may_gain(false), f.name().starts_with("more_"), "{}", f.name());
@@ -100,9 +105,7 @@ fn loops_with_one_order_are_known_before_lifting() {
 #[test]
 fn stores_that_may_overwrite_their_pointers_are_known_before_lifting() {
     let context = Context::new();
-    let source = root().join("tests/lift/buffers.c");
-    let mut module = context.parse(&compile(&source, &RAW), "test.ll").expect("parses");
-    module.run_passes("function(sroa,early-cse,simplifycfg)", None).expect("early passes");
+    let mut module = surveyed(&context, "tests/lift/buffers.c");
     let looping = module.functions().into_iter().filter(|f| has_cycle(*f));
     let seen: Vec<_> = looping.map(|f| (f.name(), f.may_gain(true))).collect();
     assert_eq!(seen.len(), 7);

@@ -15,8 +15,8 @@
 //! Applies to loops with an affine guard inside that uses no variable bound by the loop or in it; of several, the first one's
 //! condition. Predicates are values of the program, and stay.
 
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
-use loop_tree::{Condition, Green, GuardCondition, Node, VarId};
+use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use loop_tree::{Condition, Green, GuardCondition, Node, VarId, invariant_guards};
 use std::fmt;
 
 /// Tests the first invariant condition in a loop before it.
@@ -36,7 +36,7 @@ impl Transform for Unswitch {
 
     fn rewrite(&self, cx: &Context<'_>) -> Result<Green, Refusal> {
         let site = cx.site(&self.target)?;
-        let Some(condition) = invariant(&site) else {
+        let Some((_, condition)) = invariant_guards(site.header, site.body).next() else {
             return Err(Refusal::new("no-condition", &site.path, "no condition inside stays the same"));
         };
         let negated = condition.negated(MOST).ok_or_else(|| {
@@ -47,23 +47,11 @@ impl Transform for Unswitch {
             )
         })?;
         let one = |guard: &Condition, holds: bool| {
-            let body = decided(site.body, &mut vec![site.header.var], &condition, holds);
+            let body = decided(site.body, &mut vec![site.header.var], condition, holds);
             Green::guard(guard.clone(), Green::for_loop(site.header.clone(), body))
         };
-        cx.replace(&site.path, Green::seq([one(&condition, true), one(&negated, false)]))
+        cx.replace(&site.path, Green::seq([one(condition, true), one(&negated, false)]))
     }
-}
-
-/// The first condition of an affine guard below the loop that is the same in all its iterations.
-fn invariant(site: &Site<'_>) -> Option<Condition> {
-    let mut walk = site.body.walk();
-    while let Some(node) = walk.next() {
-        let bound: Vec<VarId> = walk.here().scope().chain([site.header.var]).collect();
-        if let Some(condition) = affine(node).filter(|c| uses_none(c, &bound)) {
-            return Some(condition.clone());
-        }
-    }
-    None
 }
 
 /// The tree with all guards of this condition decided.
@@ -113,7 +101,8 @@ impl Unswitch {
 
     /// Loops with such a condition.
     pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
-        let sites = cx.sites().into_iter().filter(|site| invariant(site).is_some());
+        let sites =
+            cx.sites().into_iter().filter(|site| invariant_guards(site.header, site.body).next().is_some());
         sites.map(|site| Unswitch { target: site.path.into() }).collect()
     }
 }

@@ -125,19 +125,21 @@ fn no_vector_of_what_is_not_there_is_loaded_under_a_mask() {
               for i in 1..N {{ for j in 0..1000 {{ S: B[i, j] = A[i - 1, j] + A[i, j] }} }}
               variant {{
                 for t in 0..floor(N/4) {{ for j in 0..1000 {{
-                  let i = 4*t {{ if i >= 1 {{ S }} }} {rows} let i = 4*t + 3 {{ {last} }}
+                  if 4*t >= 1 {{ let i = 4*t {{ S }} }} {rows} {last}
                 }} }}
                 for i in max(1, 4*floor(N/4))..N {{ for j in 0..1000 {{ S }} }}
               }}
             }}"
         )
     };
-    let ir = o3(&nest("S"), true, &[&[], &[0]]);
+    let last = "let i = 4*t + 3 { S }";
+    let guarded = |least: i32| format!("if 4*t >= {least} {{ {last} }}");
+    let ir = o3(&nest(last), true, &[&[], &[0]]);
     assert_vectorised(&ir);
     assert!(!ir.contains("masked.load"), "{ir}");
     // Two conditions would be four loops.
     let twice = |text: &str| harness::emit(text, true, &[]).unwrap().contains("settled.not");
-    assert!(twice(&nest("S")) && twice(&nest("if i >= 4 { S }")) && !twice(&nest("if i >= 8 { S }")));
+    assert!(twice(&nest(last)) && twice(&nest(&guarded(1))) && !twice(&nest(&guarded(5))));
 }
 
 #[test]
