@@ -6,7 +6,7 @@ use cost_model::targets::Vectors;
 use emission::extent::limits;
 use irgen::lift::{self, LoopPlace, Remark};
 use irgen::llvm::Module;
-use loop_tree::{ArrayId, Kernel, ParamId, SourceLocation};
+use loop_tree::{Affine, ArrayId, Atom, Kernel, ParamId, SourceLocation};
 use std::sync::Arc;
 
 /// A function's kernels, without the IR.
@@ -82,6 +82,8 @@ pub enum Likely {
     Unknown,
     /// A constant that reaches it, or that it cannot exceed.
     Value(i64),
+    /// Iterations of a loop over a tile of one that the program tiled itself; other sizes are not like it.
+    Tile(i64),
     /// The product of other parameters, for certain.
     Product(Vec<ParamId>),
 }
@@ -97,6 +99,11 @@ pub(super) fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, defa
         }
     };
     let mut likely: Vec<Likely> = region.params.iter().map(value).collect();
+    for (param, tile) in tiles(region) {
+        if likely[param.index()] == Likely::Unknown {
+            likely[param.index()] = Likely::Tile(tile);
+        }
+    }
     let passed: Vec<bool> = likely.iter().map(|l| *l != Likely::Unknown).collect();
     for (number, binding) in region.arrays.iter().enumerate() {
         let lift::ArrayBinding::Memory { base, offset: 0, .. } = binding else { continue };
@@ -105,11 +112,44 @@ pub(super) fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, defa
         let elements = bytes / u64::from(region.kernel.array(array).element.size());
         for (param, limit) in limits(&region.kernel, array, i64::try_from(elements).unwrap_or(i64::MAX)) {
             let value = &mut likely[param.index()];
-            let least = if let Likely::Value(value) = value { *value } else { default };
+            let least = if let Likely::Value(value) | Likely::Tile(value) = value { *value } else { default };
             if !passed[param.index()] && limit > 0 && limit < least {
                 *value = Likely::Value(limit);
             }
         }
     }
     likely
+}
+
+/// A tile of a size that nobody tells: two of doubles fit into any first level.
+const TILE: i64 = 32;
+
+/// Parameters that say how long the loops over tiles are, counted from zero, with that length.
+fn tiles(region: &lift::Region<'_>) -> Vec<(ParamId, i64)> {
+    let single = |param: ParamId| match &region.params.get(param.index())?.factors[..] {
+        [value] => Some(*value),
+        _ => None,
+    };
+    let only = |e: &Affine| match e.terms() {
+        [(Atom::Param(param), 1)] if e.constant_term() == 0 => Some(*param),
+        _ => None,
+    };
+    let params = |e: &Affine| {
+        let param = |(atom, _): &(Atom, i64)| if let Atom::Param(param) = atom { Some(*param) } else { None };
+        e.terms().iter().filter_map(param).collect::<Vec<_>>()
+    };
+    let mut found = Vec::new();
+    for (header, _) in region.kernel.original.walk().filter_map(|node| node.as_loop()) {
+        let [lower] = header.lower() else { continue };
+        let Some(begin) = only(lower).and_then(single) else { continue };
+        let Some(step) = lift::advance(begin) else { continue };
+        let length = lift::likely_value(step).unwrap_or(TILE);
+        for param in header.upper().iter().flat_map(params) {
+            let is_end = single(param).is_some_and(|v| v == step || lift::ends_a_tile(v, begin, step));
+            if is_end {
+                found.push((param, length));
+            }
+        }
+    }
+    found
 }

@@ -290,8 +290,12 @@ impl Settings {
         };
         let value = |(at, param): (usize, &Param)| {
             let (least, greatest) = ranges[at];
-            let unknown = || if begins(at) { 0 } else { default };
-            let guess = || known(at).unwrap_or_else(unknown).min(greatest).max(least);
+            let guess = match likely.get(at) {
+                Some(Likely::Value(value) | Likely::Tile(value)) => *value,
+                _ if begins(at) => 0,
+                _ => default,
+            };
+            let guess = || guess.min(greatest).max(least);
             self.params.get(&*param.name).copied().unwrap_or_else(guess)
         };
         let mut values: Vec<i64> = kernel.params.iter().enumerate().map(value).collect();

@@ -33,6 +33,7 @@ mod remedies;
 mod select;
 mod shape;
 mod statements;
+mod tile_loops;
 mod values;
 mod whole;
 
@@ -57,6 +58,7 @@ pub use hints::{Wish, wishes_of};
 pub use options::LiftOptions;
 pub use owned::OwnedGlobals;
 pub use places::{Fate, LoopPlace};
+pub use tile_loops::{advance, ends_a_tile};
 
 /// A function as a loop tree.
 #[derive(Debug)]
