@@ -6,7 +6,7 @@ use cost_model::targets::Vectors;
 use emission::extent::limits;
 use irgen::lift::{self, LoopPlace, Remark};
 use irgen::llvm::Module;
-use loop_tree::{Affine, ArrayId, Atom, Kernel, ParamId, SourceLocation};
+use loop_tree::{Affine, ArrayId, Kernel, ParamId, SourceLocation};
 use std::sync::Arc;
 
 /// A function's kernels, without the IR.
@@ -99,10 +99,8 @@ pub(super) fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, defa
         }
     };
     let mut likely: Vec<Likely> = region.params.iter().map(value).collect();
-    for (param, tile) in tiles(region) {
-        if likely[param.index()] == Likely::Unknown {
-            likely[param.index()] = Likely::Tile(tile);
-        }
+    for (param, length) in tiles(region) {
+        likely[param.index()] = Likely::Tile(length);
     }
     let passed: Vec<bool> = likely.iter().map(|l| *l != Likely::Unknown).collect();
     for (number, binding) in region.arrays.iter().enumerate() {
@@ -112,7 +110,7 @@ pub(super) fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, defa
         let elements = bytes / u64::from(region.kernel.array(array).element.size());
         for (param, limit) in limits(&region.kernel, array, i64::try_from(elements).unwrap_or(i64::MAX)) {
             let value = &mut likely[param.index()];
-            let least = if let Likely::Value(value) | Likely::Tile(value) = value { *value } else { default };
+            let least = if let Likely::Value(value) = value { *value } else { default };
             if !passed[param.index()] && limit > 0 && limit < least {
                 *value = Likely::Value(limit);
             }
@@ -124,31 +122,18 @@ pub(super) fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, defa
 /// A tile of a size that nobody tells: two of doubles fit into any first level.
 const TILE: i64 = 32;
 
-/// Parameters that say how long the loops over tiles are, counted from zero, with that length.
+/// Parameters that say where loops over tiles end, which are counted from zero, with that length.
 fn tiles(region: &lift::Region<'_>) -> Vec<(ParamId, i64)> {
-    let single = |param: ParamId| match &region.params.get(param.index())?.factors[..] {
-        [value] => Some(*value),
-        _ => None,
-    };
-    let only = |e: &Affine| match e.terms() {
-        [(Atom::Param(param), 1)] if e.constant_term() == 0 => Some(*param),
-        _ => None,
-    };
-    let params = |e: &Affine| {
-        let param = |(atom, _): &(Atom, i64)| if let Atom::Param(param) = atom { Some(*param) } else { None };
-        e.terms().iter().filter_map(param).collect::<Vec<_>>()
-    };
+    let params = || (0..).map(ParamId::new).zip(&region.params);
+    let values = || params().filter_map(|(id, p)| if let [v] = p.factors[..] { Some((id, v)) } else { None });
     let mut found = Vec::new();
     for (header, _) in region.kernel.original.walk().filter_map(|node| node.as_loop()) {
         let [lower] = header.lower() else { continue };
-        let Some(begin) = only(lower).and_then(single) else { continue };
-        let Some(step) = lift::advance(begin) else { continue };
-        let length = lift::likely_value(step).unwrap_or(TILE);
-        for param in header.upper().iter().flat_map(params) {
-            let is_end = single(param).is_some_and(|v| v == step || lift::ends_a_tile(v, begin, step));
-            if is_end {
-                found.push((param, length));
-            }
+        let Some((_, begin)) = values().find(|(id, _)| *lower == Affine::param(*id)) else { continue };
+        let ends = |id: ParamId| header.upper().iter().any(|e| e.param_coefficient(id) > 0);
+        for (id, end) in values().filter(|(id, _)| ends(*id)) {
+            let Some(length) = lift::tile_length(begin, end) else { continue };
+            found.push((id, lift::likely_value(length).filter(|l| *l > 0).unwrap_or(TILE)));
         }
     }
     found

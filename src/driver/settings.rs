@@ -295,8 +295,7 @@ impl Settings {
                 _ if begins(at) => 0,
                 _ => default,
             };
-            let guess = || guess.min(greatest).max(least);
-            self.params.get(&*param.name).copied().unwrap_or_else(guess)
+            self.params.get(&*param.name).copied().unwrap_or_else(|| guess.min(greatest).max(least))
         };
         let mut values: Vec<i64> = kernel.params.iter().enumerate().map(value).collect();
         for at in 0..values.len() {

@@ -58,7 +58,7 @@ pub use hints::{Wish, wishes_of};
 pub use options::LiftOptions;
 pub use owned::OwnedGlobals;
 pub use places::{Fate, LoopPlace};
-pub use tile_loops::{advance, ends_a_tile};
+pub use tile_loops::tile_length;
 
 /// A function as a loop tree.
 #[derive(Debug)]
