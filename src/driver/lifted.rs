@@ -123,9 +123,12 @@ pub(super) fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, defa
 const TILE: i64 = 32;
 
 /// Parameters that say where loops over tiles end, which are counted from zero, with that length.
-fn tiles(region: &lift::Region<'_>) -> Vec<(ParamId, i64)> {
-    let params = || (0..).map(ParamId::new).zip(&region.params);
-    let values = || params().filter_map(|(id, p)| if let [v] = p.factors[..] { Some((id, v)) } else { None });
+fn tiles<'m>(region: &lift::Region<'m>) -> Vec<(ParamId, i64)> {
+    let value = |(n, p): (usize, &lift::ParamBinding<'m>)| match p.factors[..] {
+        [value] => Some((ParamId::new(n), value)),
+        _ => None,
+    };
+    let values = || region.params.iter().enumerate().filter_map(value);
     let mut found = Vec::new();
     for (header, _) in region.kernel.original.walk().filter_map(|node| node.as_loop()) {
         let [lower] = header.lower() else { continue };
