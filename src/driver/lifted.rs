@@ -82,8 +82,8 @@ pub enum Likely {
     Unknown,
     /// A constant that reaches it, or that it cannot exceed.
     Value(i64),
-    /// Iterations of a loop over a tile of one that the program tiled itself; other sizes are not like it.
-    Tile(i64),
+    /// Iterations of a loop over a tile of one that the program tiled itself, where they are told; other sizes are not like it.
+    Tile(Option<i64>),
     /// The product of other parameters, for certain.
     Product(Vec<ParamId>),
 }
@@ -119,11 +119,8 @@ pub(super) fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, defa
     likely
 }
 
-/// A tile of a size that nobody tells: two of doubles fit into any first level.
-const TILE: i64 = 32;
-
-/// Parameters that say where loops over tiles end, which are counted from zero, with that length.
-fn tiles<'m>(region: &lift::Region<'m>) -> Vec<(ParamId, i64)> {
+/// Parameters that say where loops over tiles end, which are counted from zero, with the length where it is told.
+fn tiles<'m>(region: &lift::Region<'m>) -> Vec<(ParamId, Option<i64>)> {
     let value = |(n, p): (usize, &lift::ParamBinding<'m>)| match p.factors[..] {
         [value] => Some((ParamId::new(n), value)),
         _ => None,
@@ -136,7 +133,7 @@ fn tiles<'m>(region: &lift::Region<'m>) -> Vec<(ParamId, i64)> {
         let ends = |id: ParamId| header.upper().iter().any(|e| e.param_coefficient(id) > 0);
         for (id, end) in values().filter(|(id, _)| ends(*id)) {
             let Some(length) = lift::tile_length(begin, end) else { continue };
-            found.push((id, lift::likely_value(length).filter(|l| *l > 0).unwrap_or(TILE)));
+            found.push((id, lift::likely_value(length).filter(|l| *l > 0)));
         }
     }
     found

@@ -20,8 +20,9 @@ const SMALLER_SEARCH: usize = 8;
 /// Accesses of a kernel from which on fewer variants are tried, as each takes longer to judge; and how many are tried in any case.
 const ACCESSES: usize = 48;
 const FEWEST: usize = 48;
-/// What sizes may be that are only guessed.
+/// What sizes may be that are only guessed; and tiles, which programs make as short as a line.
 const SHORT: i64 = 32;
+const SHORT_TILE: i64 = 8;
 /// Cycles of a check, but for the pairs of arrays that it compares, and of each of these: on Zen 4, 22 pairs took 110 and 70 pairs 350.
 const CHECK: f64 = 50.0;
 const COMPARED: f64 = 5.0;
@@ -192,8 +193,9 @@ impl All<'_> {
         let if_short = self.gain_if_short(models, likely, &problem, &exploration);
         let loses = |gain: Option<f64>| gain.filter(|g| *g < 1.0 && !explores);
         if let Some(gain) = loses(if_short) {
+            let short = shortest(likely);
             return skipped(format!(
-                "sizes that nobody states are a guess, and at {SHORT} the best variant is predicted to be {gain:.2}x"
+                "sizes that nobody states are a guess, and at {short} the best variant is predicted to be {gain:.2}x"
             ));
         }
         if let Some(gain) = loses(checked) {
@@ -215,7 +217,7 @@ impl All<'_> {
         let best = exploration.worthwhile(self.min_gain)?;
         let settings = &self.optimizer.settings;
         let short = Settings {
-            default_param: SHORT.min(settings.default_param),
+            default_param: shortest(likely).min(settings.default_param),
             params: settings.params.clone(),
             ..Settings::default()
         };
@@ -257,6 +259,11 @@ struct Priced<'s> {
     cycles: f64,
     /// What could be gained at most.
     possible: f64,
+}
+
+/// What guessed sizes may be, where all are short.
+fn shortest(likely: &[Likely]) -> i64 {
+    if likely.contains(&Likely::Tile(None)) { SHORT_TILE } else { SHORT }
 }
 
 /// Cycles of the run-time check in front of a variant, which is executed however short the loops are.

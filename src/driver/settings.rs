@@ -18,6 +18,8 @@ use transforms::MoveOptions;
 
 /// Sizes below are those of vectors and matrices within an element, and say nothing of others.
 const SMALL: i64 = 10;
+/// A tile of a size that nobody tells: two of doubles fit into any first level.
+const TILE: i64 = 32;
 
 /// How a session works.
 #[derive(Clone, Debug)]
@@ -291,7 +293,8 @@ impl Settings {
         let value = |(at, param): (usize, &Param)| {
             let (least, greatest) = ranges[at];
             let guess = match likely.get(at) {
-                Some(Likely::Value(value) | Likely::Tile(value)) => *value,
+                Some(Likely::Value(value) | Likely::Tile(Some(value))) => *value,
+                Some(Likely::Tile(None)) => TILE.min(self.default_param),
                 _ if begins(at) => 0,
                 _ => default,
             };
