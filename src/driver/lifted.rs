@@ -82,7 +82,7 @@ pub enum Likely {
     Unknown,
     /// A constant that reaches it, or that it cannot exceed.
     Value(i64),
-    /// Iterations of a loop over a tile of one that the program tiled itself, where they are told; other sizes are not like it.
+    /// Iterations of a loop over a tile of one that the program tiled itself, where they are a constant; other sizes are not like it.
     Tile(Option<i64>),
     /// The product of other parameters, for certain.
     Product(Vec<ParamId>),
@@ -119,7 +119,7 @@ pub(super) fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, defa
     likely
 }
 
-/// Parameters that say where loops over tiles end, which are counted from zero, with the length where it is told.
+/// Parameters that say where loops over tiles end, which are counted from zero, with the length where it is a constant.
 fn tiles<'m>(region: &lift::Region<'m>) -> Vec<(ParamId, Option<i64>)> {
     let value = |(n, p): (usize, &lift::ParamBinding<'m>)| match p.factors[..] {
         [value] => Some((ParamId::new(n), value)),
@@ -133,7 +133,9 @@ fn tiles<'m>(region: &lift::Region<'m>) -> Vec<(ParamId, Option<i64>)> {
         let ends = |id: ParamId| header.upper().iter().any(|e| e.param_coefficient(id) > 0);
         for (id, end) in values().filter(|(id, _)| ends(*id)) {
             let Some(length) = lift::tile_length(begin, end) else { continue };
-            found.push((id, lift::likely_value(length).filter(|l| *l > 0)));
+            // What one caller passes is no more than a default: a program over short tiles takes no less time.
+            let constant = length.const_int().and_then(|l| i64::try_from(l).ok());
+            found.push((id, constant.filter(|l| *l > 0)));
         }
     }
     found
