@@ -18,7 +18,8 @@ fn main() {
     };
     let mut build = cc::Build::new();
     // Frames of LLVM's headers would only slow the build: optimised, without debug information.
-    build.cpp(true).file("shim/all.cpp").warnings(false).opt_level(2).debug(false);
+    let opt_level = if env::var("PROFILE").is_ok_and(|p| p == "release") { 2 } else { 1 };
+    build.cpp(true).file("shim/all.cpp").warnings(false).opt_level(opt_level).debug(false);
     for flag in flags.split_whitespace() {
         match flag.strip_prefix("-I") {
             // System headers: LLVM's own warnings are not ours.
