@@ -10,6 +10,7 @@ analyses::rules! {
     Calls: "unknown calls do nothing",
     ErrnoCalls: "calls that may set errno are left out where nobody uses their value",
     ErrnoNumbers: "all calls that set errno set it to the same",
+    ErrnoRoots: "square roots set no errno",
     ErrnoMemory: "what is accessed is never errno",
     OwnedGlobals: "no variable's address is ever handed on",
     OwnersOfAccesses: "different variables never lead to one object",

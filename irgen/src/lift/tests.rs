@@ -272,6 +272,12 @@ fn calls_that_may_set_errno_move_only_where_they_set_one_value() {
     // Nobody says that it writes.
     let (regions, remarks) = call("sqrt", "nounwind willreturn memory(none)");
     assert_eq!((regions.len(), remarks), (1, vec![]));
+    // What is no square may be negative.
+    for (of, sets) in [("fmul double %v, %v", false), ("fmul double %v, 2.0", true)] {
+        let text = "%v = load double, ptr %q\n%of = SQUARE\n%w = call double @sqrt(double %of) nounwind\nstore double %w, ptr %p";
+        let (regions, _) = body(&text.replace("SQUARE", of));
+        assert_eq!(!regions[0].contains("call sqrt"), sets, "{}", regions[0]);
+    }
     // A function of that name with a body is no library function.
     let (regions, remarks) =
         body("%v = load double, ptr %q\n%w = call double @log10(double %v)\nstore double %w, ptr %p");

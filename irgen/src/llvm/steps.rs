@@ -79,6 +79,12 @@ impl<'a, 'c> Steps<'a, 'c> {
         self.step(function, |m, f| unsafe { ffi::lt_split_choices(m, f, first) })
     }
 
+    /// Makes operations of square roots that set no `errno`. `unchecked`: none does.
+    pub fn settle_roots(&mut self, function: &str, unchecked: bool) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_settle_roots(m, f, unchecked) })
+    }
+
     /// Finds how many elements lie between the pointers that loops walk from and to. `unchecked`: any distance is one of whole elements.
     pub fn count_ranges(&mut self, function: &str, unchecked: bool) -> Result<bool> {
         // SAFETY: as `step` says.
