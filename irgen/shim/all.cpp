@@ -15,4 +15,5 @@
 #include "ranges.cpp"
 #include "rows.cpp"
 #include "scev.cpp"
+#include "strides.cpp"
 #include "worth.cpp"

@@ -23,6 +23,8 @@ analyses::rules! {
     RowsFound: "what is true of some rows of a table is true of all",
     RangeMultiples: "pointers are a whole number of elements apart",
     RangesFound: "there is always a number of elements between pointers",
+    StridesEnd: "counters that go by the program's steps never pass by their bounds, nor wrap",
+    StridesFound: "counters that go by the program's steps come to an end",
     RangeOverflow: "pointers that loops walk with never wrap",
     MovedMemory: "bytes that are moved never overlap",
     DataConditions: "loops under a condition of data always run",
