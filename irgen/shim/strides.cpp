@@ -85,9 +85,16 @@ struct Counts {
     case Instruction::Shl:
     case Instruction::SExt:
     case Instruction::ZExt:
-    case Instruction::Trunc: return true;
+    case Instruction::Trunc:
+    case Instruction::GetElementPtr: return I->getType()->isPointerTy() || I->getType()->isIntegerTy();
     default: return false;
     }
+  }
+
+  bool isCounter(Type *T) const {
+    if (auto *Integer = dyn_cast<IntegerType>(T))
+      return Integer->getBitWidth() > 1 && Integer->getBitWidth() <= 64;
+    return T == PointerType::get(F.getContext(), 0) && DL.getPointerSizeInBits(0) == 64;
   }
 
   // What a value is computed from, by cheap operations; false where some of it is of the loop.
@@ -177,32 +184,42 @@ struct Counts {
     };
     if (any_of(Found, Same))
       return;
-    PHINode *Walks = nullptr;
+    PHINode *Counts = nullptr;
     for (PHINode &Phi : L->getHeader()->phis())
       if (leadsTo(A, &Phi))
-        Walks = &Phi;
-    if (!Walks)
+        Counts = &Phi;
+    if (!Counts)
       return;
     // In the first iteration, and in the second one.
     Known First, Second;
-    First[Walks] = Walks->getIncomingValueForBlock(Front);
+    First[Counts] = Counts->getIncomingValueForBlock(Front);
     SmallVector<Instruction *, 8> Leaves;
     auto Can = [&](Value *V, const Known &Phis) {
       unsigned Operations = 0;
       return leaves(V, L, Phis, Leaves, Operations);
     };
-    if (!Can(A, First) || !Can(Walks->getIncomingValueForBlock(Latch), First) || !Can(Bound, Known()))
+    if (!Can(A, First) || !Can(Counts->getIncomingValueForBlock(Latch), First) || !Can(Bound, Known()))
       return;
     Instruction *At = behind(Leaves);
     if (!At || !(At == Front->getTerminator() || DT.dominates(At, Front->getTerminator())))
       return;
-    Second[Walks] = build(Walks->getIncomingValueForBlock(Latch), First, At);
+    Second[Counts] = build(Counts->getIncomingValueForBlock(Latch), First, At);
     Value *Start = build(A, First, At), *Next = build(A, Second, At), *End = build(Bound, Known(), At);
-    Value *Step = settled(BinaryOperator::CreateSub(Next, Start, "step", At->getIterator()));
+    auto Minus = [&](Value *X, Value *Y) { return settled(BinaryOperator::CreateSub(X, Y, "", At->getIterator())); };
+    bool Walks = A->getType()->isPointerTy();
+    if (Walks) {
+      // Distances, in bytes.
+      IRBuilder<> B(At);
+      Value *Origin = B.CreatePtrToAddr(Start);
+      Next = Minus(B.CreatePtrToAddr(Next), Origin);
+      End = Minus(B.CreatePtrToAddr(End), Origin);
+      Start = B.getInt64(0);
+    }
+    Value *Step = Walks ? Next : Minus(Next, Start);
     if (isa<Constant>(Step))
       return;
-    unsigned Bits = A->getType()->getIntegerBitWidth();
-    bool Unsigned = CmpInst::isUnsigned(While);
+    unsigned Bits = Walks ? 64 : A->getType()->getIntegerBitWidth();
+    bool Unsigned = CmpInst::isUnsigned(While) && !Walks;
     bool IsUp = While == CmpInst::ICMP_SLT || While == CmpInst::ICMP_SLE || While == CmpInst::ICMP_ULT || While == CmpInst::ICMP_ULE;
     IRBuilder<> B(At);
     auto Number = [&](const APInt &N) { return B.getInt64(N.getSExtValue()); };
@@ -229,8 +246,7 @@ struct Counts {
       for (BasicBlock *E : Exiting) {
         auto *Branch = dyn_cast<BranchInst>(E->getTerminator());
         auto *Test = Branch && Branch->isConditional() ? dyn_cast<ICmpInst>(Branch->getCondition()) : nullptr;
-        auto *Ty = Test ? dyn_cast<IntegerType>(Test->getOperand(0)->getType()) : nullptr;
-        if (Ty && Ty->getBitWidth() > 1 && Ty->getBitWidth() <= 64 && Found.size() < MaxStrides)
+        if (Test && isCounter(Test->getOperand(0)->getType()) && Found.size() < MaxStrides)
           measure(L, Branch, Test);
       }
     }

@@ -25,6 +25,7 @@ analyses::rules! {
     RangesFound: "there is always a number of elements between pointers",
     StridesEnd: "counters that go by the program's steps never pass by their bounds, nor wrap",
     StridesFound: "counters that go by the program's steps come to an end",
+    StridesWhole: "steps that the program knows lead to the bound",
     RangeOverflow: "pointers that loops walk with never wrap",
     MovedMemory: "bytes that are moved never overlap",
     DataConditions: "loops under a condition of data always run",

@@ -54,9 +54,7 @@ pub(super) fn count<'m>(
         predicate = predicate.swapped();
     }
     let Some((step, start)) = x.poly.split_linear(k) else {
-        let test = Test { bits, x, predicate, y };
-        let counted = if walks { None } else { strides::count(values, cfg, exit, &test) };
-        return counted.ok_or(UNKNOWN);
+        return strides::count(values, cfg, exit, &Test { bits, x, predicate, y, walks }).ok_or(UNKNOWN);
     };
     if step == 0 || y.poly.uses(k) || y.needs.iter().any(|n| n.poly.uses(k)) {
         return Err(UNKNOWN);
