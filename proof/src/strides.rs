@@ -50,6 +50,10 @@ struct Loop {
     last: bool,
     start: Start,
     step: Step,
+    /// The bound is the parameter times the step's.
+    times: bool,
+    /// The counter is a pointer into an array.
+    walks: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +75,8 @@ struct Term {
 #[derive(Clone, Debug)]
 struct Place {
     array: usize,
+    /// From where the pointer of a loop is, in the place of where the array begins.
+    walked: Option<usize>,
     terms: Vec<Term>,
     constant: i64,
 }
@@ -97,14 +103,18 @@ fn function(rng: &mut Rng) -> Function {
     let loops: Vec<Loop> = (0..depth).map(|_| one_loop(rng)).collect();
     let stores = (0..depth).map(|level| {
         let count = if level + 1 == depth { rng.usize(1..3) } else { usize::from(rng.u32(0..5) == 0) };
-        (0..count).map(|_| store(rng, level)).collect()
+        (0..count).map(|_| store(rng, &loops[..=level])).collect()
     });
     Function { stores: stores.collect(), loops }
 }
 
 fn one_loop(rng: &mut Rng) -> Loop {
-    let bits = [8, 8, 16, 32, 32, 64, 64][rng.usize(0..7)];
-    let predicate = [0, 0, 0, rng.usize(0..9)][rng.usize(0..4)];
+    let walks = (rng.u32(0..4) == 0).then(|| rng.usize(0..ARRAYS));
+    let bits = if walks.is_some() { 64 } else { [8, 8, 16, 32, 32, 64, 64][rng.usize(0..7)] };
+    let predicate = match walks {
+        None => [0, 0, 0, rng.usize(0..9)][rng.usize(0..4)],
+        Some(_) => [2, 2, 3, 4, 4, 7, 8][rng.usize(0..7)],
+    };
     let start = match rng.u32(0..4) {
         0 => Start::Param,
         1 if predicate > 4 => Start::Last,
@@ -119,13 +129,16 @@ fn one_loop(rng: &mut Rng) -> Loop {
         _ if predicate > 4 && rng.bool() => Step::Less,
         _ => Step::Param,
     };
-    Loop { bits, predicate, swapped: rng.bool(), nsw: rng.bool(), last: rng.u32(0..4) == 0, start, step }
+    let (swapped, nsw, last, times) =
+        (rng.bool(), walks.is_some() || rng.bool(), rng.u32(0..4) == 0, rng.u32(0..5) == 0);
+    Loop { bits, predicate, swapped, nsw, last, start, step, times, walks }
 }
 
-fn place(rng: &mut Rng, level: usize) -> Place {
+fn place(rng: &mut Rng, loops: &[Loop]) -> Place {
     let mut terms = Vec::new();
-    for of in 0..=level {
-        if rng.u32(0..8) == 0 {
+    let walked = (0..loops.len()).rev().find(|l| loops[*l].walks.is_some()).filter(|_| rng.u32(0..5) > 0);
+    for (of, l) in loops.iter().enumerate() {
+        if walked == Some(of) || rng.u32(0..8) == 0 {
             continue;
         }
         let factor = match rng.u32(0..5) {
@@ -133,20 +146,20 @@ fn place(rng: &mut Rng, level: usize) -> Place {
             1 => Factor::Constant(rng.i64(1..9)),
             _ => Factor::Constant(1),
         };
-        let (iteration, unsigned) = (rng.u32(0..4) == 0, rng.u32(0..4) == 0);
+        let (iteration, unsigned) = (l.walks.is_some() || rng.u32(0..4) == 0, rng.u32(0..4) == 0);
         terms.push(Term { of, iteration, unsigned, factor });
     }
-    Place { array: rng.usize(0..ARRAYS), terms, constant: rng.i64(0..3) }
+    Place { array: rng.usize(0..ARRAYS), walked, terms, constant: rng.i64(0..3) }
 }
 
-fn store(rng: &mut Rng, level: usize) -> Store {
-    let to = place(rng, level);
+fn store(rng: &mut Rng, loops: &[Loop]) -> Store {
+    let to = place(rng, loops);
     let from = match rng.u32(0..3) {
         0 => None,
-        1 => Some(Place { array: rng.usize(0..ARRAYS), ..to.clone() }),
-        _ => Some(place(rng, level)),
+        1 => Some(Place { array: rng.usize(0..ARRAYS), walked: None, ..to.clone() }),
+        _ => Some(place(rng, loops)),
     };
-    Store { to, from, iteration: (rng.u32(0..3) == 0).then(|| rng.usize(0..=level)) }
+    Store { to, from, iteration: (rng.u32(0..3) == 0).then(|| rng.usize(0..loops.len())) }
 }
 
 /// What a loop is called with.
@@ -169,7 +182,15 @@ fn values(rng: &mut Rng, l: &Loop) -> Values {
     let step = rng.i64(1..8) * sign(down != matches!(l.step, Step::Less));
     let (near, far) = (rng.i64(0..3), rng.i64(0..28));
     let (start, bound) = if down { (far, near) } else { (near, far) };
-    match rng.u32(0..16) {
+    if l.times {
+        return Values {
+            start,
+            bound: rng.i64(-2..7),
+            step: if rng.u32(0..6) == 0 { rng.i64(-3..2) } else { step },
+        };
+    }
+    let odd = if l.walks.is_some() { [0, 5, 15][rng.usize(0..3)] } else { rng.u32(0..16) };
+    match odd {
         0 => Values { start, bound, step: rng.i64(-3..4) },
         1 => Values { start: most - far, bound: most - near, step },
         2 => Values {
@@ -200,6 +221,24 @@ struct Walk<'f> {
 }
 
 impl Walk<'_> {
+    /// Whether a pointer stays in the part of the block, which is all that is known to be in bounds.
+    fn stays(&self, level: usize, at: i64) -> Option<i64> {
+        let Some(array) = self.function.loops[level].walks else { return Some(at) };
+        let from = self.arrays[array];
+        (0..=WORDS).contains(&from.checked_add(at)?).then_some(at)
+    }
+
+    /// The bound; nothing where it is poison.
+    fn bound(&self, level: usize) -> Option<i64> {
+        let (l, given) = (&self.function.loops[level], self.values[level]);
+        if !l.times {
+            return self.stays(level, given.bound);
+        }
+        let exact = i128::from(given.bound) * i128::from(given.step);
+        let bound = Some(wrapped(exact, l.bits)).filter(|w| i128::from(*w) == exact)?;
+        self.stays(level, bound)
+    }
+
     /// The step; nothing where it is poison.
     fn step(&self, level: usize) -> Option<i64> {
         let (l, given) = (&self.function.loops[level], self.values[level].step);
@@ -218,7 +257,8 @@ impl Walk<'_> {
         let (from, step) = (self.counters[level]?, self.step(level)?);
         let add = |from: i64, by: i128| {
             let exact = i128::from(from) + by;
-            Some(wrapped(exact, l.bits)).filter(|w| !l.nsw || i128::from(*w) == exact)
+            let next = Some(wrapped(exact, l.bits)).filter(|w| !l.nsw || i128::from(*w) == exact)?;
+            self.stays(level, next)
         };
         let step = i128::from(step);
         match l.step {
@@ -230,7 +270,17 @@ impl Walk<'_> {
 
     fn goes_on(&self, level: usize) -> Option<bool> {
         let (l, v) = (&self.function.loops[level], self.counters[level]?);
-        let b = self.values[level].bound;
+        let b = self.bound(level)?;
+        if l.walks.is_some() {
+            // Distances in the block compare as addresses do.
+            return Some(match PREDICATES[l.predicate] {
+                "ult" => v < b,
+                "ule" => v <= b,
+                "ne" => v != b,
+                "ugt" => v > b,
+                _ => v >= b,
+            });
+        }
         // Extended by their signs they compare as without.
         let (x, y) = (v as u64, b as u64);
         Some(match PREDICATES[l.predicate] {
@@ -264,7 +314,11 @@ impl Walk<'_> {
             i64::try_from(i128::from(factor) * value).ok()?;
             i64::try_from(at).ok()?;
         }
-        (0..i128::from(WORDS)).contains(&(i128::from(self.arrays[place.array]) + at)).then_some(())
+        let base = match place.walked {
+            None => self.arrays[place.array],
+            Some(level) => self.arrays[self.function.loops[level].walks?] + self.counters[level]?,
+        };
+        (0..i128::from(WORDS)).contains(&(i128::from(base) + at)).then_some(())
     }
 
     fn run(&mut self, level: usize) -> Option<()> {
@@ -275,6 +329,7 @@ impl Walk<'_> {
             Start::Param => Some(given.start),
             Start::Last => Some(wrapped(i128::from(given.start) - 1, l.bits)),
         };
+        self.counters[level] = self.counters[level].and_then(|at| self.stays(level, at));
         self.iterations[level] = 0;
         loop {
             if !l.last && !self.goes_on(level)? {
@@ -338,7 +393,8 @@ impl Writer {
             let product = self.value(&format!("mul nsw i64 {factor}, {value}"));
             at = self.value(&format!("add nsw i64 {at}, {product}"));
         }
-        self.value(&format!("getelementptr inbounds i32, ptr %a{}, i64 {at}", place.array))
+        let base = place.walked.map_or_else(|| format!("%a{}", place.array), |level| format!("%x{level}"));
+        self.value(&format!("getelementptr inbounds i32, ptr {base}, i64 {at}"))
     }
 
     fn store(&mut self, f: &Function, store: &Store) {
@@ -365,19 +421,27 @@ impl Writer {
             Start::Param => format!("%s{level}"),
             Start::Last => self.value(&format!("add i{bits} %s{level}, -1")),
         };
+        let mut end = format!("%b{level}");
+        if l.times {
+            end = self.value(&format!("mul nsw i{bits} {end}, %d{level}"));
+        }
+        let ty = if l.walks.is_some() { "ptr".to_owned() } else { format!("i{bits}") };
+        let [start, end] = [start, end].map(|at| match l.walks {
+            Some(a) => self.value(&format!("getelementptr inbounds i32, ptr %a{a}, i64 {at}")),
+            None => at,
+        });
         let before = self.block.clone();
         self.line(&format!("br label %head{level}"));
         self.begin(&format!("head{level}"));
-        self.line(&format!("%x{level} = phi i{bits} [ {start}, %{before} ], [ %n{level}, %latch{level} ]"));
+        self.line(&format!("%x{level} = phi {ty} [ {start}, %{before} ], [ %n{level}, %latch{level} ]"));
         self.line(&format!("%k{level} = phi i64 [ 0, %{before} ], [ %l{level}, %latch{level} ]"));
         let test = |w: &mut Self, of: String, yes: &str| {
-            let (mut predicate, mut operands) =
-                (PREDICATES[l.predicate].to_owned(), [of, format!("%b{level}")]);
+            let (mut predicate, mut operands) = (PREDICATES[l.predicate].to_owned(), [of, end.clone()]);
             if l.swapped {
                 operands.reverse();
                 predicate = predicate.replace('l', "?").replace('g', "l").replace('?', "g");
             }
-            let more = w.value(&format!("icmp {predicate} i{bits} {}, {}", operands[0], operands[1]));
+            let more = w.value(&format!("icmp {predicate} {ty} {}, {}", operands[0], operands[1]));
             w.line(&format!("br i1 {more}, label %{yes}, label %end{level}"));
         };
         if !l.last {
@@ -390,16 +454,23 @@ impl Writer {
         self.nest(f, level + 1);
         self.line(&format!("br label %latch{level}"));
         self.begin(&format!("latch{level}"));
+        let by = match l.step {
+            Step::Constant(c) => c.to_string(),
+            Step::Twice => self.value(&format!("mul nsw i{bits} %d{level}, 2")),
+            Step::Less if l.walks.is_some() => self.value(&format!("sub nsw i64 0, %d{level}")),
+            Step::Param | Step::Less | Step::Sum => format!("%d{level}"),
+        };
         let flags = if l.nsw { "nsw " } else { "" };
-        let (mut from, mut by) = (format!("%x{level}"), format!("%d{level}"));
-        match l.step {
-            Step::Constant(c) => by = c.to_string(),
-            Step::Twice => by = self.value(&format!("mul nsw i{bits} {by}, 2")),
-            Step::Sum => from = self.value(&format!("add {flags}i{bits} {from}, {by}")),
-            Step::Param | Step::Less => {}
+        let next = |from: &str| match (l.walks, l.step) {
+            (Some(_), _) => format!("getelementptr inbounds i32, ptr {from}, i64 {by}"),
+            (None, Step::Less) => format!("sub {flags}i{bits} {from}, {by}"),
+            (None, _) => format!("add {flags}i{bits} {from}, {by}"),
+        };
+        let mut from = format!("%x{level}");
+        if matches!(l.step, Step::Sum) {
+            from = self.value(&next(&from));
         }
-        let operation = if matches!(l.step, Step::Less) { "sub" } else { "add" };
-        self.line(&format!("%n{level} = {operation} {flags}i{bits} {from}, {by}"));
+        self.line(&format!("%n{level} = {}", next(&from)));
         self.line(&format!("%l{level} = add nuw nsw i64 %k{level}, 1"));
         match l.last {
             true => test(self, format!("%n{level}"), &format!("head{level}")),
