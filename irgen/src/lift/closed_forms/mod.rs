@@ -16,6 +16,7 @@ use crate::llvm::{Module, Result, Value};
 
 pub(super) use ranges::{BETWEEN, address_of, is_between};
 pub(super) use strides::COUNT;
+pub use strides::is_iteration_count;
 
 /// Makes the closed forms of a function: what lifting is handed.
 pub trait ClosedFormsSource: Send + Sync + fmt::Debug {

@@ -193,10 +193,17 @@ fn is_fixed<'m>(forms: &dyn ClosedForms<Value<'m>>, cfg: &Cfg<'m>, p: &Poly, l: 
     })
 }
 
+/// Whether a value says how often a loop runs that goes by a step that only the program knows.
+pub fn is_iteration_count(v: Value<'_>) -> bool {
+    v.as_inst().is_some_and(is_count)
+}
+
+fn is_count(inst: Inst<'_>) -> bool {
+    inst.opcode() == Opcode::Call
+        && inst.as_call().and_then(|c| c.callee()).is_some_and(|f| f.name() == COUNT)
+}
+
 /// Calls that count iterations.
 fn calls<'m>(cfg: &Cfg<'m>) -> Vec<Inst<'m>> {
-    let counts = |i: &Inst<'m>| {
-        i.opcode() == Opcode::Call && i.as_call().and_then(|c| c.callee()).is_some_and(|f| f.name() == COUNT)
-    };
-    cfg.insts.iter().flatten().copied().filter(counts).collect()
+    cfg.insts.iter().flatten().copied().filter(|i| is_count(*i)).collect()
 }
