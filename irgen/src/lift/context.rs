@@ -135,8 +135,8 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         Affine::param(ParamId::new(at))
     }
 
-    /// A product that does not change in the region.
-    fn product(&mut self, monomial: Monomial) -> Option<Affine> {
+    /// A product that does not change in the region, so many times.
+    fn product(&mut self, monomial: Monomial) -> Option<(i64, Affine)> {
         let factors = monomial.symbols().map(|s| match self.values.symbols().meaning(s) {
             Meaning::Value(v) => self.is_outside(v).then_some(v),
             Meaning::Iteration(_) | Meaning::Quotient(_) => None,
@@ -145,14 +145,14 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             Some(factors) => {
                 // What they are says what the product is.
                 factors.iter().for_each(|v| _ = self.param(vec![*v]));
-                Some(self.param(factors))
+                Some((1, self.param(factors)))
             }
             None => self.product_around(monomial),
         }
     }
 
     /// A product with the iteration of a loop around the region, from an induction variable that counts by the rest.
-    fn product_around(&mut self, monomial: Monomial) -> Option<Affine> {
+    fn product_around(&mut self, monomial: Monomial) -> Option<(i64, Affine)> {
         let cfg = self.values.cfg;
         let around = |m: &Meaning<Value<'m>>| matches!(m, Meaning::Iteration(l) if self.is_around(*l));
         let mut factors = monomial.symbols().map(|s| self.values.symbols().meaning(s));
@@ -162,11 +162,12 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                 continue;
             };
             let (factor, rest) = form.poly.split_off(monomial);
-            if factor == 1
+            if let Some(times) = i64::try_from(factor.abs()).ok().filter(|times| *times != 0)
                 && rest.degree() <= 1
                 && let Some(rest) = self.affine(&rest)
             {
-                return Some(self.param(vec![phi.value()]) - rest);
+                let product = self.param(vec![phi.value()]) - rest;
+                return Some((times, if factor < 0 { product.scale(-1) } else { product }));
             }
         }
         None
@@ -211,7 +212,10 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                     }
                     (None, _) => return None,
                 },
-                (Some(_), Some(_)) => self.product(monomial)?.scale(c),
+                (Some(_), Some(_)) => {
+                    let (times, product) = self.product(monomial).filter(|(times, _)| c % times == 0)?;
+                    product.scale(c / times)
+                }
             };
             sum = sum + term;
         }

@@ -167,17 +167,25 @@ fn steps_that_only_the_program_knows_are_strides() {
     for flags in [&RAW[..], &LIGHT[..]] {
         let source = root().join("tests/lift/strides.c");
         for (function, parts) in [
-            ("passes", &["f64[?, 2*dual, 2]", "data[j, i + dual, 1]", "for j in 0..count"][..]),
-            ("mixed", &["a[i, 48*j] += b[48*j]", "for i in 0..count"]),
-            ("blocks", &["[i, j, k] += ", "[i, 0, k]", "for i in 0..n"]),
+            ("passes", &["f64[?, 2*dual, 2]", "data[j, a + dual, 1]", "for j in 0..count"][..]),
+            ("mixed", &["f64[?, 4000*s]", "a[i, 48*j]", "for i in 0..count"]),
+            ("blocks", &["[i, k, j]", "[i, 0, j]", "for i in 0..n"]),
             ("rows", &["a[i, j]", "for i in 0..count"]),
             ("backwards", &["for i in 0..count"]),
-            ("tiles", &["for j in jj", "+= b[j, i]"]),
         ] {
             let found = regions(&source, flags, Some(function)).concat();
             assert!(parts.iter().all(|part| found.contains(part)), "{function} {flags:?}: {found}");
         }
     }
+}
+
+#[test]
+fn nests_stand_inside_of_loops_by_more_than_one() {
+    let found = regions(&root().join("tests/lift/strides.c"), &RAW, Some("tiles")).concat();
+    assert!(
+        found.contains("f64[?, 2000]") && found.contains("[i, j]") && found.contains("[j, i]"),
+        "{found}"
+    );
 }
 
 #[test]
