@@ -94,6 +94,8 @@ struct Store {
 struct Function {
     loops: Vec<Loop>,
     stores: Vec<Vec<Store>>,
+    /// What no region contains stands in the outermost loop: it is around the region.
+    fenced: bool,
 }
 
 const ARRAYS: usize = 3;
@@ -105,7 +107,7 @@ fn function(rng: &mut Rng) -> Function {
         let count = if level + 1 == depth { rng.usize(1..3) } else { usize::from(rng.u32(0..5) == 0) };
         (0..count).map(|_| store(rng, &loops[..=level])).collect()
     });
-    Function { stores: stores.collect(), loops }
+    Function { stores: stores.collect(), fenced: depth > 1 && rng.u32(0..3) == 0, loops }
 }
 
 fn one_loop(rng: &mut Rng) -> Loop {
@@ -121,11 +123,11 @@ fn one_loop(rng: &mut Rng) -> Loop {
         _ if predicate > 4 => Start::Param,
         _ => Start::Zero,
     };
-    let step = match rng.u32(0..8) {
-        0 => Step::Constant(if predicate > 4 { -1 } else { 1 } * rng.i64(1..4)),
-        1 => Step::Twice,
-        2 => Step::Sum,
-        3 => Step::Less,
+    let step = match rng.u32(0..9) {
+        0 | 1 => Step::Constant(if predicate > 4 { -1 } else { 1 } * rng.i64(1..6)),
+        2 => Step::Twice,
+        3 => Step::Sum,
+        4 => Step::Less,
         _ if predicate > 4 && rng.bool() => Step::Less,
         _ => Step::Param,
     };
@@ -450,6 +452,9 @@ impl Writer {
         }
         for store in &f.stores[level] {
             self.store(f, store);
+        }
+        if f.fenced && level == 0 {
+            self.line("fence seq_cst");
         }
         self.nest(f, level + 1);
         self.line(&format!("br label %latch{level}"));
