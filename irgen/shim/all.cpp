@@ -16,4 +16,5 @@
 #include "roots.cpp"
 #include "rows.cpp"
 #include "scev.cpp"
+#include "strides.cpp"
 #include "worth.cpp"

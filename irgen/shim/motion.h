@@ -18,8 +18,8 @@
 namespace lt {
 using namespace llvm;
 
-// Metadata of a load of a row that is known from what was found in front; and the function that counts elements.
-constexpr const char *Claimed = "looptree.row", *Between = "looptree.range.between";
+// Metadata of a load of a row that is known from what was found in front; and the functions that count elements and iterations.
+constexpr const char *Claimed = "looptree.row", *Between = "looptree.range.between", *Strides = "looptree.strides.count";
 
 // What decides whether a loop goes on: it does where the condition is `Stays`.
 struct Test {

@@ -4,6 +4,7 @@
 //! - [`differential`]: these through lifting and emission, bit for bit against the original.
 //! - [`c_code`]: C that is emitted, by gcc and clang, against the interpreter.
 //! - [`again`]: random loops that read again and again what they may overwrite.
+//! - [`strides`]: random loops whose counters go by steps that only the program knows.
 //! - [`cases`]: files that say what must hold of them.
 //! - [`hostile`]: arbitrary bytes into everything that reads.
 //! - [`soak`]: all of it, for as long as wanted.
@@ -24,3 +25,4 @@ pub mod kernels;
 pub mod legality;
 pub mod mutants;
 pub mod soak;
+pub mod strides;

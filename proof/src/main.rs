@@ -100,6 +100,15 @@ enum Command {
         #[arg(long, default_value_t = 1000)]
         count: u64,
     },
+    /// Checks loops whose counters go by steps that only the program knows. Exit code 1: something was wrong; its case is printed.
+    Strides {
+        /// First seed.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Cases.
+        #[arg(long, default_value_t = 1000)]
+        count: u64,
+    },
     /// Prints the C program of a seed.
     Show {
         /// The seed.
@@ -166,21 +175,8 @@ fn main() -> ExitCode {
             }
             code
         }
-        Command::Again { seed, count } => {
-            let mut total = proof::cases::Done::default();
-            for seed in seed..seed + count {
-                let Some(text) = proof::again::case(seed) else { continue };
-                match proof::cases::check("again.ll", &text, 6) {
-                    Ok(done) => total.add(done),
-                    Err(what) => {
-                        println!("; seed {seed}: {what}\n{text}");
-                        return ExitCode::FAILURE;
-                    }
-                }
-            }
-            println!("{total:?}");
-            ExitCode::SUCCESS
-        }
+        Command::Again { seed, count } => check_cases(proof::again::case, seed, count),
+        Command::Strides { seed, count } => check_cases(proof::strides::case, seed, count),
         Command::Show { seed, affine } => {
             let profile = if affine { Profile::affine() } else { Profile::default() };
             match generate(seed, &profile) {
@@ -195,4 +191,21 @@ fn main() -> ExitCode {
             }
         }
     }
+}
+
+/// Checks the cases of some seeds, up to the first that something is wrong with.
+fn check_cases(case: impl Fn(u64) -> Option<String>, seed: u64, count: u64) -> ExitCode {
+    let mut total = proof::cases::Done::default();
+    for seed in seed..seed + count {
+        let Some(text) = case(seed) else { continue };
+        match proof::cases::check("case.ll", &text, 6) {
+            Ok(done) => total.add(done),
+            Err(what) => {
+                println!("; seed {seed}: {what}\n{text}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    println!("{total:?}");
+    ExitCode::SUCCESS
 }

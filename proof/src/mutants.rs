@@ -3,7 +3,7 @@
 
 use crate::c_programs::{Fitted, Profile, generate};
 use crate::differential::{Batch, Level, check};
-use crate::{again, cases, kernels, legality};
+use crate::{again, cases, kernels, legality, strides};
 use std::fmt::Write;
 
 /// A compiler without one of its rules.
@@ -53,7 +53,7 @@ pub enum Suite {
     Cases,
     /// Random kernels, the oracle against enumeration: [`legality`].
     Kernels,
-    /// Random C programs against the original: [`differential`](crate::differential), and loops that read [`again`].
+    /// Random C programs against the original: [`differential`](crate::differential), loops that read [`again`], and loops of unknown [`strides`].
     Programs,
 }
 
@@ -108,11 +108,12 @@ fn look(suite: Suite, mutant: Option<Mutant>, limits: Limits) -> Option<String> 
             let level = [Level::Raw, Level::O1, Level::O2][seed as usize % 3];
             let found = check(&batch, level, VARIANTS, seed, &mut Default::default());
             let wrong = found.map_or(true, |list| !list.is_empty());
-            let again = || (seed * 20..seed * 20 + 20).find(|s| again::is_wrong(*s, VARIANTS));
-            match wrong {
-                true => Some(format!("program {}", seed * 20 + 20)),
-                false => again().map(|s| format!("again {s}")),
-            }
+            let seeds = || seed * 20..seed * 20 + 20;
+            let again = || seeds().find(|s| again::is_wrong(*s, VARIANTS)).map(|s| format!("again {s}"));
+            let strides =
+                || seeds().find(|s| strides::is_wrong(*s, VARIANTS)).map(|s| format!("strides {s}"));
+            let program = wrong.then(|| format!("program {}", seeds().end));
+            program.or_else(again).or_else(strides)
         }),
     }
 }

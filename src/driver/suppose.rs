@@ -35,6 +35,11 @@ impl Session<'_> {
             for function in module.functions().into_iter().filter(is_wanted) {
                 let lifted = lift::lift_function_with(module, function, &options);
                 for (number, region) in lifted.regions.iter().enumerate() {
+                    // How often its loops run follows from arguments that it does not speak of.
+                    let factors = region.params.iter().flat_map(|p| &p.factors);
+                    if factors.copied().any(lift::is_iteration_count) {
+                        continue;
+                    }
                     let likely = likely_values(module, region, settings.default_param);
                     let values = settings.parameter_values(&region.kernel, &likely);
                     let mut sizes = Sizes {

@@ -19,11 +19,9 @@ impl Accesses for Delinearised {
         let mut strides: Vec<Poly> = Vec::new();
         for factor in accesses.iter().flat_map(|a| &a.factors) {
             let Some(stride) = factor.divide_exact(i128::from(element)) else { continue };
-            let stride = if stride.constant_term() < 0 && stride.degree() == 0 {
-                stride.scale(-1)
-            } else {
-                Some(stride)
-            };
+            // Rows that are walked backwards are as long.
+            let backwards = stride.terms().all(|(_, c)| c < 0);
+            let stride = if backwards { stride.scale(-1) } else { Some(stride) };
             if let Some(stride) = stride
                 && stride.as_constant().is_none_or(|c| c > 1)
                 && scope.is_invariant(&stride)
@@ -70,8 +68,10 @@ pub(super) fn by_strides(
     let mut judge = |chain: &[&Poly], most: usize| {
         let shaped =
             try_chain(&mut Limited { scope, most: saved.len().saturating_add(most) }, &elements, chain);
-        let conditions = std::mem::replace(scope.conditions(), saved.clone());
-        let (extents, subscripts) = shaped?;
+        let conditions = scope.conditions().clone();
+        let empty = shaped.is_some() && chain.iter().any(|stride| is_no_row(scope, stride));
+        *scope.conditions() = saved.clone();
+        let (extents, subscripts) = shaped.filter(|_| !empty)?;
         let known = || subscripts.iter().flatten().flatten();
         let cost = [
             subscripts.iter().filter(|s| s.is_none()).count(),
@@ -117,6 +117,18 @@ pub(super) fn by_strides(
 fn is_spelled(stride: &Poly, accesses: &[ByteAccess], element: u32) -> bool {
     let bytes = stride.as_constant().and_then(|c| c.checked_mul(i128::from(element)));
     bytes.is_some_and(|bytes| accesses.iter().any(|a| a.sizes.contains(&bytes)))
+}
+
+/// Whether the conditions leave rows of one element at most: they hold in no program that has rows.
+fn is_no_row(scope: &mut dyn Scope, stride: &Poly) -> bool {
+    if stride.as_constant().is_some() {
+        return false;
+    }
+    let before = scope.conditions().clone();
+    let most_one = stride.scale(-1).and_then(|p| p.offset(1));
+    let follows = most_one.is_some_and(|goal| scope.require(0, &goal)) && *scope.conditions() == before;
+    *scope.conditions() = before;
+    follows
 }
 
 /// A scope in which no more conditions may be taken for granted.

@@ -103,7 +103,7 @@ fn callees(function: Function<'_>) -> Vec<String> {
 
 /// Finds the counters of loops that run once and square roots that set no `errno`, moves bounds, row pointers and strides that do not change in loops in front of
 /// them, reads there, too, those that a store of the loops might overwrite, splits accesses whose subscripts are choices, and
-/// counts what lies between pointers.
+/// counts what lies between pointers, and how often loops run by steps that only the program knows.
 fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
     let bits = |rules: &[Rule]| {
         rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum::<u32>()
@@ -121,6 +121,7 @@ fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
     let split = steps.split_choices(name, mutation::off(Rule::Choices))?;
     tidy(steps, split)?;
     steps.count_ranges(name, mutation::off(Rule::RangeMultiples))?;
+    steps.count_strides(name, mutation::off(Rule::StridesEnd))?;
     steps.claim_rows(name, bits(&[Rule::RowDistances, Rule::RowLengths]))?;
     if steps.hoist(name, left_out)? {
         steps.last_values(name)?;

@@ -1,5 +1,7 @@
 //! The control-flow graph in numbers: reachable blocks in reverse postorder, dominators both ways, loops.
 
+use std::cell::OnceCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::llvm::{Block, Function, Inst, Opcode, Value};
@@ -24,6 +26,8 @@ pub struct Cfg<'m> {
     pub(super) loops: Vec<NaturalLoop>,
     /// The innermost loop of a block.
     pub(super) loop_of: Vec<Option<usize>>,
+    /// What counts iterations, by `strides.cpp`; looked for when the first of them is wanted.
+    pub(super) strides: OnceCell<Vec<Inst<'m>>>,
 }
 
 /// A natural loop, or a cycle that control enters at several places.
@@ -80,6 +84,7 @@ impl<'m> Cfg<'m> {
             ipdom,
             ends_if,
             loops: Vec::new(),
+            strides: OnceCell::new(),
         };
         cfg.find_loops();
         Some(cfg)

@@ -37,8 +37,8 @@ pub(super) struct Context<'v, 'a, 'm> {
     pub(super) counters: FxHashMap<usize, Counter>,
     /// Values, and products of values, that are parameters.
     pub(super) params: Vec<Vec<Value<'m>>>,
-    /// Iterations of loops around the region.
-    around: FxHashMap<usize, Option<Affine>>,
+    /// Iterations of loops around the region, so many times each.
+    around: FxHashMap<usize, Option<(i64, Affine)>>,
     /// To be checked at run time; only over parameters.
     pub(super) assumptions: Vec<Fact>,
     /// The greatest magnitude of 64-bit parameters that is taken for granted, where one is needed.
@@ -98,22 +98,31 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         !self.inside[cfg.loops[l].header] && self.first.is_some_and(|b| cfg.loops[l].contains(b))
     }
 
-    /// The iteration of a loop around the region, from an induction variable that counts by one.
-    fn iteration_around(&mut self, l: usize) -> Option<Affine> {
+    /// The iteration of a loop around the region, times the least step that an induction variable counts by.
+    fn iteration_around(&mut self, l: usize) -> Option<(i64, Affine)> {
         if let Some(known) = self.around.get(&l) {
             return known.clone();
         }
         // Starts that need the iteration itself have none.
         self.around.insert(l, None);
         let cfg = self.values.cfg;
-        let sym = self.values.iteration(l);
-        let found = self.is_around(l).then(|| cfg.blocks[cfg.loops[l].header].phis()).into_iter().flatten();
-        let found = found.into_iter().find_map(|phi| {
-            let form = self.values.integer(phi.value()).filter(|form| form.needs.is_empty())?;
-            let start = form.poly.sub(&sym).filter(|start| !sym.symbols().any(|k| start.uses(k)))?;
-            let start = self.affine(&start)?;
-            Some(self.param(vec![phi.value()]) - start)
-        });
+        let k = self.values.iteration(l);
+        let sym = k.symbols().next()?;
+        let phis = self.is_around(l).then(|| cfg.blocks[cfg.loops[l].header].phis());
+        let mut found: Option<(i64, Affine)> = None;
+        for phi in phis.into_iter().flatten() {
+            let form = self.values.integer(phi.value()).filter(|form| form.needs.is_empty());
+            let Some((step, start)) = form.and_then(|form| form.poly.split_linear(sym)) else { continue };
+            let Some(step) = i64::try_from(step).ok().filter(|step| *step != 0 && *step != i64::MIN) else {
+                continue;
+            };
+            if found.as_ref().is_none_or(|(least, _)| step.abs() < *least)
+                && let Some(start) = self.affine(&start)
+            {
+                let grown = self.param(vec![phi.value()]) - start;
+                found = Some((step.abs(), grown.scale(step.signum())));
+            }
+        }
         self.around.insert(l, found.clone());
         found
     }
@@ -126,8 +135,8 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
         Affine::param(ParamId::new(at))
     }
 
-    /// A product that does not change in the region.
-    fn product(&mut self, monomial: Monomial) -> Option<Affine> {
+    /// A product that does not change in the region, so many times.
+    fn product(&mut self, monomial: Monomial) -> Option<(i64, Affine)> {
         let factors = monomial.symbols().map(|s| match self.values.symbols().meaning(s) {
             Meaning::Value(v) => self.is_outside(v).then_some(v),
             Meaning::Iteration(_) | Meaning::Quotient(_) => None,
@@ -136,14 +145,14 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             Some(factors) => {
                 // What they are says what the product is.
                 factors.iter().for_each(|v| _ = self.param(vec![*v]));
-                Some(self.param(factors))
+                Some((1, self.param(factors)))
             }
             None => self.product_around(monomial),
         }
     }
 
     /// A product with the iteration of a loop around the region, from an induction variable that counts by the rest.
-    fn product_around(&mut self, monomial: Monomial) -> Option<Affine> {
+    fn product_around(&mut self, monomial: Monomial) -> Option<(i64, Affine)> {
         let cfg = self.values.cfg;
         let around = |m: &Meaning<Value<'m>>| matches!(m, Meaning::Iteration(l) if self.is_around(*l));
         let mut factors = monomial.symbols().map(|s| self.values.symbols().meaning(s));
@@ -153,11 +162,12 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                 continue;
             };
             let (factor, rest) = form.poly.split_off(monomial);
-            if factor == 1
+            if let Some(times) = i64::try_from(factor.abs()).ok().filter(|times| *times != 0)
                 && rest.degree() <= 1
                 && let Some(rest) = self.affine(&rest)
             {
-                return Some(self.param(vec![phi.value()]) - rest);
+                let product = self.param(vec![phi.value()]) - rest;
+                return Some((times, if factor < 0 { product.scale(-1) } else { product }));
             }
         }
         None
@@ -166,7 +176,9 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     fn affine_of(&mut self, sym: Sym) -> Option<Affine> {
         match self.values.symbols().meaning(sym) {
             Meaning::Iteration(l) => {
-                let Some(counter) = self.counters.get(&l).cloned() else { return self.iteration_around(l) };
+                let Some(counter) = self.counters.get(&l).cloned() else {
+                    return self.iteration_around(l).filter(|(times, _)| *times == 1).map(|(_, k)| k);
+                };
                 Some(Affine::var(counter.var) - self.affine(&counter.base)?)
             }
             Meaning::Quotient(q) => {
@@ -192,8 +204,18 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             let mut symbols = monomial.symbols();
             let term = match (symbols.next(), symbols.next()) {
                 (None, _) => Affine::constant(c),
-                (Some(sym), None) => self.affine_of(sym)?.scale(c),
-                (Some(_), Some(_)) => self.product(monomial)?.scale(c),
+                (Some(sym), None) => match (self.affine_of(sym), self.values.symbols().meaning(sym)) {
+                    (Some(known), _) => known.scale(c),
+                    (None, Meaning::Iteration(l)) => {
+                        let (times, grown) = self.iteration_around(l).filter(|(times, _)| c % times == 0)?;
+                        grown.scale(c / times)
+                    }
+                    (None, _) => return None,
+                },
+                (Some(_), Some(_)) => {
+                    let (times, product) = self.product(monomial).filter(|(times, _)| c % times == 0)?;
+                    product.scale(c / times)
+                }
             };
             sum = sum + term;
         }
@@ -399,7 +421,7 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             }
             let mut used = Vec::new();
             if inside(self.interval(place, &need.poly, Some(bits), &mut used)) {
-                if used.iter().any(|&s| self.affine_of(s).is_none()) {
+                if used.iter().any(|&s| limits(s, self.unit(s), bits).iter().any(|p| !self.is_affine(p))) {
                     return false;
                 }
                 used.extend(self.bounded.iter().copied());
@@ -407,11 +429,13 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
                 used.dedup();
                 // The tighter limits replace the earlier ones.
                 if let Some(earlier) = self.bound.replace(bits) {
-                    let limits: Vec<Poly> = self.bounded.iter().flat_map(|s| limits(*s, earlier)).collect();
+                    let bounded = self.bounded.clone();
+                    let limits: Vec<Poly> =
+                        bounded.into_iter().flat_map(|s| limits(s, self.unit(s), earlier)).collect();
                     self.assumptions.retain(|f| !limits.contains(&f.poly));
                 }
                 for &s in &used {
-                    for poly in limits(s, bits) {
+                    for poly in limits(s, self.unit(s), bits) {
                         let fact = Fact { poly, equal: false };
                         if !self.assumptions.contains(&fact) {
                             self.assumptions.push(fact);
@@ -423,6 +447,14 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
             }
         }
         false
+    }
+
+    /// What a symbol has to be multiplied with, to be affine.
+    fn unit(&mut self, s: Sym) -> i128 {
+        match self.values.symbols().meaning(s) {
+            Meaning::Iteration(l) => self.iteration_around(l).map_or(1, |(times, _)| times.into()),
+            Meaning::Value(_) | Meaning::Quotient(_) => 1,
+        }
     }
 
     fn interval(
@@ -491,8 +523,9 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     }
 }
 
-/// The symbol is at most so many bits in magnitude: polynomials that are then not negative.
-fn limits(s: Sym, bits: u32) -> Vec<Poly> {
-    let (p, limit) = (Poly::symbol(s), 1i128 << bits);
-    [p.offset(limit), p.scale(-1).and_then(|p| p.offset(limit))].into_iter().flatten().collect()
+/// The symbol is at most so many bits in magnitude: polynomials that are then not negative, in multiples of the symbol.
+fn limits(s: Sym, unit: i128, bits: u32) -> Vec<Poly> {
+    let limit = unit << bits;
+    let scaled = [unit, -unit].map(|c| Poly::symbol(s).scale(c).and_then(|p| p.offset(limit)));
+    scaled.into_iter().flatten().collect()
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::closed_forms::{BETWEEN, is_between};
+use super::closed_forms::{BETWEEN, COUNT, is_between};
 use super::shape::has_effect;
 use super::values::{Values, int_bits};
 use crate::llvm::{Effects, Inst, Opcode, Type, TypeKind, Value};
@@ -293,9 +293,9 @@ const DISTANCE: &str = "looptree.rows.distance";
 const FIRST_ROW: &str = "looptree.rows.first";
 const LENGTH: &str = "looptree.rows.length";
 
-/// Whether a function is one that looks through tables of rows, or counts elements.
+/// Whether a function is one that looks through tables of rows, or counts elements or iterations.
 pub(super) fn is_helper(name: &str) -> bool {
-    [DISTANCE, FIRST_ROW, LENGTH, BETWEEN].contains(&name)
+    [DISTANCE, FIRST_ROW, LENGTH, BETWEEN, COUNT].contains(&name)
 }
 
 /// The arguments of a call of a function.

@@ -51,7 +51,7 @@ pub use canonicalise::{canonicalise, canonicalise_functions, with_callers};
 pub use cfg::{Cfg, has_cycle};
 pub use closed_forms::{
     AffineRecurrences, CLOSED_FORMS, ClosedFormsSource, FunctionForms, Nothing, ScalarEvolution,
-    closed_forms_by_name,
+    closed_forms_by_name, is_iteration_count,
 };
 pub(crate) use hints::handed_on;
 pub use hints::{Wish, wishes_of};

@@ -11,7 +11,7 @@ pub(super) fn remedy(code: &str, message: &str) -> &'static str {
             "where the bound does not change, read it into a local variable in front of the outermost loop"
         }
         "trip-count" if says("not known") => {
-            "count by a constant up to a bound that nothing in the loop changes, as in `for (long i = 0; i < n; i++)`"
+            "count by a step up to a bound, neither of which anything in the loop changes, as in `for (long i = 0; i < n; i += step)`"
         }
         "control" if says("enters") => "write the cycle as a loop that is entered at its head only",
         "control" if says("test") => "put what has effects behind the loop's test, or in front of the loop",

@@ -91,6 +91,12 @@ impl<'a, 'c> Steps<'a, 'c> {
         self.step(function, |m, f| unsafe { ffi::lt_count_ranges(m, f, unchecked) })
     }
 
+    /// Finds how often loops run whose counters go by steps that only the program knows. `unchecked`: no counter passes by its bound.
+    pub fn count_strides(&mut self, function: &str, unchecked: bool) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_count_strides(m, f, unchecked) })
+    }
+
     /// Finds in front of loops how far rows of arrays that are reached through tables of pointers are apart.
     pub fn claim_rows(&mut self, function: &str, left_out: u32) -> Result<bool> {
         // SAFETY: as `step` says.

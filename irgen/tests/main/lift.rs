@@ -163,6 +163,32 @@ fn loops_between_pointers_are_nests() {
 }
 
 #[test]
+fn steps_that_only_the_program_knows_are_strides() {
+    for flags in [&RAW[..], &LIGHT[..]] {
+        let source = root().join("tests/lift/strides.c");
+        for (function, parts) in [
+            ("passes", &["f64[?, 2*dual, 2]", "data[j, a + dual, 1]", "for j in 0..count"][..]),
+            ("mixed", &["f64[?, 4000*s]", "a[i, 48*j]", "for i in 0..count"]),
+            ("blocks", &["[i, k, j]", "[i, 0, j]", "for i in 0..n"]),
+            ("rows", &["a[i, j]", "for i in 0..count"]),
+            ("backwards", &["for i in 0..count"]),
+        ] {
+            let found = regions(&source, flags, Some(function)).concat();
+            assert!(parts.iter().all(|part| found.contains(part)), "{function} {flags:?}: {found}");
+        }
+    }
+}
+
+#[test]
+fn nests_stand_inside_of_loops_by_more_than_one() {
+    let found = regions(&root().join("tests/lift/strides.c"), &RAW, Some("tiles")).concat();
+    assert!(
+        found.contains("f64[?, 2000]") && found.contains("[i, j]") && found.contains("[j, i]"),
+        "{found}"
+    );
+}
+
+#[test]
 fn a_counter_of_several_loops_is_a_subscript() {
     let found = regions(&root().join("tests/lift/counter_of_both.c"), &RAW, Some("f"));
     assert!(found.len() == 1 && found[0].contains("[i, j2 + n"), "{found:?}");

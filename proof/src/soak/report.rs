@@ -15,6 +15,8 @@ pub struct Report {
     pub programs: differential::Tally,
     /// Loops that read again and again what they may overwrite.
     pub again: Done,
+    /// Loops whose counters go by steps that only the program knows.
+    pub strides: Done,
     /// What was wrong, one line each.
     pub failures: Vec<String>,
 }
@@ -51,6 +53,7 @@ impl Report {
         self.kernels.add(&other.kernels);
         self.programs.add(&other.programs);
         self.again.add(other.again);
+        self.strides.add(other.strides);
         self.failures.extend(other.failures.iter().cloned());
     }
 
@@ -72,10 +75,14 @@ impl Report {
         let (k, p) = (&self.kernels, &self.programs);
         let refused: u64 = k.false_refusals.values().sum();
         let mut out = String::new();
-        let table: [(&str, String); 22] = [
+        let table: [(&str, String); 23] = [
             (
                 "loops that read again what they may overwrite",
                 format!("{} regions, {} variants run", self.again.regions, self.again.variants),
+            ),
+            (
+                "loops by steps that only the program knows",
+                format!("{} regions, {} variants run", self.strides.regions, self.strides.variants),
             ),
             ("C programs", p.programs.to_string()),
             ("  where clang disagrees with itself, not used", p.unstable.to_string()),

@@ -3,7 +3,7 @@
 use super::Report;
 use crate::c_programs::{Fitted, Profile, generate};
 use crate::differential::{Batch, Level, check, shrink_mismatch};
-use crate::{again, cases, kernels, legality};
+use crate::{again, cases, kernels, legality, strides};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ const VARIANTS: usize = 32;
 /// Kernels per seed, and variants of each.
 const KERNELS: (u64, usize) = (2, 12);
 
-/// Loops that read again and again per seed, and variants of each.
+/// Loops that read again and again per seed, as many by steps that only the program knows, and variants of each.
 const AGAIN: (u64, usize) = (10, 6);
 
 /// Works through seeds until the process is ended.
@@ -56,10 +56,14 @@ pub fn one(seed: u64, failures: &Path) -> Report {
         }
     }
     for number in seed * AGAIN.0..(seed + 1) * AGAIN.0 {
-        let Some(text) = again::case(number) else { continue };
-        match cases::check("again.ll", &text, AGAIN.1) {
-            Ok(done) => report.again.add(done),
-            Err(what) => file(&mut report, format!("again-{number}.ll"), format!("; {what}\n{text}")),
+        let kinds = [("again", again::case as fn(u64) -> Option<String>), ("strides", strides::case)];
+        for (kind, case) in kinds {
+            let Some(text) = case(number) else { continue };
+            match cases::check("case.ll", &text, AGAIN.1) {
+                Ok(done) if kind == "again" => report.again.add(done),
+                Ok(done) => report.strides.add(done),
+                Err(what) => file(&mut report, format!("{kind}-{number}.ll"), format!("; {what}\n{text}")),
+            }
         }
     }
     let profile = if seed.is_multiple_of(3) { Profile::affine() } else { Profile::default() };

@@ -4,6 +4,7 @@ mod growth;
 mod ranges;
 mod recurrences;
 mod scalar_evolution;
+mod strides;
 mod trip;
 
 use std::fmt;
@@ -14,6 +15,8 @@ use super::cfg::Cfg;
 use crate::llvm::{Module, Result, Value};
 
 pub(super) use ranges::{BETWEEN, address_of, is_between};
+pub(super) use strides::COUNT;
+pub use strides::is_iteration_count;
 
 /// Makes the closed forms of a function: what lifting is handed.
 pub trait ClosedFormsSource: Send + Sync + fmt::Debug {

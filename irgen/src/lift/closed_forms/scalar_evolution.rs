@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::cfg::Cfg;
 use super::super::values::{int_bits, signed_range};
+use super::strides::{self, Test};
 use crate::llvm::{Analyses, DataLayout, LoopId, Opcode, Result, Scev, ScevKind, Type, TypeKind, Value};
 
 /// ScalarEvolution of one function.
@@ -104,6 +105,16 @@ impl<'m> ClosedForms<Value<'m>> for Evolution<'_, 'm> {
     }
 
     fn trip_count(&mut self, l: LoopExit) -> std::result::Result<TripCount, &'static str> {
+        self.exit_count(l).or_else(|unknown| {
+            let cfg = self.forms.cfg;
+            let test = Test::of(self, cfg, l).ok_or(unknown)?;
+            strides::count(self, cfg, l, &test).ok_or(unknown)
+        })
+    }
+}
+
+impl Evolution<'_, '_> {
+    fn exit_count(&mut self, l: LoopExit) -> std::result::Result<TripCount, &'static str> {
         let unknown = "LLVM does not know the number of iterations when the loop begins";
         let header = self.forms.cfg.blocks[self.forms.cfg.loops[l.id].header];
         let id = self

@@ -6,17 +6,18 @@ use analyses::closed_forms::{ClosedForms, LoopExit, Need, Poly, TripCount, merge
 
 use super::super::values::{int_bits, signed_range};
 use super::recurrences::Recurrences;
+use super::strides::{self, Test};
 use crate::llvm::{IntPredicate, TypeKind, Value};
 
 /// The count of a loop, from the comparison that it is left by. `read_again`: the bound may be read again and again, from one
 /// place, and is taken for what it was at first.
 pub(super) fn count<'m>(
     values: &mut Recurrences<'_, 'm>,
-    LoopExit { id: l, from, test_first }: LoopExit,
+    exit: LoopExit,
     read_again: bool,
 ) -> Result<TripCount, &'static str> {
     const UNKNOWN: &str = "the number of iterations is not known when the loop begins";
-    let cfg = values.cfg;
+    let (cfg, LoopExit { id: l, from, test_first }) = (values.cfg, exit);
     let terminator = cfg.blocks[from].terminator().ok_or(UNKNOWN)?;
     let condition = terminator.condition().and_then(Value::as_inst).ok_or(UNKNOWN)?;
     let predicate = condition.int_predicate().ok_or(UNKNOWN)?;
@@ -52,7 +53,9 @@ pub(super) fn count<'m>(
         std::mem::swap(&mut x, &mut y);
         predicate = predicate.swapped();
     }
-    let (step, start) = x.poly.split_linear(k).ok_or(UNKNOWN)?;
+    let Some((step, start)) = x.poly.split_linear(k) else {
+        return strides::count(values, cfg, exit, &Test { bits, x, predicate, y, walks }).ok_or(UNKNOWN);
+    };
     if step == 0 || y.poly.uses(k) || y.needs.iter().any(|n| n.poly.uses(k)) {
         return Err(UNKNOWN);
     }
