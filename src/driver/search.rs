@@ -4,12 +4,13 @@ use super::lifted::{LiftedKernel, LiftedKernels, Likely};
 use super::optimizer::{Optimizer, Progress};
 use super::settings::{Models, Settings};
 use super::{Asked, DriverError, Explored, ExploredRegion, Functions, Purpose, Session, SkippedRegion};
-use crate::explore::{Exploration, Limits, Problem, Team, WORTHWHILE};
+use crate::explore::{Exploration, Limits, Problem, Team, Variant, WORTHWHILE};
 use crate::names;
 use cost_model::targets::Vectors;
 use emission::conditions::checked;
 use irgen::lift::Remark;
-use loop_tree::{Kernel, RuntimeCondition};
+use loop_tree::{Affine, Constraint, Kernel, ParamId, RuntimeCondition};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Of the time of the region that takes longest, what a region takes that is searched less thoroughly: mostly code that
@@ -23,6 +24,8 @@ const FEWEST: usize = 48;
 /// What sizes may be that are only guessed; and tiles, which programs make as short as a line.
 const SHORT: i64 = 32;
 const SHORT_TILE: i64 = 8;
+/// Single sizes, the others being as guessed, from one of which on a variant is to gain; below it, the original runs.
+const SHORTEST: [i64; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// Cycles of a check, but for the pairs of arrays that it compares, and of each of these: on Zen 4, 22 pairs took 110 and 70 pairs 350.
 const CHECK: f64 = 50.0;
 const COMPARED: f64 = 5.0;
@@ -183,7 +186,7 @@ impl All<'_> {
         let afford = (limits.variants * ACCESSES).div_ceil(accesses.max(1)).max(FEWEST);
         limits.variants = limits.variants.min(afford);
         let found = self.optimizer.search(models, limits, &wanted.label(), kernel, likely, progress);
-        let (problem, exploration) = match found {
+        let (problem, mut exploration) = match found {
             Err(DriverError::Analysis { source, .. }) => return skipped(source.to_string()),
             other => other?,
         };
@@ -203,7 +206,45 @@ impl All<'_> {
                 "with the time that its run-time check takes, the best variant is predicted to be {gain:.2}x"
             ));
         }
+        if !exploration.asked && exploration.worthwhile(self.min_gain).is_some() {
+            let best = &mut exploration.variants[0];
+            best.conditions.extend(self.long_enough(models, likely, &problem, best));
+        }
         Ok(Ok(wanted.explored(problem, exploration, if_short)))
+    }
+
+    /// How long loops must be for a variant to gain, of each size that is guessed.
+    fn long_enough(
+        &self,
+        models: &Models,
+        likely: &[Likely],
+        problem: &Problem,
+        variant: &Variant,
+    ) -> Vec<RuntimeCondition> {
+        let kernel = &problem.kernel;
+        let settings = &self.optimizer.settings;
+        let with = |params: BTreeMap<String, i64>, default_param: i64| {
+            let settings = Settings { default_param, params, ..Settings::default() };
+            settings.parameter_values(kernel, likely)
+        };
+        let short = with(settings.params.clone(), SHORTEST[0]);
+        let gains = |at: usize, length: i64| {
+            let mut params = settings.params.clone();
+            params.insert(kernel.params[at].name.to_string(), length);
+            let values = with(params, settings.default_param);
+            let prepared = models.cost.prepare(kernel, &values);
+            prepared.cost(&variant.root).cycles <= prepared.cost_of_original().cycles
+        };
+        let is_product = |at: usize| matches!(likely.get(at), Some(Likely::Product(_)));
+        let guessed =
+            (0..kernel.params.len()).filter(|at| short[*at] < problem.params[*at] && !is_product(*at));
+        let least = guessed.filter_map(|at| {
+            let least = SHORTEST.into_iter().find(|length| gains(at, *length))?;
+            let size = Affine::param(ParamId::new(at));
+            let long = RuntimeCondition::Parameter(Constraint::ge(size, Affine::constant(least)));
+            (least > SHORTEST[0]).then_some(long)
+        });
+        least.collect()
     }
 
     /// The gain of the best variant where sizes that are guessed are small; `None`: none is guessed, or nothing is better.
