@@ -464,13 +464,13 @@ mod tests {
     #[test]
     fn loops_read_again_what_they_may_write() {
         let mut regions = 0;
-        for seed in 0..150 {
+        for seed in 0..60 {
             let Some(text) = case(seed) else { continue };
             match cases::check("again.ll", &text, 4) {
                 Ok(done) => regions += done.regions,
                 Err(what) => panic!("seed {seed}: {what}\n{text}"),
             }
         }
-        assert!(regions > 50, "{regions}");
+        assert!(regions > 20, "{regions}");
     }
 }

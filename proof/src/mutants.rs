@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn nothing_is_found_with_all_rules() {
         for suite in [Suite::Kernels, Suite::Programs] {
-            assert_eq!(finds(suite, None, Limits { kernels: 20, batches: 1 }), None, "{suite:?}");
+            assert_eq!(finds(suite, None, Limits { kernels: 10, batches: 1 }), None, "{suite:?}");
         }
     }
 }

@@ -561,7 +561,7 @@ mod tests {
     #[test]
     fn loops_go_by_steps_that_only_the_program_knows() {
         let (mut regions, mut cases) = (0, 0);
-        for seed in 0..150 {
+        for seed in 0..60 {
             let Some(text) = case(seed) else { continue };
             cases += 1;
             match cases::check("strides.ll", &text, 4) {
@@ -569,6 +569,6 @@ mod tests {
                 Err(what) => panic!("seed {seed}: {what}\n{text}"),
             }
         }
-        assert!(regions > 50, "{regions} of {cases}");
+        assert!(regions > 20, "{regions} of {cases}");
     }
 }
