@@ -1,10 +1,10 @@
 //! Random loops that read bounds, strides, fields and row pointers again and again, in memory that they write, too.
 //!
-//! [`case`] makes a case ([`cases`]) from a seed: a function, and an `entry` that calls it with objects that lie apart, between, or on
+//! [`case`] makes a case ([`cases`](crate::cases)) from a seed: a function, and an `entry` that calls it with objects that lie apart, between, or on
 //! what it stores. Each call is walked first, word for word: what would leave the block, read a number as a pointer, or run for
 //! long is no call.
 
-use crate::cases;
+use crate::ir_loops::Writer;
 use fastrand::Rng;
 use std::fmt::Write;
 
@@ -220,35 +220,7 @@ impl Walk {
     }
 }
 
-/// The text of the function.
-struct Writer {
-    out: String,
-    names: usize,
-    block: String,
-}
-
 impl Writer {
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.out, "  {text}");
-    }
-
-    fn value(&mut self, text: &str) -> String {
-        self.names += 1;
-        let name = format!("%v{}", self.names);
-        self.line(&format!("{name} = {text}"));
-        name
-    }
-
-    fn label(&mut self) -> String {
-        self.names += 1;
-        format!("b{}", self.names)
-    }
-
-    fn begin(&mut self, label: &str) {
-        let _ = writeln!(self.out, "{label}:");
-        self.block = label.to_owned();
-    }
-
     fn base(&mut self, base: &Base) -> String {
         match base {
             Base::Argument(a) => format!("%p{a}"),
@@ -345,9 +317,9 @@ impl Writer {
 
 impl Function {
     fn text(&self) -> String {
-        let mut w = Writer { out: String::new(), names: 0, block: "start".to_owned() };
-        let _ =
-            writeln!(w.out, "define void @test(ptr %p0, ptr %p1, ptr %p2, ptr %p3, i64 %count) {{\nstart:");
+        let mut w = Writer::default();
+        let _ = writeln!(w.out, "define void @test(ptr %p0, ptr %p1, ptr %p2, ptr %p3, i64 %count) {{");
+        w.begin("start");
         match self.known {
             None => w.line("%known = add i64 0, 0"),
             Some(word) => {
@@ -382,11 +354,6 @@ pub fn case(seed: u64) -> Option<String> {
     let calls = (!calls.is_empty()).then(|| calls.concat())?;
     let text = function.text();
     Some(format!("{text}define i64 @entry(ptr %p) {{\nstart:\n{calls}  ret i64 0\n}}\n"))
-}
-
-/// Whether something is wrong with the case of a seed.
-pub fn is_wrong(seed: u64, variants: usize) -> bool {
-    case(seed).is_some_and(|text| cases::check("again.ll", &text, variants).is_err())
 }
 
 /// One call, with what it finds in memory; each has a part of the block for itself.
@@ -455,22 +422,4 @@ fn call(function: &Function, variables: usize, number: usize, rng: &mut Rng) -> 
             writeln!(out, "  {place}.d = sub i64 {place}.v, {place}.p\n  store i64 {place}.d, ptr {place}");
     }
     Some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn loops_read_again_what_they_may_write() {
-        let mut regions = 0;
-        for seed in 0..60 {
-            let Some(text) = case(seed) else { continue };
-            match cases::check("again.ll", &text, 4) {
-                Ok(done) => regions += done.regions,
-                Err(what) => panic!("seed {seed}: {what}\n{text}"),
-            }
-        }
-        assert!(regions > 20, "{regions}");
-    }
 }

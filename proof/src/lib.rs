@@ -3,8 +3,8 @@
 //! - [`c_programs`]: random affine and nearly affine C functions without undefined behaviour, which shrink.
 //! - [`differential`]: these through lifting and emission, bit for bit against the original.
 //! - [`c_code`]: C that is emitted, by gcc and clang, against the interpreter.
-//! - [`again`]: random loops that read again and again what they may overwrite.
-//! - [`strides`]: random loops whose counters go by steps that only the program knows.
+//! - [`ir_loops`]: random loops as LLVM IR: those that read [`again`] what they may overwrite, and those by steps that only the program
+//!   knows ([`strides`]).
 //! - [`cases`]: files that say what must hold of them.
 //! - [`hostile`]: arbitrary bytes into everything that reads.
 //! - [`soak`]: all of it, for as long as wanted.
@@ -21,6 +21,7 @@ pub mod c_programs;
 pub mod cases;
 pub mod differential;
 pub mod hostile;
+pub mod ir_loops;
 pub mod kernels;
 pub mod legality;
 pub mod mutants;

@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use proof::c_programs::{Profile, generate, scenario, text};
+use proof::ir_loops::KINDS;
 use proof::mutants::{Limits, Mutant, Row, table};
 use proof::soak::{self, Options};
 use std::path::PathBuf;
@@ -91,17 +92,11 @@ enum Command {
         /// The files.
         files: Vec<PathBuf>,
     },
-    /// Checks loops that read again what they may overwrite. Exit code 1: something was wrong; its case is printed.
-    Again {
-        /// First seed.
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-        /// Cases.
-        #[arg(long, default_value_t = 1000)]
-        count: u64,
-    },
-    /// Checks loops whose counters go by steps that only the program knows. Exit code 1: something was wrong; its case is printed.
-    Strides {
+    /// Checks random loops of one kind. Exit code 1: something was wrong; its case is printed.
+    Loops {
+        /// The kind.
+        #[arg(value_parser = KINDS.map(|kind| kind.name))]
+        kind: String,
         /// First seed.
         #[arg(long, default_value_t = 0)]
         seed: u64,
@@ -175,8 +170,22 @@ fn main() -> ExitCode {
             }
             code
         }
-        Command::Again { seed, count } => check_cases(proof::again::case, seed, count),
-        Command::Strides { seed, count } => check_cases(proof::strides::case, seed, count),
+        Command::Loops { kind, seed, count } => {
+            let mut total = proof::cases::Done::default();
+            for kind in KINDS.into_iter().filter(|k| k.name == kind) {
+                for seed in seed..seed + count {
+                    match kind.check(seed, 6) {
+                        Ok(done) => total.add(done),
+                        Err(what) => {
+                            println!("; seed {seed}\n{what}");
+                            return ExitCode::FAILURE;
+                        }
+                    }
+                }
+            }
+            println!("{total:?}");
+            ExitCode::SUCCESS
+        }
         Command::Show { seed, affine } => {
             let profile = if affine { Profile::affine() } else { Profile::default() };
             match generate(seed, &profile) {
@@ -191,21 +200,4 @@ fn main() -> ExitCode {
             }
         }
     }
-}
-
-/// Checks the cases of some seeds, up to the first that something is wrong with.
-fn check_cases(case: impl Fn(u64) -> Option<String>, seed: u64, count: u64) -> ExitCode {
-    let mut total = proof::cases::Done::default();
-    for seed in seed..seed + count {
-        let Some(text) = case(seed) else { continue };
-        match proof::cases::check("case.ll", &text, 6) {
-            Ok(done) => total.add(done),
-            Err(what) => {
-                println!("; seed {seed}: {what}\n{text}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
-    println!("{total:?}");
-    ExitCode::SUCCESS
 }

@@ -3,7 +3,8 @@
 
 use crate::c_programs::{Fitted, Profile, generate};
 use crate::differential::{Batch, Level, check};
-use crate::{again, cases, kernels, legality, strides};
+use crate::ir_loops::{KINDS, Kind};
+use crate::{cases, kernels, legality};
 use std::fmt::Write;
 
 /// A compiler without one of its rules.
@@ -53,7 +54,7 @@ pub enum Suite {
     Cases,
     /// Random kernels, the oracle against enumeration: [`legality`].
     Kernels,
-    /// Random C programs against the original: [`differential`](crate::differential), loops that read [`again`], and loops of unknown [`strides`].
+    /// Random C programs against the original: [`differential`](crate::differential), and random [loops](crate::ir_loops).
     Programs,
 }
 
@@ -109,11 +110,14 @@ fn look(suite: Suite, mutant: Option<Mutant>, limits: Limits) -> Option<String> 
             let found = check(&batch, level, VARIANTS, seed, &mut Default::default());
             let wrong = found.map_or(true, |list| !list.is_empty());
             let seeds = || seed * 20..seed * 20 + 20;
-            let again = || seeds().find(|s| again::is_wrong(*s, VARIANTS)).map(|s| format!("again {s}"));
-            let strides =
-                || seeds().find(|s| strides::is_wrong(*s, VARIANTS)).map(|s| format!("strides {s}"));
+            let loops = || {
+                let wrong = |(kind, s): &(Kind, u64)| kind.check(*s, VARIANTS).is_err();
+                let all = KINDS.into_iter().flat_map(|kind| seeds().map(move |s| (kind, s)));
+                let found = { all }.find(wrong);
+                found.map(|(kind, s)| format!("{} {s}", kind.name))
+            };
             let program = wrong.then(|| format!("program {}", seeds().end));
-            program.or_else(again).or_else(strides)
+            program.or_else(loops)
         }),
     }
 }
@@ -201,7 +205,7 @@ mod tests {
     #[test]
     fn nothing_is_found_with_all_rules() {
         for suite in [Suite::Kernels, Suite::Programs] {
-            assert_eq!(finds(suite, None, Limits { kernels: 10, batches: 1 }), None, "{suite:?}");
+            assert_eq!(finds(suite, None, Limits { kernels: 20, batches: 1 }), None, "{suite:?}");
         }
     }
 }

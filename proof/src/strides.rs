@@ -1,10 +1,10 @@
 //! Random loops whose counters go by steps that only the program knows: in either direction, by nothing, past their bounds, around the
 //! ends of their types.
 //!
-//! [`case`] makes a case ([`cases`]) from a seed: a function, and an `entry` that calls it with starts, bounds and steps. Each call is
+//! [`case`] makes a case ([`cases`](crate::cases)) from a seed: a function, and an `entry` that calls it with starts, bounds and steps. Each call is
 //! walked first: what would leave the block, decide by poison, or run for long is no call.
 
-use crate::cases;
+use crate::ir_loops::Writer;
 use fastrand::Rng;
 use std::fmt::Write;
 
@@ -355,30 +355,7 @@ impl Walk<'_> {
     }
 }
 
-#[derive(Default)]
-struct Writer {
-    out: String,
-    names: usize,
-    block: String,
-}
-
 impl Writer {
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.out, "  {text}");
-    }
-
-    fn value(&mut self, text: &str) -> String {
-        self.names += 1;
-        let name = format!("%v{}", self.names);
-        self.line(&format!("{name} = {text}"));
-        name
-    }
-
-    fn begin(&mut self, label: &str) {
-        let _ = writeln!(self.out, "{label}:");
-        label.clone_into(&mut self.block);
-    }
-
     fn place(&mut self, f: &Function, place: &Place) -> String {
         let mut at = place.constant.to_string();
         for term in &place.terms {
@@ -519,11 +496,6 @@ pub fn case(seed: u64) -> Option<String> {
     (count > 0).then(|| format!("{text}define i64 @entry(ptr %p) {{\nstart:\n{calls}  ret i64 0\n}}\n"))
 }
 
-/// Whether something is wrong with the case of a seed.
-pub fn is_wrong(seed: u64, variants: usize) -> bool {
-    case(seed).is_some_and(|text| cases::check("strides.ll", &text, variants).is_err())
-}
-
 fn call(function: &Function, number: usize, rng: &mut Rng) -> Option<String> {
     let all: Vec<Values> = function.loops.iter().map(|l| values(rng, l)).collect();
     let mut arrays = [0; ARRAYS];
@@ -552,23 +524,4 @@ fn call(function: &Function, number: usize, rng: &mut Rng) -> Option<String> {
     }
     let _ = writeln!(out, "  call void @test({})", arguments.join(", "));
     Some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn loops_go_by_steps_that_only_the_program_knows() {
-        let (mut regions, mut cases) = (0, 0);
-        for seed in 0..60 {
-            let Some(text) = case(seed) else { continue };
-            cases += 1;
-            match cases::check("strides.ll", &text, 4) {
-                Ok(done) => regions += done.regions,
-                Err(what) => panic!("seed {seed}: {what}\n{text}"),
-            }
-        }
-        assert!(regions > 20, "{regions} of {cases}");
-    }
 }

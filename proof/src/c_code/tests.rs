@@ -150,7 +150,7 @@ fn some_orders(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, programs: &mut
 #[test]
 fn random_operations_compute_the_same_in_c() {
     let mut rng = Rng::with_seed(7);
-    let programs: Vec<Program> = (0..120)
+    let programs: Vec<Program> = (0..250)
         .map(|_| {
             let tape: Vec<u16> = (0..400).map(|_| rng.u16(..)).collect();
             let mut choices = Choices::new(tape);

@@ -1,6 +1,7 @@
 //! Counts of everything, as JSON between processes and as text.
 
 use crate::cases::Done;
+use crate::ir_loops::KINDS;
 use crate::{differential, legality};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,10 +14,8 @@ pub struct Report {
     pub kernels: legality::Tally,
     /// C programs.
     pub programs: differential::Tally,
-    /// Loops that read again and again what they may overwrite.
-    pub again: Done,
-    /// Loops whose counters go by steps that only the program knows.
-    pub strides: Done,
+    /// Random loops, by kind.
+    pub loops: BTreeMap<String, Done>,
     /// What was wrong, one line each.
     pub failures: Vec<String>,
 }
@@ -52,8 +51,9 @@ impl Report {
     pub fn add(&mut self, other: &Report) {
         self.kernels.add(&other.kernels);
         self.programs.add(&other.programs);
-        self.again.add(other.again);
-        self.strides.add(other.strides);
+        for (kind, done) in &other.loops {
+            self.loops.entry(kind.clone()).or_default().add(*done);
+        }
         self.failures.extend(other.failures.iter().cloned());
     }
 
@@ -75,15 +75,12 @@ impl Report {
         let (k, p) = (&self.kernels, &self.programs);
         let refused: u64 = k.false_refusals.values().sum();
         let mut out = String::new();
-        let table: [(&str, String); 23] = [
-            (
-                "loops that read again what they may overwrite",
-                format!("{} regions, {} variants run", self.again.regions, self.again.variants),
-            ),
-            (
-                "loops by steps that only the program knows",
-                format!("{} regions, {} variants run", self.strides.regions, self.strides.variants),
-            ),
+        for kind in KINDS {
+            let done = self.loops.get(kind.name).copied().unwrap_or_default();
+            let _ =
+                writeln!(out, "{:<48} {} regions, {} variants run", kind.title, done.regions, done.variants);
+        }
+        let table: [(&str, String); 21] = [
             ("C programs", p.programs.to_string()),
             ("  where clang disagrees with itself, not used", p.unstable.to_string()),
             ("  with a region", format!("{} ({:.1} %)", p.plan.lifted, rate(p.plan.lifted, p.programs))),

@@ -3,7 +3,8 @@
 use super::Report;
 use crate::c_programs::{Fitted, Profile, generate};
 use crate::differential::{Batch, Level, check, shrink_mismatch};
-use crate::{again, cases, kernels, legality, strides};
+use crate::ir_loops::KINDS;
+use crate::{kernels, legality};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,8 +16,8 @@ const VARIANTS: usize = 32;
 /// Kernels per seed, and variants of each.
 const KERNELS: (u64, usize) = (2, 12);
 
-/// Loops that read again and again per seed, as many by steps that only the program knows, and variants of each.
-const AGAIN: (u64, usize) = (10, 6);
+/// Random loops of each kind per seed, and variants of each.
+const LOOPS: (u64, usize) = (10, 6);
 
 /// Works through seeds until the process is ended.
 pub fn work(first: u64, stride: u64, failures: &Path) -> ExitCode {
@@ -55,14 +56,11 @@ pub fn one(seed: u64, failures: &Path) -> Report {
             }
         }
     }
-    for number in seed * AGAIN.0..(seed + 1) * AGAIN.0 {
-        let kinds = [("again", again::case as fn(u64) -> Option<String>), ("strides", strides::case)];
-        for (kind, case) in kinds {
-            let Some(text) = case(number) else { continue };
-            match cases::check("case.ll", &text, AGAIN.1) {
-                Ok(done) if kind == "again" => report.again.add(done),
-                Ok(done) => report.strides.add(done),
-                Err(what) => file(&mut report, format!("{kind}-{number}.ll"), format!("; {what}\n{text}")),
+    for number in seed * LOOPS.0..(seed + 1) * LOOPS.0 {
+        for kind in KINDS {
+            match kind.check(number, LOOPS.1) {
+                Ok(done) => report.loops.entry(kind.name.to_string()).or_default().add(done),
+                Err(what) => file(&mut report, format!("{}-{number}.ll", kind.name), what),
             }
         }
     }
