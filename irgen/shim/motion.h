@@ -28,6 +28,60 @@ struct Test {
   bool Stays;
 };
 
+// Values of phis in one iteration of their loop.
+using Known = SmallDenseMap<Value *, Value *, 4>;
+
+// The comparisons that loops are left by, outer loops first.
+template <typename Each> void forEachTest(const LoopInfo &LI, Each &&Found) {
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    SmallVector<BasicBlock *, 4> Exiting;
+    L->getExitingBlocks(Exiting);
+    for (BasicBlock *E : Exiting) {
+      auto *Branch = dyn_cast<BranchInst>(E->getTerminator());
+      if (auto *Test = Branch && Branch->isConditional() ? dyn_cast<ICmpInst>(Branch->getCondition()) : nullptr)
+        Found(L, Branch, Test);
+    }
+  }
+}
+
+// The first place behind values of which each dominates the next or the other way around; null where they do not.
+template <typename Values> Instruction *behind(Function &F, const DominatorTree &DT, const Values &All) {
+  Instruction *At = &*F.getEntryBlock().getFirstInsertionPt();
+  for (Value *V : All) {
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I)
+      continue;
+    auto Next = I->getInsertionPointAfterDef();
+    if (!Next)
+      return nullptr;
+    if (DT.dominates(At, &**Next))
+      At = &**Next;
+    else if (&**Next != At && !DT.dominates(&**Next, At))
+      return nullptr;
+  }
+  return At;
+}
+
+// A copy of an instruction with other operands. What was promised of it held where the original stood.
+inline Instruction *copyWith(Instruction *I, ArrayRef<Value *> Operands, BasicBlock::iterator At) {
+  Instruction *C = I->clone();
+  for (auto [N, O] : enumerate(Operands))
+    C->setOperand(N, O);
+  C->setName(I->getName());
+  C->insertBefore(At);
+  C->dropUBImplyingAttrsAndMetadata();
+  return C;
+}
+
+// What a new instruction that nobody uses yet computes.
+inline Value *simplified(Instruction *C, const DataLayout &DL) {
+  Value *Simple = simplifyInstruction(C, SimplifyQuery(DL, C));
+  if (!Simple)
+    return C;
+  C->eraseFromParent();
+  return Simple;
+}
+
 struct Motion {
   // Bounds on the work, all of them counts: questions about aliasing, operations of one expression.
   static constexpr unsigned MaxQuestions = 100000, MaxDepth = 12;
@@ -88,8 +142,6 @@ struct Motion {
 
   // ---- Expressions in front of a loop; `First` has the values of header phis in the first iteration.
 
-  using Known = SmallDenseMap<Value *, Value *, 4>;
-
   // Loads that are read in front already, with what was read there; and those of them that were asked for.
   const Known *Fronts = nullptr;
   SmallPtrSet<Value *, 4> *Asked = nullptr;
@@ -130,24 +182,13 @@ struct Motion {
     SmallVector<Value *, 4> Operands;
     for (Value *O : I->operands())
       Operands.push_back(build(O, L, First, At));
-    Instruction *C = I->clone();
-    for (auto [N, O] : enumerate(Operands))
-      C->setOperand(N, O);
-    C->setName(I->getName());
-    C->insertBefore(At);
-    // What was promised held where the original stood.
-    C->dropUBImplyingAttrsAndMetadata();
-    return settled(C);
+    return settled(copyWith(I, Operands, At));
   }
 
-  // What a new instruction that nobody uses yet computes; it stays only where nothing else does.
+  // The same; it stays only where nothing else computes it.
   Value *settled(Instruction *C) {
-    if (Value *Simple = simplifyInstruction(C, SimplifyQuery(DL, C))) {
-      C->eraseFromParent();
+    if (Value *Simple = simplified(C, DL); Simple != C || !Equal)
       return Simple;
-    }
-    if (!Equal)
-      return C;
     for (Instruction *Before : *Equal)
       if (Before->isIdenticalTo(C)) {
         C->eraseFromParent();

@@ -76,27 +76,13 @@ struct Ranges {
     return Place{Base->getValue(), Offset};
   }
 
-  // Both dominate a loop, so that one of them dominates the other.
-  Instruction *behind(Value *A, Value *B) {
-    auto At = [&](Value *V) -> Instruction * {
-      auto *I = dyn_cast<Instruction>(V);
-      if (!I)
-        return &*F.getEntryBlock().getFirstInsertionPt();
-      auto Next = I->getInsertionPointAfterDef();
-      return Next ? &**Next : nullptr;
-    };
-    Instruction *X = At(A), *Y = At(B);
-    if (!X || !Y || !(X == Y || DT.dominates(X, Y) || DT.dominates(Y, X)))
-      return nullptr;
-    return X == Y || DT.dominates(X, Y) ? Y : X;
-  }
-
   void measure(Place First, Place Last, int64_t Size) {
     // Whole elements behind a base are counted from the base.
     for (Place *P : {&First, &Last})
       P->Offset = P->Offset % Size;
     auto Known = [&](Range &R) { return R.First == First && R.Last == Last && R.Size == Size; };
-    Instruction *At = behind(First.Base, Last.Base);
+    // Both dominate a loop.
+    Instruction *At = behind(F, DT, ArrayRef<Value *>{First.Base, Last.Base});
     if (!At || Found.size() >= MaxRanges || any_of(Found, Known))
       return;
     IRBuilder<> B(At);
@@ -109,31 +95,25 @@ struct Ranges {
   bool run() {
     if (LI.empty() || F.hasOptNone() || F.getDataLayout().getPointerSizeInBits(0) != 64)
       return false;
-    for (Loop *L : LI.getLoopsInPreorder()) {
-      SmallVector<BasicBlock *, 4> Exiting;
-      L->getExitingBlocks(Exiting);
-      for (BasicBlock *E : Exiting) {
-        auto *Br = dyn_cast<BranchInst>(E->getTerminator());
-        auto *Test = Br && Br->isConditional() ? dyn_cast<ICmpInst>(Br->getCondition()) : nullptr;
-        if (!Test || Test->getOperand(0)->getType() != PointerType::get(F.getContext(), 0))
-          continue;
-        const SCEV *A = SE.getSCEV(Test->getOperand(0)), *B = SE.getSCEV(Test->getOperand(1));
-        if (SE.isLoopInvariant(A, L))
-          std::swap(A, B);
-        auto *Walk = dyn_cast<SCEVAddRecExpr>(A);
-        if (!Walk || Walk->getLoop() != L || !Walk->isAffine() || !SE.isLoopInvariant(B, L))
-          continue;
-        auto *By = dyn_cast<SCEVConstant>(Walk->getOperand(1));
-        auto From = place(Walk), To = place(B);
-        if (!By || !From || !To || From->Base == To->Base)
-          continue;
-        int64_t Step = By->getAPInt().getSExtValue();
-        if (Step > 0)
-          measure(*From, *To, Step);
-        else if (Step < 0 && Step != INT64_MIN)
-          measure(*To, *From, -Step);
-      }
-    }
+    forEachTest(LI, [&](Loop *L, BranchInst *, ICmpInst *Test) {
+      if (Test->getOperand(0)->getType() != PointerType::get(F.getContext(), 0))
+        return;
+      const SCEV *A = SE.getSCEV(Test->getOperand(0)), *B = SE.getSCEV(Test->getOperand(1));
+      if (SE.isLoopInvariant(A, L))
+        std::swap(A, B);
+      auto *Walk = dyn_cast<SCEVAddRecExpr>(A);
+      if (!Walk || Walk->getLoop() != L || !Walk->isAffine() || !SE.isLoopInvariant(B, L))
+        return;
+      auto *By = dyn_cast<SCEVConstant>(Walk->getOperand(1));
+      auto From = place(Walk), To = place(B);
+      if (!By || !From || !To || From->Base == To->Base)
+        return;
+      int64_t Step = By->getAPInt().getSExtValue();
+      if (Step > 0)
+        measure(*From, *To, Step);
+      else if (Step < 0 && Step != INT64_MIN)
+        measure(*To, *From, -Step);
+    });
     differences();
     return !Found.empty();
   }

@@ -74,8 +74,6 @@ struct Counts {
     Instruction *Call;
   };
   SmallVector<Stride, 8> Found;
-  // Values of a loop's phis in one of its iterations.
-  using Known = SmallDenseMap<Value *, Value *, 4>;
 
   static bool isCheap(const Instruction *I) {
     switch (I->getOpcode()) {
@@ -112,19 +110,6 @@ struct Counts {
     return !L->contains(I) && DT.dominates(I, L->getLoopPreheader()->getTerminator());
   }
 
-  // The first place behind all of them, which dominate one loop.
-  Instruction *behind(ArrayRef<Instruction *> Leaves) {
-    Instruction *At = &*F.getEntryBlock().getFirstInsertionPt();
-    for (Instruction *I : Leaves) {
-      auto Next = I->getInsertionPointAfterDef();
-      if (!Next)
-        return nullptr;
-      if (&**Next != At && DT.dominates(At, &**Next))
-        At = &**Next;
-    }
-    return At;
-  }
-
   Value *build(Value *V, const Known &Phis, Instruction *At) {
     if (auto It = Phis.find(V); It != Phis.end())
       return build(It->second, Known(), At);
@@ -134,20 +119,7 @@ struct Counts {
     SmallVector<Value *, 2> Operands;
     for (Value *O : I->operands())
       Operands.push_back(build(O, Phis, At));
-    Instruction *Copy = I->clone();
-    for (auto [N, O] : enumerate(Operands))
-      Copy->setOperand(N, O);
-    Copy->setName(I->getName());
-    Copy->insertBefore(At->getIterator());
-    return settled(Copy);
-  }
-
-  Value *settled(Instruction *I) {
-    Value *Simple = simplifyInstruction(I, SimplifyQuery(DL, I));
-    if (!Simple)
-      return I;
-    I->eraseFromParent();
-    return Simple;
+    return simplified(copyWith(I, Operands, At->getIterator()), DL);
   }
 
   Value *wide(Value *V, Instruction *At) {
@@ -200,12 +172,12 @@ struct Counts {
     };
     if (!Can(A, First) || !Can(Counts->getIncomingValueForBlock(Latch), First) || !Can(Bound, Known()))
       return;
-    Instruction *At = behind(Leaves);
+    Instruction *At = behind(F, DT, Leaves);
     if (!At || !(At == Front->getTerminator() || DT.dominates(At, Front->getTerminator())))
       return;
     Second[Counts] = build(Counts->getIncomingValueForBlock(Latch), First, At);
     Value *Start = build(A, First, At), *Next = build(A, Second, At), *End = build(Bound, Known(), At);
-    auto Minus = [&](Value *X, Value *Y) { return settled(BinaryOperator::CreateSub(X, Y, "", At->getIterator())); };
+    auto Minus = [&](Value *X, Value *Y) { return simplified(BinaryOperator::CreateSub(X, Y, "", At->getIterator()), DL); };
     bool Walks = A->getType()->isPointerTy();
     if (Walks) {
       // Distances, in bytes.
@@ -240,16 +212,10 @@ struct Counts {
   bool run() {
     if (LI.empty() || F.hasOptNone())
       return false;
-    for (Loop *L : LI.getLoopsInPreorder()) {
-      SmallVector<BasicBlock *, 4> Exiting;
-      L->getExitingBlocks(Exiting);
-      for (BasicBlock *E : Exiting) {
-        auto *Branch = dyn_cast<BranchInst>(E->getTerminator());
-        auto *Test = Branch && Branch->isConditional() ? dyn_cast<ICmpInst>(Branch->getCondition()) : nullptr;
-        if (Test && isCounter(Test->getOperand(0)->getType()) && Found.size() < MaxStrides)
-          measure(L, Branch, Test);
-      }
-    }
+    forEachTest(LI, [&](Loop *L, BranchInst *Branch, ICmpInst *Test) {
+      if (isCounter(Test->getOperand(0)->getType()) && Found.size() < MaxStrides)
+        measure(L, Branch, Test);
+    });
     return !Found.empty();
   }
 };

@@ -221,23 +221,18 @@ impl All<'_> {
         problem: &Problem,
         variant: &Variant,
     ) -> Vec<RuntimeCondition> {
-        let kernel = &problem.kernel;
         let settings = &self.optimizer.settings;
-        let with = |params: BTreeMap<String, i64>, default_param: i64| {
-            let settings = Settings { default_param, params, ..Settings::default() };
-            settings.parameter_values(kernel, likely)
-        };
-        let short = with(settings.params.clone(), SHORTEST[0]);
+        let shortest = values_if(problem, likely, &settings.params, SHORTEST[0]);
         let gains = |at: usize, length: i64| {
-            let mut params = settings.params.clone();
-            params.insert(kernel.params[at].name.to_string(), length);
-            let values = with(params, settings.default_param);
-            let prepared = models.cost.prepare(kernel, &values);
+            let mut given = settings.params.clone();
+            given.insert(problem.kernel.params[at].name.to_string(), length);
+            let params = values_if(problem, likely, &given, settings.default_param);
+            let prepared = models.cost.prepare(&problem.kernel, &params);
             prepared.cost(&variant.root).cycles <= prepared.cost_of_original().cycles
         };
         let is_product = |at: usize| matches!(likely.get(at), Some(Likely::Product(_)));
         let guessed =
-            (0..kernel.params.len()).filter(|at| short[*at] < problem.params[*at] && !is_product(*at));
+            (0..shortest.len()).filter(|at| shortest[*at] < problem.params[*at] && !is_product(*at));
         let least = guessed.filter_map(|at| {
             let least = SHORTEST.into_iter().find(|length| gains(at, *length))?;
             let size = Affine::param(ParamId::new(at));
@@ -257,12 +252,8 @@ impl All<'_> {
     ) -> Option<f64> {
         let best = exploration.worthwhile(self.min_gain)?;
         let settings = &self.optimizer.settings;
-        let short = Settings {
-            default_param: shortest(likely).min(settings.default_param),
-            params: settings.params.clone(),
-            ..Settings::default()
-        };
-        let params = short.parameter_values(&problem.kernel, likely);
+        let short = shortest(likely).min(settings.default_param);
+        let params = values_if(problem, likely, &settings.params, short);
         if params == problem.params {
             return None;
         }
@@ -300,6 +291,17 @@ struct Priced<'s> {
     cycles: f64,
     /// What could be gained at most.
     possible: f64,
+}
+
+/// The values of parameters if these were given, and others guessed to be so large.
+fn values_if(
+    problem: &Problem,
+    likely: &[Likely],
+    given: &BTreeMap<String, i64>,
+    default_param: i64,
+) -> Vec<i64> {
+    let settings = Settings { default_param, params: given.clone(), ..Settings::default() };
+    settings.parameter_values(&problem.kernel, likely)
 }
 
 /// What guessed sizes may be, where all are short.

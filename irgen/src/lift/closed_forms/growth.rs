@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use analyses::closed_forms::{ClosedForm, LoopExit, Meaning, Need, Poly, merge};
 
+use super::is_fixed;
 use super::ranges::is_between;
 use super::recurrences::Recurrences;
 use super::trip;
@@ -170,12 +171,6 @@ impl<'m> Recurrences<'_, 'm> {
 
     /// Whether the polynomial has one value while the loop runs.
     pub(super) fn is_fixed_in(&self, p: &Poly, l: usize) -> bool {
-        self.symbols.all(p, &|m| match m {
-            Meaning::Iteration(other) => other != l && !self.cfg.loop_within(other, l),
-            Meaning::Value(v) => {
-                v.as_inst().is_none_or(|i| self.block_of(i).is_some_and(|b| !self.cfg.loops[l].contains(b)))
-            }
-            Meaning::Quotient(_) => false,
-        })
+        is_fixed(&self.symbols, self.cfg, p, l)
     }
 }

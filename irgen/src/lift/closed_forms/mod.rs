@@ -9,10 +9,10 @@ mod trip;
 
 use std::fmt;
 
-use analyses::closed_forms::{ClosedForms, NoClosedForms};
+use analyses::closed_forms::{ClosedForms, LoopExit, Meaning, NoClosedForms, Poly, Symbols};
 
 use super::cfg::Cfg;
-use crate::llvm::{Module, Result, Value};
+use crate::llvm::{IntPredicate, Module, Result, Value};
 
 pub(super) use ranges::{BETWEEN, address_of, is_between};
 pub(super) use strides::COUNT;
@@ -83,4 +83,24 @@ impl ClosedFormsSource for ScalarEvolution {
     fn of<'a, 'm: 'a>(&self, module: &'m Module<'m>, cfg: &'a Cfg<'m>) -> Result<FunctionForms<'a, 'm>> {
         Ok(Box::new(scalar_evolution::Evolution::new(module.data_layout(), cfg)?))
     }
+}
+
+/// Whether a polynomial has one value while a loop runs.
+fn is_fixed<'m>(symbols: &Symbols<Value<'m>>, cfg: &Cfg<'m>, p: &Poly, l: usize) -> bool {
+    symbols.all(p, &|m| match m {
+        Meaning::Iteration(other) => !cfg.loop_within(other, l),
+        Meaning::Value(v) => {
+            v.as_inst().is_none_or(|i| cfg.home(i).is_some_and(|b| !cfg.loops[l].contains(b)))
+        }
+        Meaning::Quotient(_) => false,
+    })
+}
+
+/// The loop goes on, at an exit, while the first value compares so with the second.
+fn goes_on_while<'m>(cfg: &Cfg<'m>, exit: &LoopExit) -> Option<(IntPredicate, Value<'m>, Value<'m>)> {
+    let compare = cfg.blocks[exit.from].terminator()?.condition()?.as_inst()?;
+    let predicate = compare.int_predicate()?;
+    let stays_if_true = cfg.succs[exit.from].first().is_some_and(|&s| cfg.loops[exit.id].contains(s));
+    let predicate = if stays_if_true { predicate } else { predicate.inverse() };
+    Some((predicate, compare.operand(0)?, compare.operand(1)?))
 }

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::cfg::Cfg;
 use super::super::values::{int_bits, signed_range};
+use super::is_fixed;
 use super::strides::{self, Test};
 use crate::llvm::{Analyses, DataLayout, LoopId, Opcode, Result, Scev, ScevKind, Type, TypeKind, Value};
 
@@ -126,7 +127,7 @@ impl Evolution<'_, '_> {
         let count = id.and_then(|i| self.analyses.exit_count(i, from).ok());
         let count = count.filter(|c| c.is_known()).ok_or(unknown)?;
         let count = self.forms.count(count, l.test_first).ok_or("the number of iterations is not affine")?;
-        let stays = |p: &Poly| self.forms.stays(p, l.id);
+        let stays = |p: &Poly| is_fixed(&self.forms.symbols, self.forms.cfg, p, l.id);
         if stays(&count.room) && count.needs.iter().all(|n| stays(&n.poly)) {
             Ok(count)
         } else {
@@ -354,17 +355,6 @@ impl<'m> Forms<'_, 'm> {
         let home = |v: Value<'m>| v.as_inst().and_then(|i| self.cfg.home(i));
         let Some(l) = home(w).and_then(|b| self.cfg.loop_of[b]) else { return true };
         home(v).is_some_and(|b| self.cfg.loops[l].contains(b))
-    }
-
-    /// Whether a polynomial does not change while a loop runs.
-    fn stays(&self, p: &Poly, l: usize) -> bool {
-        self.symbols.all(p, &|m| match m {
-            Meaning::Iteration(inner) => !self.cfg.loop_within(inner, l),
-            Meaning::Value(v) => {
-                v.as_inst().is_none_or(|i| self.cfg.home(i).is_some_and(|b| !self.cfg.loops[l].contains(b)))
-            }
-            Meaning::Quotient(_) => false,
-        })
     }
 }
 

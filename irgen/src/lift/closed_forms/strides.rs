@@ -5,10 +5,11 @@
 
 use std::rc::Rc;
 
-use analyses::closed_forms::{ClosedForm, ClosedForms, LoopExit, Meaning, Need, Poly, TripCount, merge};
+use analyses::closed_forms::{ClosedForm, ClosedForms, LoopExit, Need, Poly, TripCount, merge};
 
 use super::super::cfg::Cfg;
 use super::super::values::{int_bits, signed_range};
+use super::{goes_on_while, is_fixed};
 use crate::llvm::{Inst, IntPredicate, Opcode, Value};
 use crate::mutation::{self, Rule};
 
@@ -29,15 +30,11 @@ impl Test {
     pub(super) fn of<'m>(
         forms: &mut dyn ClosedForms<Value<'m>>,
         cfg: &Cfg<'m>,
-        LoopExit { id, from, .. }: LoopExit,
+        exit: LoopExit,
     ) -> Option<Test> {
-        let compare = cfg.blocks[from].terminator()?.condition()?.as_inst()?;
-        let stays_if_true = cfg.succs[from].first().is_some_and(|&s| cfg.loops[id].contains(s));
-        let predicate = compare.int_predicate()?;
-        let predicate = if stays_if_true { predicate } else { predicate.inverse() };
-        let (a, b) = (compare.operand(0)?, compare.operand(1)?);
+        let (predicate, a, b) = goes_on_while(cfg, &exit)?;
         let (bits, x, y) = (int_bits(a)?, forms.integer(a)?, forms.integer(b)?);
-        let k = forms.iteration(id);
+        let k = forms.iteration(exit.id);
         Some(match x.poly.uses(k) {
             true => Test { bits, x, predicate, y, walks: false },
             false => Test { bits, x: y, predicate: predicate.swapped(), y: x, walks: false },
@@ -98,7 +95,7 @@ pub(super) fn count<'m>(
         need(&mut needs, first.add(&grows.mul(&number)?)?, n.low, n.high);
         need(&mut needs, first, n.low, n.high);
     }
-    let fixed = |p: &Poly| is_fixed(forms, cfg, p, exit.id);
+    let fixed = |p: &Poly| is_fixed(forms.symbols(), cfg, p, exit.id);
     let all = [&start, &y.poly, &step, &number].into_iter().chain(needs.iter().map(|n| &n.poly));
     if !all.into_iter().all(fixed) {
         return None;
@@ -180,17 +177,6 @@ fn counted<'m>(
         need(&mut needs, number.clone(), 0, i128::MAX);
     }
     Some(Times { number, needs, in_range: !test.walks })
-}
-
-/// Whether a polynomial has one value while the loop runs.
-fn is_fixed<'m>(forms: &dyn ClosedForms<Value<'m>>, cfg: &Cfg<'m>, p: &Poly, l: usize) -> bool {
-    forms.symbols().all(p, &|m| match m {
-        Meaning::Iteration(other) => !cfg.loop_within(other, l),
-        Meaning::Value(v) => {
-            v.as_inst().is_none_or(|i| cfg.home(i).is_some_and(|b| !cfg.loops[l].contains(b)))
-        }
-        Meaning::Quotient(_) => false,
-    })
 }
 
 /// Whether a value says how often a loop runs that goes by a step that only the program knows.

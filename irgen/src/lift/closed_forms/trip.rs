@@ -5,9 +5,10 @@ use std::rc::Rc;
 use analyses::closed_forms::{ClosedForms, LoopExit, Need, Poly, TripCount, merge};
 
 use super::super::values::{int_bits, signed_range};
+use super::goes_on_while;
 use super::recurrences::Recurrences;
 use super::strides::{self, Test};
-use crate::llvm::{IntPredicate, TypeKind, Value};
+use crate::llvm::{IntPredicate, TypeKind};
 
 /// The count of a loop, from the comparison that it is left by. `read_again`: the bound may be read again and again, from one
 /// place, and is taken for what it was at first.
@@ -18,12 +19,7 @@ pub(super) fn count<'m>(
 ) -> Result<TripCount, &'static str> {
     const UNKNOWN: &str = "the number of iterations is not known when the loop begins";
     let (cfg, LoopExit { id: l, from, test_first }) = (values.cfg, exit);
-    let terminator = cfg.blocks[from].terminator().ok_or(UNKNOWN)?;
-    let condition = terminator.condition().and_then(Value::as_inst).ok_or(UNKNOWN)?;
-    let predicate = condition.int_predicate().ok_or(UNKNOWN)?;
-    let stays_if_true = cfg.succs[from].first().is_some_and(|&s| cfg.loops[l].contains(s));
-    let mut predicate = if stays_if_true { predicate } else { predicate.inverse() };
-    let (Some(a), Some(b)) = (condition.operand(0), condition.operand(1)) else { return Err(UNKNOWN) };
+    let (mut predicate, a, b) = goes_on_while(cfg, &exit).ok_or(UNKNOWN)?;
     use IntPredicate::*;
     let walks = a.ty().kind() == TypeKind::Pointer(0);
     let (bits, mut x, mut y) = if walks {
