@@ -6,6 +6,7 @@ use loop_tree::interp::{Layout, Memory, RunOptions, run};
 use loop_tree::{ArrayId, Green, Kernel, RuntimeCondition, ScalarType, Storage};
 use std::ffi::{CString, c_void};
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -34,8 +35,6 @@ pub enum Outcome {
     Same,
     /// The function did nothing, and said so.
     Declined,
-    /// The kernel is undefined here.
-    Undefined,
 }
 
 /// From one array to the next, in bytes: the check compares ranges that may be wider than what is touched.
@@ -162,57 +161,20 @@ impl Loaded {
         Ok(Loaded { functions })
     }
 
-    /// Calls a program for these parameters and compares what anybody may see with what the interpreter does. `over`: two arrays that
-    /// overlap, by so many bytes from the start of the first.
+    /// Calls a program and compares what anybody may see with what the interpreter did.
     ///
     /// # Errors
     /// What differs.
-    pub fn agrees(
-        &self,
-        program: &Program,
-        number: usize,
-        params: &[i64],
-        seed: u64,
-        over: Option<(ArrayId, ArrayId, i64)>,
-    ) -> Result<Outcome, String> {
+    pub fn agrees(&self, program: &Program, number: usize, expected: &Expected) -> Result<Outcome, String> {
+        let function = self.functions[number].ok_or("it was left out of the file")?;
         let kernel = &*program.kernel;
-        let Some(function) = self.functions[number] else { return Ok(Outcome::Undefined) };
-        let layout = Layout::disjoint(kernel, params, &|_| UNKNOWN_EXTENT).ok();
-        let layout = layout.and_then(|l| match over {
-            None => Some(l),
-            Some((at, array, offset)) => l.placed(array, at, offset),
-        });
-        let Some(layout) = layout.map(Arc::new) else { return Ok(Outcome::Undefined) };
-        let ids = || (0..kernel.arrays.len()).map(ArrayId::new);
-        let place = |a: ArrayId| {
-            let range = layout.range(a);
-            let start = match over {
-                None => a.index() * APART,
-                Some(_) => range.start,
-            };
-            start..start + range.len()
-        };
-        // Before anything is filled: arrays of programs are large.
-        if ids().any(|a| place(a).end > (a.index() + 1) * APART) {
-            return Ok(Outcome::Undefined);
-        }
-        let mut memory = Memory::new(layout.clone());
-        memory.fill(seed);
-        let mut words = vec![u64::from_ne_bytes([CANARY; 8]); (kernel.arrays.len() + 1) * APART / 8];
+        let Expected { params, apart, places, before, after } = expected;
+        let mut words = vec![0_u64; before.len() / 8];
         let base = words.as_mut_ptr().cast::<u8>();
-        // SAFETY: the words as bytes; arrays are smaller than their distance.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(base, words.len() * 8) };
-        ids().for_each(|a| bytes[place(a)].copy_from_slice(memory.array_bytes(a)));
-        let before = bytes.to_vec();
-        // What is not aligned is no C.
-        if ids().any(|a| !place(a).start.is_multiple_of(kernel.array(a).element.size() as usize)) {
-            return Ok(Outcome::Undefined);
-        }
-        let options = RunOptions { fuel: 200_000, ..RunOptions::default() };
-        if run(kernel, &kernel.original, &mut memory, &options).is_err() {
-            return Ok(Outcome::Undefined);
-        }
-        let pointers: Vec<*mut c_void> = ids().map(|a| base.wrapping_add(place(a).start).cast()).collect();
+        // SAFETY: the words as bytes; arrays lie inside of them.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(base, before.len()) };
+        bytes.copy_from_slice(before);
+        let pointers: Vec<*mut c_void> = places.iter().map(|p| base.wrapping_add(p.start).cast()).collect();
         // SAFETY: the interpreter has shown that the kernel stays within its arrays.
         let ran = unsafe { function(params.as_ptr(), pointers.as_ptr()) };
         let told = || {
@@ -222,23 +184,77 @@ impl Loaded {
             })
         };
         if !ran {
-            return match bytes == before {
+            return match *bytes == **before {
                 true => Ok(Outcome::Declined),
                 false => Err(format!("it declined and did something, for {params:?}\n{}", told())),
             };
         }
-        for a in ids() {
-            let array = kernel.array(a);
+        for a in (0..kernel.arrays.len()).map(ArrayId::new) {
+            let (array, place) = (kernel.array(a), places[a.index()].clone());
+            let end = place.end;
             let seen = matches!(array.storage, Storage::Memory | Storage::LiveOut);
-            if seen && !same(array.element, &bytes[place(a)], memory.array_bytes(a)) {
+            if seen && !same(array.element, &bytes[place], after.array_bytes(a)) {
                 return Err(format!("{} differs for {params:?}\n{}", array.name, told()));
             }
-            let behind = &bytes[place(a).end..(a.index() + 1) * APART];
-            if over.is_none() && behind.iter().any(|b| *b != CANARY) {
+            if *apart && bytes[end..(a.index() + 1) * APART].iter().any(|b| *b != CANARY) {
                 return Err(format!("out of bounds behind {} for {params:?}\n{}", array.name, told()));
             }
         }
         Ok(Outcome::Same)
+    }
+}
+
+/// Memory before and after a call, by the interpreter.
+pub struct Expected {
+    params: Vec<i64>,
+    /// No two arrays overlap.
+    apart: bool,
+    /// Of each array, in the bytes.
+    places: Vec<Range<usize>>,
+    before: Vec<u8>,
+    after: Memory,
+}
+
+impl Expected {
+    /// What a program does for these parameters; `None`: it is undefined. `over`: two arrays that overlap, by so many bytes from the
+    /// start of the first.
+    pub fn of(
+        program: &Program,
+        params: Vec<i64>,
+        seed: u64,
+        over: Option<(ArrayId, ArrayId, i64)>,
+    ) -> Option<Expected> {
+        let kernel = &*program.kernel;
+        let layout = Layout::disjoint(kernel, &params, &|_| UNKNOWN_EXTENT).ok()?;
+        let layout = Arc::new(match over {
+            None => layout,
+            Some((at, array, offset)) => layout.placed(array, at, offset)?,
+        });
+        let ids = || (0..kernel.arrays.len()).map(ArrayId::new);
+        let place = |a: ArrayId| {
+            let range = layout.range(a);
+            let start = match over {
+                None => a.index() * APART,
+                Some(_) => range.start,
+            };
+            start..start + range.len()
+        };
+        let places: Vec<Range<usize>> = ids().map(place).collect();
+        // Before anything is filled: arrays of programs are large.
+        if ids().any(|a| places[a.index()].end > (a.index() + 1) * APART) {
+            return None;
+        }
+        // What is not aligned is no C.
+        if ids().any(|a| !places[a.index()].start.is_multiple_of(kernel.array(a).element.size() as usize)) {
+            return None;
+        }
+        let mut memory = Memory::new(layout.clone());
+        memory.fill(seed);
+        let mut before = vec![CANARY; (kernel.arrays.len() + 1) * APART];
+        ids().for_each(|a| before[places[a.index()].clone()].copy_from_slice(memory.array_bytes(a)));
+        let options = RunOptions { fuel: 200_000, ..RunOptions::default() };
+        run(kernel, &kernel.original, &mut memory, &options).ok()?;
+        Some(Expected { params, apart: over.is_none(), places, before, after: memory })
     }
 }
 

@@ -8,7 +8,8 @@ use loop_tree::{
     AccessId, AccessKind, ArrayId, Kernel, Op, Path, PrivateElement, ReductionOp, RuntimeCondition,
     StmtFlags, StmtId,
 };
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// A byte that an instance touches.
 #[derive(Clone, Copy)]
@@ -98,7 +99,7 @@ pub fn order_violation(
     places: &Addresses,
 ) -> Result<Option<Violation>, Beyond> {
     // Position of each instance in the variant.
-    let mut position: HashMap<(StmtId, &[i64]), usize> = HashMap::new();
+    let mut position: FxHashMap<(StmtId, &[i64]), usize> = FxHashMap::default();
     for (at, i) in variant.instances.iter().enumerate() {
         if position.insert((i.statement, &i.dims), at).is_some() {
             return Ok(Some(Violation::Coverage { statement: i.statement, dims: i.dims.clone() }));
@@ -115,7 +116,7 @@ pub fn order_violation(
         return Ok(extra.map(|i| Violation::Coverage { statement: i.statement, dims: i.dims.clone() }));
     }
 
-    let mut bytes: HashMap<i64, Vec<Latest>> = HashMap::new();
+    let mut bytes: FxHashMap<i64, Vec<Latest>> = FxHashMap::default();
     for (index, instance) in original.instances.iter().enumerate() {
         let at = position[&(instance.statement, &instance.dims[..])];
         let touched = touches(kernel, original, instance, params, places)?;
@@ -177,8 +178,8 @@ pub(super) fn marks(
 /// An iteration whose private scalar does not stay in one slot from its first use to its last.
 pub(super) fn apart(execution: &Execution) -> Option<Violation> {
     type Element<'a> = (ArrayId, &'a [i64]);
-    let mut in_slot: HashMap<&PrivateElement, Element<'_>> = HashMap::new();
-    let mut known: HashMap<Element<'_>, &PrivateElement> = HashMap::new();
+    let mut in_slot: FxHashMap<&PrivateElement, Element<'_>> = FxHashMap::default();
+    let mut known: FxHashMap<Element<'_>, &PrivateElement> = FxHashMap::default();
     for instance in &execution.instances {
         for slot in execution.slots.get(instance.leaf).into_iter().flatten() {
             let count = execution.privates.variables(slot.array).map_or(0, <[_]>::len);
@@ -207,7 +208,7 @@ pub fn carried(
     let depth = path.0.len();
     // Per execution of the loop and byte: two different iterations that write, and two that read, with an instance.
     type Seen = [Option<(i64, usize)>; 2];
-    let mut seen: HashMap<(&[i64], i64), (Seen, Seen)> = HashMap::new();
+    let mut seen: FxHashMap<(&[i64], i64), (Seen, Seen)> = FxHashMap::default();
     for (index, step) in execution.steps.iter().enumerate() {
         let (leaf, time) = match step {
             Step::Run(i) => (execution.instances[*i].leaf, &execution.instances[*i].time),
@@ -258,7 +259,7 @@ fn swapped(
     let depth = path.0.len();
     /// When lanes do it, the operation in the text, and what; buffers are copied by each lane alone.
     type At<'a> = (Vec<i64>, usize, i64, Touch, &'a Instance);
-    let mut seen: HashMap<i64, Vec<At<'_>>> = HashMap::new();
+    let mut seen: FxHashMap<i64, Vec<At<'_>>> = FxHashMap::default();
     for step in &execution.steps {
         let Step::Run(i) = step else {
             // Rare: by the stricter rule.

@@ -11,7 +11,8 @@ use super::{
     name, private_address,
 };
 use loop_tree::{AccessKind, ArrayId, Kernel, ReductionOp, StmtFlags, StmtId, Storage};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
 /// Draws of predicates and of writes that may happen: all of them hold, none does, and random ones.
@@ -48,17 +49,17 @@ type Name = (StmtId, Vec<i64>);
 #[derive(Default)]
 struct Trace {
     /// By instance: what each access and each predicate around reads.
-    reads: HashMap<Name, Vec<Vec<Byte>>>,
+    reads: FxHashMap<Name, Vec<Vec<Byte>>>,
     /// Visible bytes that were written.
-    memory: HashMap<i64, Byte>,
+    memory: FxHashMap<i64, Byte>,
     /// Bytes of memory that were accessed.
-    touched: HashSet<i64>,
+    touched: FxHashSet<i64>,
     /// Bytes of memory that were written.
-    written: HashSet<i64>,
+    written: FxHashSet<i64>,
     /// Instances that others observe, in order, with the memory that they saw.
     observed: Vec<(Name, Vec<(i64, Byte)>)>,
     /// By instance: how many of these come before.
-    barriers: HashMap<Name, usize>,
+    barriers: FxHashMap<Name, usize>,
 }
 
 /// Whether each read of the variant, and the end, gets what it gets in the original.
@@ -159,18 +160,18 @@ struct State<'a> {
     params: &'a [i64],
     places: &'a Addresses,
     draw: u64,
-    memory: HashMap<i64, Byte>,
-    buffers: HashMap<(u32, i64), Vec<Byte>>,
+    memory: FxHashMap<i64, Byte>,
+    buffers: FxHashMap<(u32, i64), Vec<Byte>>,
     /// Elements of which something was computed, by their hash.
-    elements: HashMap<u64, Vec<Byte>>,
+    elements: FxHashMap<u64, Vec<Byte>>,
     /// What something opaque did to memory last.
     clobbered: u64,
     /// Addresses that others see.
-    visible: HashSet<i64>,
+    visible: FxHashSet<i64>,
     /// Predicates around: where they end, and what they read.
     tests: Vec<(usize, Vec<Byte>)>,
     /// Instances of which a run wrote to memory.
-    to_memory: HashSet<Name>,
+    to_memory: FxHashSet<Name>,
     trace: Trace,
 }
 
@@ -188,13 +189,13 @@ impl<'a> State<'a> {
             params,
             places,
             draw,
-            memory: HashMap::new(),
-            buffers: HashMap::new(),
-            elements: HashMap::new(),
+            memory: FxHashMap::default(),
+            buffers: FxHashMap::default(),
+            elements: FxHashMap::default(),
             clobbered: 0,
-            visible: HashSet::new(),
+            visible: FxHashSet::default(),
             tests: Vec::new(),
-            to_memory: HashSet::new(),
+            to_memory: FxHashSet::default(),
             trace: Trace::default(),
         }
     }

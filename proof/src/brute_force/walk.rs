@@ -5,7 +5,8 @@ use loop_tree::{
     Affine, ArrayId, Bounds, Buffer, Condition, Constraint, Green, GuardCondition, Kernel, LoopKind, Node,
     Path, PrivateElement, Privates, StmtId, VarId, Window, occurrences,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Where an access goes.
@@ -93,7 +94,7 @@ pub struct Execution {
     /// Whether there are buffers.
     pub buffered: bool,
     /// By number of an execution of a buffer: the statement that takes what is there for what it computes.
-    pub computed: HashMap<u32, StmtId>,
+    pub computed: FxHashMap<u32, StmtId>,
     /// Paths of the leaves, by [`Instance::leaf`].
     pub leaves: Vec<Path>,
     /// Loops marked parallel.
@@ -122,7 +123,7 @@ pub fn enumerate(kernel: &Kernel, root: &Green, params: &[i64]) -> Result<Execut
             instances: vec![],
             steps: vec![],
             buffered: root.summary().has_storage_or_versions,
-            computed: HashMap::new(),
+            computed: FxHashMap::default(),
             leaves: vec![],
             parallel: BTreeSet::new(),
             vector: BTreeSet::new(),
@@ -133,7 +134,7 @@ pub fn enumerate(kernel: &Kernel, root: &Green, params: &[i64]) -> Result<Execut
     walk.node(root)?;
     let mut result = walk.result;
     if !result.privates.is_empty() {
-        let mut slots = HashMap::new();
+        let mut slots = FxHashMap::default();
         for leaf in occurrences(root) {
             let touched = result.privates.touched(kernel, &leaf).unwrap_or_default();
             let outside = touched.into_iter().map(|(_, slot)| slot);
