@@ -61,7 +61,7 @@ struct Counts {
   LoopInfo &LI;
   ScalarEvolution &SE;
   const DataLayout &DL;
-  bool Unchecked;
+  bool Unchecked, Changed = false;
 
   Counts(Function &F, FunctionAnalysisManager &FAM, bool Unchecked)
       : F(F), DT(FAM.getResult<DominatorTreeAnalysis>(F)), LI(FAM.getResult<LoopAnalysis>(F)),
@@ -175,6 +175,7 @@ struct Counts {
     Instruction *At = behind(F, DT, Leaves);
     if (!At || !(At == Front->getTerminator() || DT.dominates(At, Front->getTerminator())))
       return;
+    Changed = true;
     Second[Counts] = build(Counts->getIncomingValueForBlock(Latch), First, At);
     Value *Start = build(A, First, At), *Next = build(A, Second, At), *End = build(Bound, Known(), At);
     auto Minus = [&](Value *X, Value *Y) { return simplified(BinaryOperator::CreateSub(X, Y, "", At->getIterator()), DL); };
@@ -216,13 +217,13 @@ struct Counts {
       if (isCounter(Test->getOperand(0)->getType()) && Found.size() < MaxStrides)
         measure(L, Branch, Test);
     });
-    return !Found.empty();
+    return Changed;
   }
 };
 
 } // namespace
 
-// Whether it is found of any loop how often it runs. The function must be valid, with loops in simplified and closed form.
+// Whether anything changed. The function must be valid, with loops in simplified and closed form.
 // `Unchecked`: no counter passes by its bound, or wraps.
 extern "C" bool lt_count_strides(LtManagers *M, Function *F, bool Unchecked) {
   return M->changed(*F, Counts(*F, M->FAM, Unchecked).run());
