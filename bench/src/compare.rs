@@ -10,7 +10,7 @@ use crate::statistics::{median, ratio};
 use crate::suite::{self, Program, Suite};
 use crate::timing::{self, Quiet, Times};
 use crate::written;
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use candidates::Optimized;
 use looptree::driver::{Optimizer, Settings};
 use peers::Peer;
@@ -41,6 +41,9 @@ pub struct Arguments {
     /// Also without each sketch in turn.
     #[arg(long)]
     ablate: bool,
+    /// Times include what programs do besides calling their kernel; else that is left out where they have REPS.
+    #[arg(long)]
+    whole: bool,
     /// Where programs and IR go.
     #[arg(long, default_value = "target/compare")]
     build: PathBuf,
@@ -115,7 +118,10 @@ impl Comparison<'_> {
         };
         let ours = executables.len();
         let peers = self.peers(build, ".")?;
-        executables.extend(peers.iter().filter_map(|p| p.as_ref().ok().cloned()));
+        let built = |peers: &[Result<PathBuf>]| -> Vec<PathBuf> {
+            peers.iter().filter_map(|p| p.as_ref().ok().cloned()).collect()
+        };
+        executables.extend(built(&peers));
         let wrong = match (suite.dump_flags.is_empty(), arguments.unchecked) {
             (true, _) => self.differing(&executables[0], &peers)?,
             (false, false) => self.check(&optimizer)?,
@@ -123,7 +129,22 @@ impl Comparison<'_> {
         };
 
         let quiet = arguments.timing.quiet()?;
-        let times = self.times(&quiet, &executables, ours)?;
+        let mut times = self.times(&quiet, &executables, ours)?;
+        if !suite.idle_flags.is_empty() && !arguments.whole {
+            let flags: Vec<String> = variant.iter().chain(&suite.idle_flags).cloned().collect();
+            let build = Build { suite, program, variant: &flags };
+            let mut idle = vec![self.place(".idle.original"), self.place(".idle.0")];
+            build.program(&idle[0], &[])?;
+            Optimized::new(build, &optimizer)?.program(0, &idle[1])?;
+            idle.extend(built(&self.peers(build, ".idle.")?));
+            ensure!(idle.len() - 2 == times.len() - ours, "a peer does not compile it with {}", suite.idle_flags.join(" "));
+            let idle = self.times(&quiet, &idle, 2)?;
+            // All variants of ours do the rest alike.
+            let besides = |at: usize| if at < ours { at.min(1) } else { at - ours + 2 };
+            for (at, times) in times.iter_mut().enumerate() {
+                *times = times.without(idle.get(besides(at)));
+            }
+        }
         drop(quiet);
         let same = |at: usize| -> Result<bool> {
             Ok(std::fs::read(&executables[0])? == std::fs::read(&executables[at])?)

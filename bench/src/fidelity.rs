@@ -201,29 +201,26 @@ fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<K
         }
     };
     let quiet = arguments.timing.quiet()?;
-    let times = quiet.interleaved(&run, run.len(), &arguments.timing, suite.printed_time)?;
-    let idle = match idle {
-        None => 0.0,
-        Some(idle) => {
-            let times = quiet.interleaved(&[idle], 1, &arguments.timing, suite.printed_time)?;
-            times.first().and_then(Times::least).unwrap_or(0.0)
-        }
-    };
-    let seconds = |times: &[Times], at: usize| times[at].least().map(|s| (s - idle).max(1e-9));
-    let original = seconds(&times, 0)
+    let times = |programs: &[PathBuf]| quiet.interleaved(programs, programs.len(), &arguments.timing, suite.printed_time);
+    let measured = times(&run)?;
+    let idle = idle.map(|idle| times(&[idle])).transpose()?.and_then(|t| t.into_iter().next());
+    let alone = |times: Vec<Times>| -> Vec<Times> { times.iter().map(|t| t.without(idle.as_ref())).collect() };
+    let measured = alone(measured);
+    let seconds = |times: &[Times], at: usize| times[at].least();
+    let original = seconds(&measured, 0)
         .context("the original takes too long: raise --timeout, or choose a smaller --size")?;
     let exploration = &subject.region().exploration;
     let worthwhile = exploration.worthwhile(driver::MIN_GAIN).is_some();
     let chosen = ranks.iter().position(|rank| worthwhile && *rank == 0);
     // Runs that have no part in what they are chosen for.
-    let mut once_more: Vec<usize> = (1..times.len()).filter(|at| times[*at].least().is_some()).collect();
-    once_more.sort_by(|a, b| times[*a].least().partial_cmp(&times[*b].least()).unwrap_or(Ordering::Equal));
+    let mut once_more: Vec<usize> = (1..measured.len()).filter(|at| measured[*at].least().is_some()).collect();
+    once_more.sort_by(|a, b| measured[*a].least().partial_cmp(&measured[*b].least()).unwrap_or(Ordering::Equal));
     once_more.truncate(AGAIN);
     once_more.extend([0].into_iter().chain(chosen.map(|at| which[at])));
     once_more.sort_unstable();
     once_more.dedup();
     let programs: Vec<PathBuf> = once_more.iter().map(|at| run[*at].clone()).collect();
-    let second = quiet.interleaved(&programs, programs.len(), &arguments.timing, suite.printed_time)?;
+    let second = alone(times(&programs)?);
     drop(quiet);
     let again = |at: usize| {
         let gain = seconds(&second, 0)? / seconds(&second, once_more.binary_search(&at).ok()?)?;
@@ -231,13 +228,12 @@ fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<K
     };
     let limit = arguments.timing.timeout as f64;
     let said = |v: &Variant| subject.cycles(None) / subject.cycles(Some(v.cost.cycles));
-    let each = |at: usize| times[at].0.iter().map(|s| (s - idle).max(1e-9)).collect::<Vec<_>>();
-    let mut list = vec![Measured { seconds: each(0), ..Measured::new(None, "", 1.0, 1.0) }];
+    let mut list = vec![Measured { seconds: measured[0].0.clone(), ..Measured::new(None, "", 1.0, 1.0) }];
     for (rank, at) in ranks.iter().zip(which) {
         let v = &variants[*rank];
-        let gain = original / seconds(&times, at).unwrap_or(limit);
+        let gain = original / seconds(&measured, at).unwrap_or(limit);
         let new = Measured::new(Some(*rank), &v.recipe.to_string(), said(v), gain);
-        list.push(Measured { again: again(at), seconds: each(at), ..new });
+        list.push(Measured { again: again(at), seconds: measured[at].0.clone(), ..new });
     }
     let region = subject.region();
     let place = (subject.source, region.function.to_string(), region.number);

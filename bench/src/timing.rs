@@ -65,6 +65,12 @@ impl Times {
     pub fn least(&self) -> Option<f64> {
         self.0.iter().copied().min_by(f64::total_cmp)
     }
+
+    /// Without the least of what runs besides what is of interest.
+    pub fn without(&self, idle: Option<&Times>) -> Times {
+        let idle = idle.and_then(Times::least).unwrap_or(0.0);
+        Times(self.0.iter().map(|s| (s - idle).max(1e-9)).collect())
+    }
 }
 
 /// Holds what measuring needs for itself, until dropped.
