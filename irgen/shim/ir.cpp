@@ -162,6 +162,12 @@ extern "C" bool lt_allocates(const CallBase *C) {
   const Constant *Initial = getInitialValueOfAllocation(C, &Library, Type::getInt8Ty(C->getContext()));
   return Initial && isa<UndefValue>(Initial);
 }
+// A definition of at least so many bytes that the linker puts where the module says begins at a multiple of Bytes.
+extern "C" void lt_raise_alignment(GlobalVariable *G, uint64_t Bytes, uint64_t Shortest) {
+  if (G->canIncreaseAlignment() && G->getAlign().valueOrOne() < Align(Bytes) &&
+      G->getParent()->getDataLayout().getTypeAllocSize(G->getValueType()).getKnownMinValue() >= Shortest)
+    G->setAlignment(Align(Bytes));
+}
 // Whether nothing else leads to what a call returns.
 extern "C" bool lt_returns_fresh(const CallBase *C) { return C->hasRetAttr(Attribute::NoAlias); }
 // Bytes of the object that starts at V, where the program says so; UINT64_MAX where it does not.

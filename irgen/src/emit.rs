@@ -9,6 +9,7 @@
 
 mod address;
 mod ahead;
+mod alignment;
 mod arith;
 mod buffers;
 mod call;
@@ -34,6 +35,7 @@ mod statement;
 mod threads;
 mod variant;
 
+pub use alignment::align_variables;
 pub use call::add_trampoline;
 pub use function::{FunctionParameter, emit_function, function_parameters};
 pub use owners::tell_owners_apart;

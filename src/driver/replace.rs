@@ -2,7 +2,7 @@
 
 use super::{Chosen, DriverError, Explored, ExploredRegion, Session, SkippedRegion, Stage};
 use crate::names;
-use irgen::emit::{emit_region, tell_owners_apart};
+use irgen::emit::{align_variables, emit_region, tell_owners_apart};
 use irgen::lift::{self, LiftOptions, LiftedFunction};
 use irgen::llvm::Module;
 use loop_tree::Kernel;
@@ -109,6 +109,7 @@ fn put(
     chosen: &Choices,
 ) -> Result<Vec<Differs>, DriverError> {
     let mut differ = Vec::new();
+    let mut changes = false;
     for function in lifted {
         let name = &function.name;
         for ((_, number), chosen) in chosen.range((Arc::clone(name), 0)..=(Arc::clone(name), usize::MAX)) {
@@ -117,6 +118,7 @@ fn put(
                 Some(region) => {
                     emit_region(module, region, chosen.variant())
                         .map_err(|source| DriverError::Emit { region: label, source })?;
+                    changes = true;
                 }
                 None => {
                     let found = function.regions.get(*number).map(|r| &*r.kernel);
@@ -125,8 +127,9 @@ fn put(
             }
         }
     }
-    if !chosen.is_empty() {
+    if changes {
         tell_owners_apart(module, &lifting.owned)?;
+        align_variables(module);
     }
     Ok(differ)
 }

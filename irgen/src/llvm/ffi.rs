@@ -85,6 +85,7 @@ unsafe extern "C" {
     ) -> *mut c_char;
 
     // ir.cpp
+    pub fn lt_raise_alignment(variable: LLVMValueRef, bytes: u64, shortest: u64);
     pub fn lt_returns_fresh(call: LLVMValueRef) -> bool;
     pub fn lt_parse(
         cx: LLVMContextRef,

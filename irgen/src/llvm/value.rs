@@ -329,6 +329,13 @@ impl<'m> Global<'m> {
         unsafe { Type::from_raw(LLVMGlobalGetValueType(self.0.raw)) }
     }
 
+    /// It begins at a multiple of that many bytes, a power of two, if it has at least `shortest`, the module defines it, and nothing
+    /// keeps it where it is.
+    pub fn raise_alignment(self, bytes: u64, shortest: u64) {
+        // SAFETY: a global variable.
+        unsafe { ffi::lt_raise_alignment(self.0.raw, bytes, shortest) }
+    }
+
     /// Whether nothing may write to it.
     pub fn is_constant(self) -> bool {
         // SAFETY: a global variable.
