@@ -3,7 +3,8 @@
 use crate::Target;
 use crate::body::{Body, Stride, body, is_straight};
 use crate::lanes::Lanes;
-use crate::lower::Lowered;
+use crate::lower::{Lowered, Touch};
+use crate::overlap::starts_before;
 use crate::throughput::{TEMPORARIES, price};
 use loop_tree::{ArrayId, Kernel, ScalarType};
 
@@ -155,11 +156,15 @@ pub(crate) fn keep(b: &mut Body, program: &Lowered<'_>, index: usize, plan: &Pla
     }
 }
 
+/// How often arrays lie one behind the other, so that ranges which go beyond the one meet the other.
+const NEIGHBOURS: f64 = 0.5;
+
 /// Pointers that may overlap keep values out of registers, and are compared before a vectorised loop.
 pub(crate) fn weaken(
     b: &mut Body,
     kernel: &Kernel,
     program: &Lowered<'_>,
+    innermost: usize,
     leaves: &[usize],
     target: &dyn Target,
 ) {
@@ -185,6 +190,11 @@ pub(crate) fn weaken(
         return;
     }
     b.checks += pairs;
+    // What conditions keep from running is in the compared ranges all the same: the rows around an image, say.
+    let compared = |t: &Touch| arrays.iter().any(|a| a.0 == t.array) && !t.private;
+    if touches().any(|t| compared(t) && t.address.as_ref().is_some_and(|a| starts_before(program, innermost, a))) {
+        b.checks_fail = b.checks_fail.max(NEIGHBOURS);
+    }
     if b.accumulators > 0 && carried.is_empty() {
         // The accumulator is stored in every iteration, and loaded again where other stores may have changed it.
         b.stores.extend(std::iter::repeat_n(Stride::Invariant, b.accumulators));

@@ -116,7 +116,7 @@ impl AnalyticModel {
         }
         b.guards(l.varying_guards as f64);
         if may_alias && innermost {
-            weaken(&mut b, kernel, program, leaves, target);
+            weaken(&mut b, kernel, program, index, leaves, target);
             hand_on(&mut b, kernel, program, leaves);
         }
         let circumstances =

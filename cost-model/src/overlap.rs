@@ -163,6 +163,22 @@ fn meet(program: &Lowered<'_>, innermost: usize, first: usize, a: Range<'_>, b: 
     ((farthest.min(high) - nearest.max(low)) / (farthest - nearest)).clamp(0.0, 1.0)
 }
 
+/// Whether the range that the compiler compares of an access begins in front of the array.
+pub(crate) fn starts_before(program: &Lowered<'_>, innermost: usize, address: &Linear) -> bool {
+    let l = &program.loops[innermost];
+    let first = if l.steady { l.depth.saturating_sub(1) } else { l.depth };
+    let around: SmallVec<[usize; 8]> = program.path(Some(innermost)).collect();
+    let start: f64 = around
+        .into_iter()
+        .map(|index| {
+            let l = &program.loops[index];
+            let reach = address.coefficient(l.depth) * (l.trip - 1.0).max(0.0);
+            if l.depth >= first { reach.min(0.0) } else { reach * 0.5 }
+        })
+        .sum();
+    address.constant + start < 0.0
+}
+
 /// Whether two references never touch one element in different iterations of the loop, whatever those further out do.
 fn apart(program: &Lowered<'_>, innermost: usize, a: Range<'_>, b: Range<'_>) -> bool {
     let l = &program.loops[innermost];

@@ -1,11 +1,15 @@
 //! Accumulators that stand for an array element: `s = init; for k { s += ... } C[i][j] = s` computes in `C[i][j]`
-//! itself, so that no scalar ties the iterations of the loops around together. Values are the same bit for bit: nothing
-//! else touches the element meanwhile.
+//! itself, so that no scalar ties the iterations of the loops around together; and so does `C[i][j] = s / n`, which
+//! overwrites whatever is there. Values are the same bit for bit: nothing else touches the element meanwhile.
 
 use super::context::Place;
 use super::leaves::{Carried, Data, Root, Spot};
-use super::memory::Touch;
+use super::memory::{Touch, scalar_type};
 use crate::llvm::{Inst, Opcode, Value};
+use crate::mutation::{self, Rule};
+
+/// What may be computed of an accumulator before it is stored.
+const MOST_USES: usize = 32;
 
 /// An element in the place of a scalar.
 #[derive(Clone)]
@@ -17,6 +21,8 @@ pub(super) struct Element<'m> {
     pub(super) set_front: bool,
     /// Whether the element must be set at the end of the body: it is not stored there anyway.
     pub(super) set_latch: bool,
+    /// Whether the store stores what the element then has already.
+    needless: bool,
 }
 
 impl<'m> Data<'_, '_, 'm> {
@@ -35,7 +41,7 @@ impl<'m> Data<'_, '_, 'm> {
         for (phi, c) in phis {
             let found = self.after(phi, c).or_else(|| self.within(phi, c));
             if let Some((element, overlaps)) = found.filter(|(e, _)| !shared.contains(&e.touch.memory)) {
-                if element.set_latch {
+                if element.needless {
                     let store = element.store;
                     for s in &mut self.sections {
                         s.roots.retain(|r| !matches!(r, Root::Store(i) if *i == store));
@@ -55,34 +61,41 @@ impl<'m> Data<'_, '_, 'm> {
         }
     }
 
-    /// The last value is stored behind the loop, and used for nothing else.
+    /// The last value, or what is computed of it, is stored behind the loop, and used for nothing else.
     fn after(&mut self, phi: Inst<'m>, c: Carried<'m>) -> Option<(Element<'m>, Vec<(usize, usize)>)> {
         let after = c.after?;
         if self.sections[after].place.loops != self.sections[c.front].place.loops {
             return None;
         }
         let last = if c.test_first { phi.value() } else { c.next };
-        let mut stores = Vec::new();
+        let mut uses = Vec::new();
         for user in self.outside_uses(last, c.l)? {
             let closed = user.is_phi() && user.incoming().len() == 1;
             match closed {
-                true => stores.extend(user.users().into_iter().filter_map(|u| u.as_inst())),
-                false => stores.push(user),
+                true => uses.extend(user.users().into_iter().filter_map(|u| u.as_inst())),
+                false => uses.push(user),
             }
         }
-        let [store] = stores[..] else { return None };
-        let here = store.opcode() == Opcode::Store && self.section_of.get(&store) == Some(&after);
-        let value = store.operand(0)?;
-        let holds = value == last
-            || value
-                .as_inst()
-                .is_some_and(|q| q.is_phi() && q.incoming().first().is_some_and(|i| i.0 == last));
+        let holds = |value: Value<'m>| {
+            let closed = value.as_inst().filter(|q| q.is_phi()).and_then(|q| q.incoming().first().copied());
+            value == last || closed.is_some_and(|i| i.0 == last)
+        };
+        let (store, needless) = match uses[..] {
+            [only] if only.opcode() == Opcode::Store && only.operand(0).is_some_and(holds) => (only, true),
+            _ => (self.overwritten(uses, after)?, false),
+        };
+        if self.section_of.get(&store) != Some(&after) {
+            return None;
+        }
         let block = self.cx.values.cfg.home(store)?;
-        if !here || !holds || !self.always_runs(block, after) {
+        if !self.always_runs(block, after) {
             return None;
         }
         let touch = self.touches.get(&store)?.clone();
         touch.subscripts.as_ref()?;
+        if scalar_type(last.ty()) != Some(touch.ty) {
+            return None;
+        }
         let mut overlaps = self.untouched(&touch, c, None)?;
         // In front of the store, nothing of its section may see the element early.
         let before = |d: &Self, i: &Inst<'m>| d.order.get(i) < d.order.get(&store);
@@ -92,7 +105,31 @@ impl<'m> Data<'_, '_, 'm> {
             }
         }
         let set_front = !self.holds_already(&touch, c);
-        Some((Element { touch, store, set_front, set_latch: true }, overlaps))
+        Some((Element { touch, store, set_front, set_latch: true, needless }, overlaps))
+    }
+
+    /// The only effect of a section, a store, if these instructions are there for nothing else.
+    fn overwritten(&self, mut uses: Vec<Inst<'m>>, section: usize) -> Option<Inst<'m>> {
+        let roots = &self.sections[section].roots;
+        let roots = if mutation::off(Rule::StoredSums) { &roots[..roots.len().min(1)] } else { roots };
+        let [Root::Store(store)] = roots[..] else { return None };
+        let mut at = 0;
+        while let Some(&use_) = uses.get(at) {
+            at += 1;
+            if use_ == store {
+                continue;
+            }
+            if use_.is_phi() || self.section_of.get(&use_) != Some(&section) || uses.len() > MOST_USES {
+                return None;
+            }
+            for user in use_.value().users() {
+                let user = user.as_inst()?;
+                if !uses.contains(&user) {
+                    uses.push(user);
+                }
+            }
+        }
+        uses.contains(&store).then_some(store)
     }
 
     /// Every iteration stores the value for the next one, and the element holds the first one already.
@@ -115,7 +152,7 @@ impl<'m> Data<'_, '_, 'm> {
             return None;
         }
         let overlaps = self.untouched(&touch, c, Some(store))?;
-        Some((Element { touch, store, set_front: false, set_latch: false }, overlaps))
+        Some((Element { touch, store, set_front: false, set_latch: false, needless: false }, overlaps))
     }
 
     fn outside_uses(&self, v: Value<'m>, l: usize) -> Option<Vec<Inst<'m>>> {

@@ -218,6 +218,24 @@ fn accumulators_become_array_elements() {
     assert!(!text.contains("scalar"), "{text}");
 }
 
+/// What is stored may be computed of the sum, as long as nothing else is, and nothing looks at the element before.
+#[test]
+fn sums_are_computed_where_what_is_made_of_them_goes() {
+    let source = root().join("tests/lift/stored_sums.c");
+    for (function, parts) in [
+        ("mean", &["m[j] += a[i, j]", "m[j] /= 50.0"][..]),
+        ("solved", &["a[i, j] -= a[i, k] * a[k, j]", "a[i, j] /= a[j, j]"]),
+        ("also_returned", &["scalar total", "m[j] += a[i, j]"]),
+    ] {
+        let found = regions(&source, &RAW, Some(function)).concat();
+        assert!(parts.iter().all(|part| found.contains(part)), "{function}: {found}");
+    }
+    for function in ["used_twice", "added_to", "narrower", "sometimes", "seen", "kept"] {
+        let found = regions(&source, &RAW, Some(function)).concat();
+        assert!(found.contains("scalar"), "{function}: {found}");
+    }
+}
+
 /// `y == 0 || x == 0 || y == H - 1 || x == W - 1` and the rest: what is asked about parts that overlap takes long.
 #[test]
 fn borders_are_conditions_that_exclude_one_another() {
