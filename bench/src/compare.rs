@@ -137,7 +137,11 @@ impl Comparison<'_> {
             build.program(&idle[0], &[])?;
             Optimized::new(build, &optimizer)?.program(0, &idle[1])?;
             idle.extend(built(&self.peers(build, ".idle.")?));
-            ensure!(idle.len() - 2 == times.len() - ours, "a peer does not compile it with {}", suite.idle_flags.join(" "));
+            ensure!(
+                idle.len() - 2 == times.len() - ours,
+                "a peer does not compile it with {}",
+                suite.idle_flags.join(" ")
+            );
             let idle = self.times(&quiet, &idle, 2)?;
             // All variants of ours do the rest alike.
             let besides = |at: usize| if at < ours { at.min(1) } else { at - ours + 2 };

@@ -201,10 +201,13 @@ fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<K
         }
     };
     let quiet = arguments.timing.quiet()?;
-    let times = |programs: &[PathBuf]| quiet.interleaved(programs, programs.len(), &arguments.timing, suite.printed_time);
+    let times = |programs: &[PathBuf]| {
+        quiet.interleaved(programs, programs.len(), &arguments.timing, suite.printed_time)
+    };
     let measured = times(&run)?;
     let idle = idle.map(|idle| times(&[idle])).transpose()?.and_then(|t| t.into_iter().next());
-    let alone = |times: Vec<Times>| -> Vec<Times> { times.iter().map(|t| t.without(idle.as_ref())).collect() };
+    let alone =
+        |times: Vec<Times>| -> Vec<Times> { times.iter().map(|t| t.without(idle.as_ref())).collect() };
     let measured = alone(measured);
     let seconds = |times: &[Times], at: usize| times[at].least();
     let original = seconds(&measured, 0)
@@ -213,8 +216,10 @@ fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<K
     let worthwhile = exploration.worthwhile(driver::MIN_GAIN).is_some();
     let chosen = ranks.iter().position(|rank| worthwhile && *rank == 0);
     // Runs that have no part in what they are chosen for.
-    let mut once_more: Vec<usize> = (1..measured.len()).filter(|at| measured[*at].least().is_some()).collect();
-    once_more.sort_by(|a, b| measured[*a].least().partial_cmp(&measured[*b].least()).unwrap_or(Ordering::Equal));
+    let mut once_more: Vec<usize> =
+        (1..measured.len()).filter(|at| measured[*at].least().is_some()).collect();
+    once_more
+        .sort_by(|a, b| measured[*a].least().partial_cmp(&measured[*b].least()).unwrap_or(Ordering::Equal));
     once_more.truncate(AGAIN);
     once_more.extend([0].into_iter().chain(chosen.map(|at| which[at])));
     once_more.sort_unstable();

@@ -192,7 +192,9 @@ pub(crate) fn weaken(
     b.checks += pairs;
     // What conditions keep from running is in the compared ranges all the same: the rows around an image, say.
     let compared = |t: &Touch| arrays.iter().any(|a| a.0 == t.array) && !t.private;
-    if touches().any(|t| compared(t) && t.address.as_ref().is_some_and(|a| starts_before(program, innermost, a))) {
+    if touches()
+        .any(|t| compared(t) && t.address.as_ref().is_some_and(|a| starts_before(program, innermost, a)))
+    {
         b.checks_fail = b.checks_fail.max(NEIGHBOURS);
     }
     if b.accumulators > 0 && carried.is_empty() {

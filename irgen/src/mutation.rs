@@ -31,7 +31,6 @@ analyses::rules! {
     MovedMemory: "bytes that are moved never overlap",
     DataConditions: "loops under a condition of data always run",
     NumberOffsets: "elements that data names are counted from the array's first",
-    StoredSums: "what a sum comes to is used for nothing but one store",
     HeldValues: "no element changes after a value was stored there",
     ConditionFacts: "what holds under a condition holds everywhere",
     Conditions: "what is under a condition always runs",

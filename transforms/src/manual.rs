@@ -15,7 +15,7 @@ impl Registry {
         for registration in self.iter().filter(|r| name.is_none_or(|name| name == r.name())) {
             let text = registration.manual();
             // One file may hold several transformations.
-            if !text.is_empty() && !page.contains(text) {
+            if !text.is_empty() && !page.contains(&*text) {
                 page += &format!("{}## {text}", if page.is_empty() { "" } else { "\n" });
             }
         }
@@ -64,7 +64,7 @@ mod tests {
         for registration in registry.iter() {
             let manual = registration.manual();
             let (before, recipe, after) =
-                (block(manual, "lt before"), block(manual, "recipe"), block(manual, "lt after"));
+                (block(&manual, "lt before"), block(&manual, "recipe"), block(&manual, "lt after"));
             let kernel = example(before);
             let step = Recipe::parse(recipe, &registry).unwrap_or_else(|e| panic!("{recipe}: {e}"));
             let found = step.replay(&kernel, &kernel.original).unwrap_or_else(|e| panic!("{e}"));

@@ -6,6 +6,7 @@ use crate::{
     Interchange, Mark, Merge, Morton, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse,
     Sink, Skew, Step, StripMine, Tile, Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
 };
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What the enumeration of moves tries. Counts, not times: the same tree gives the same moves.
@@ -71,7 +72,14 @@ pub struct Registration {
     name: Arc<str>,
     parse: Arc<Parse>,
     moves: Arc<Moves>,
-    manual: Arc<str>,
+    manual: Manual,
+}
+
+#[derive(Clone)]
+enum Manual {
+    Text(Arc<str>),
+    /// What a source file says at its top.
+    Top(&'static str),
 }
 
 impl Registration {
@@ -82,17 +90,29 @@ impl Registration {
         parse: impl Fn(Arguments) -> Result<Step, RecipeError> + Send + Sync + 'static,
         moves: impl Fn(&Context<'_>, &MoveOptions) -> Vec<Step> + Send + Sync + 'static,
     ) -> Self {
-        Registration { name: name.into(), parse: Arc::new(parse), moves: Arc::new(moves), manual: "".into() }
+        Registration {
+            name: name.into(),
+            parse: Arc::new(parse),
+            moves: Arc::new(moves),
+            manual: Manual::Top(""),
+        }
     }
 
     /// With a text for the manual, in Markdown, the first line of which says what it does.
     pub fn documented(self, manual: &str) -> Self {
-        Registration { manual: manual.into(), ..self }
+        Registration { manual: Manual::Text(manual.into()), ..self }
+    }
+
+    fn at_top_of(self, source: &'static str) -> Self {
+        Registration { manual: Manual::Top(source), ..self }
     }
 
     /// Its text in the manual; empty if there is none.
-    pub fn manual(&self) -> &str {
-        &self.manual
+    pub fn manual(&self) -> Cow<'_, str> {
+        match &self.manual {
+            Manual::Text(text) => Cow::Borrowed(text),
+            Manual::Top(source) => Cow::Owned(top(source)),
+        }
     }
 
     /// The name in recipes.
@@ -121,7 +141,7 @@ macro_rules! register {
             $name,
             |arguments| $type::parse(arguments).map(Step::new),
             |cx, options| $type::moves(cx, options).into_iter().map(Step::new).collect(),
-        ).documented(&top(include_str!(concat!("transformations/", $file, ".rs")))));)*
+        ).at_top_of(include_str!(concat!("transformations/", $file, ".rs"))));)*
     };
 }
 

@@ -6,7 +6,6 @@ use super::context::Place;
 use super::leaves::{Carried, Data, Root, Spot};
 use super::memory::{Touch, scalar_type};
 use crate::llvm::{Inst, Opcode, Value};
-use crate::mutation::{self, Rule};
 
 /// What may be computed of an accumulator before it is stored.
 const MOST_USES: usize = 32;
@@ -110,9 +109,7 @@ impl<'m> Data<'_, '_, 'm> {
 
     /// The only effect of a section, a store, if these instructions are there for nothing else.
     fn overwritten(&self, mut uses: Vec<Inst<'m>>, section: usize) -> Option<Inst<'m>> {
-        let roots = &self.sections[section].roots;
-        let roots = if mutation::off(Rule::StoredSums) { &roots[..roots.len().min(1)] } else { roots };
-        let [Root::Store(store)] = roots[..] else { return None };
+        let [Root::Store(store)] = self.sections[section].roots[..] else { return None };
         let mut at = 0;
         while let Some(&use_) = uses.get(at) {
             at += 1;

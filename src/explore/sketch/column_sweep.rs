@@ -54,7 +54,8 @@ fn rows(desk: &Desk<'_, '_, '_>, start: &Variant, elements: &Path) -> Option<(Dr
     if !inner.upper().iter().any(|end| end.coefficient(outer.var) < 0) {
         return None;
     }
-    let draft = desk.apply(&start.into(), Interchange { outer: diagonals.clone().into(), inner: None }).ok()?;
+    let draft =
+        desk.apply(&start.into(), Interchange { outer: diagonals.clone().into(), inner: None }).ok()?;
     let draft = desk.apply(&draft, Reverse { target: diagonals.clone().into() }).ok()?;
     let [elements] = &loops_below(&draft.root, &diagonals)[..] else { return None };
     let elements = elements.clone();
