@@ -3,6 +3,7 @@
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Attributes.h"
+#include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -62,7 +63,7 @@ class Sizes {
         return std::nullopt;
       if (auto *Call = dyn_cast<CallBase>(&I); Call && !isa<IntrinsicInst>(I)) {
         // Of what is called outside, only what no loop minds.
-        const Function *Callee = Call->getCalledFunction();
+        const Function *Callee = ltCallee(*Call);
         if (!Callee || Callee->isDeclaration()) {
           MemoryEffects Effects = Call->getMemoryEffects().getWithoutLoc(IRMemLocation::ErrnoMem);
           if (!Callee || (!Effects.doesNotAccessMemory() && !computes(*Callee, TLI)))
@@ -108,6 +109,22 @@ unsigned most(const Function &Callee, bool InLoop) {
 
 } // namespace
 
+extern "C" const Function *lt_callee(const CallBase *Call) { return ltCallee(*Call); }
+
+Function *ltCallee(const CallBase &Call) {
+  const Value *V = Call.getCalledOperand();
+  // In a valid module aliases do not stand for one another in a circle. What an alias stands for is what the module has, whichever
+  // definition its name means in the end.
+  while (auto *Alias = dyn_cast<GlobalAlias>(V)) {
+    V = Alias->getAliasee()->stripPointerCasts();
+    auto *Target = dyn_cast<GlobalValue>(V);
+    if (Alias->isInterposable() || !Target || Target->isInterposable())
+      return nullptr;
+  }
+  auto *F = dyn_cast<Function>(V);
+  return F && F->getFunctionType() == Call.getFunctionType() ? const_cast<Function *>(F) : nullptr;
+}
+
 bool ltMayInline(const Function &Callee, const Function &Caller, const TargetLibraryInfo &TLI) {
   auto Size = Sizes(Caller, TLI).of(Callee);
   return Size && *Size <= most(Callee, true);
@@ -123,6 +140,13 @@ extern "C" bool lt_inline(Function *F) {
   TargetLibraryInfo TLI(Library, F);
   Sizes Sizes(*F, TLI);
   for (unsigned Round = 0; Round <= MaxNesting; ++Round) {
+    // Of functions, and not of aliases, attributes are known.
+    for (Instruction &I : instructions(*F))
+      if (auto *Call = dyn_cast<CallBase>(&I); Call && isa<GlobalAlias>(Call->getCalledOperand()))
+        if (Function *Callee = ltCallee(*Call)) {
+          Call->setCalledFunction(Callee);
+          Changed = true;
+        }
     DominatorTree DT(*F);
     LoopInfo LI(DT);
     SmallVector<std::pair<CallBase *, bool>, 16> Calls;

@@ -119,6 +119,9 @@ struct LtAnalyses : LtManagers {
 // Blocks from which all ways come to an `unreachable`, as after a failed assertion.
 llvm::SmallPtrSet<const llvm::BasicBlock *, 8> ltEnding(const llvm::Function &F);
 
+// The function that a call calls, by its name or by an alias that stands for it in every program; null for others.
+llvm::Function *ltCallee(const llvm::CallBase &Call);
+
 // Whether a call in a loop may be put in place, with all that it calls.
 bool ltMayInline(const llvm::Function &Callee, const llvm::Function &Caller, const llvm::TargetLibraryInfo &TLI);
 

@@ -80,7 +80,7 @@ struct Survey {
   // A call of a function with a body that is put in place, where all is seen.
   const Function *inlined(const Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
-    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    const Function *Callee = Call ? ltCallee(*Call) : nullptr;
     if (!Callee || Callee->isDeclaration())
       return nullptr;
     auto [It, New] = Inlined.try_emplace(Callee, false);

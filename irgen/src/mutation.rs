@@ -4,6 +4,7 @@ analyses::rules! {
     WrapAssumptions: "no condition on wrapping is assumed",
     ApartAssumptions: "accumulators may overlap what else is accessed",
     AliasClasses: "different pointers are different objects",
+    RowsOfObjects: "a row is no part of the object that it is a row of",
     VolatileAccess: "volatile accesses are ordinary ones",
     AtomicAccess: "atomic accesses are ordinary ones",
     Endings: "no condition ever ends the program",

@@ -1,7 +1,7 @@
 //! Random functions of loops as LLVM IR, of several kinds, each with calls whose outcome is defined.
 
 use crate::cases::{self, Done};
-use crate::{again, strides};
+use crate::{again, planes, strides};
 use std::fmt::Write;
 
 /// What such functions have in common.
@@ -16,9 +16,14 @@ pub struct Kind {
 }
 
 /// All of them.
-pub const KINDS: [Kind; 2] = [
+pub const KINDS: [Kind; 3] = [
     Kind { name: "again", title: "loops that read again what they may overwrite", case: again::case },
     Kind { name: "strides", title: "loops by steps that only the program knows", case: strides::case },
+    Kind {
+        name: "planes",
+        title: "loops over rows and planes of lengths that only the program knows",
+        case: planes::case,
+    },
 ];
 
 impl Kind {
@@ -93,5 +98,10 @@ mod tests {
     #[test]
     fn loops_go_by_steps_that_only_the_program_knows() {
         hold(KINDS[1]);
+    }
+
+    #[test]
+    fn loops_run_over_rows_and_planes_that_only_the_program_knows() {
+        hold(KINDS[2]);
     }
 }

@@ -3,8 +3,8 @@
 //! - [`c_programs`]: random affine and nearly affine C functions without undefined behaviour, which shrink.
 //! - [`differential`]: these through lifting and emission, bit for bit against the original.
 //! - [`c_code`]: C that is emitted, by gcc and clang, against the interpreter.
-//! - [`ir_loops`]: random loops as LLVM IR: those that read [`again`] what they may overwrite, and those by steps that only the program
-//!   knows ([`strides`]).
+//! - [`ir_loops`]: random loops as LLVM IR: those that read [`again`] what they may overwrite, those by steps that only the program
+//!   knows ([`strides`]), and those over rows and [`planes`] of such lengths.
 //! - [`cases`]: files that say what must hold of them.
 //! - [`hostile`]: arbitrary bytes into everything that reads.
 //! - [`soak`]: all of it, for as long as wanted.
@@ -25,5 +25,6 @@ pub mod ir_loops;
 pub mod kernels;
 pub mod legality;
 pub mod mutants;
+pub mod planes;
 pub mod soak;
 pub mod strides;

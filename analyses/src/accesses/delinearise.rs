@@ -1,5 +1,7 @@
 //! Several dimensions, from the strides that offsets are made of.
 
+use std::cmp::Ordering;
+
 use super::{Accesses, ByteAccess, Grid, Scope, Shape};
 use crate::closed_forms::{Fact, Poly};
 
@@ -42,11 +44,10 @@ pub(super) fn by_strides(
     mut strides: Vec<Poly>,
 ) -> Shape {
     let Grid { remainder: offset, elements } = Grid::new(accesses, element);
-    strides.sort_by(|a, b| {
-        let key = |p: &Poly| (p.degree(), p.terms().map(|(_, c)| c.abs()).max().unwrap_or(0));
-        key(b).cmp(&key(a)).then_with(|| b.cmp(a))
-    });
-    strides.truncate(MAX_STRIDES);
+    if strides.len() > MAX_STRIDES {
+        strides = foremost(strides);
+    }
+    strides.sort_by(longest_first);
     // Chains of strides, longest first; each stride is a multiple of the next.
     let mut chains: Vec<Vec<&Poly>> = vec![Vec::new()];
     for s in &strides {
@@ -110,6 +111,38 @@ pub(super) fn by_strides(
         }
         None => Shape { offset, extents: vec![None], subscripts: vec![None; elements.len()] },
     }
+}
+
+fn longest_first(a: &Poly, b: &Poly) -> Ordering {
+    let key = |p: &Poly| (p.degree(), p.terms().map(|(_, c)| c.abs()).max().unwrap_or(0));
+    key(b).cmp(&key(a)).then_with(|| b.cmp(a))
+}
+
+/// As many of the strides as are looked at: before all others one of each kind, of which the rest are multiples by numbers, as in
+/// `x[i + n * (j + m * 6)]`.
+fn foremost(mut strides: Vec<Poly>) -> Vec<Poly> {
+    strides.sort_by(longest_first);
+    let mut kinds: Vec<(Poly, i128)> = Vec::new();
+    for stride in strides.iter().filter(|s| s.as_constant().is_none()) {
+        let factor = stride.terms().fold(0, |factor, (_, c)| gcd(factor, c));
+        let Some(kind) = stride.divide_exact(factor) else { continue };
+        match kinds.iter_mut().find(|(other, _)| *other == kind) {
+            Some((_, least)) => *least = gcd(*least, factor),
+            None => kinds.push((kind, factor)),
+        }
+    }
+    let mut foremost: Vec<Poly> = kinds.into_iter().filter_map(|(kind, least)| kind.scale(least)).collect();
+    for stride in strides {
+        if !foremost.contains(&stride) {
+            foremost.push(stride);
+        }
+    }
+    foremost.truncate(MAX_STRIDES);
+    foremost
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a.checked_abs().unwrap_or(1) } else { gcd(b, a % b) }
 }
 
 /// Whether a type that addresses step over says that rows have this length. A constant factor alone, as in `x[4 * i + k]`,
@@ -338,6 +371,18 @@ mod tests {
         fn conditions(&mut self) -> &mut Vec<Fact> {
             &mut self.conditions
         }
+    }
+
+    #[test]
+    fn multiples_of_one_stride_leave_room_for_others() {
+        let [n, m] = [Sym(0), Sym(1)].map(Poly::symbol);
+        let plane = n.mul(&m).expect("small numbers");
+        let scaled = |p: &Poly, by| p.scale(by).expect("small numbers");
+        let mut strides: Vec<Poly> = (2..9).map(|by| scaled(&plane, 2 * by)).collect();
+        strides.extend([n.clone(), Poly::constant(4)]);
+        let found = foremost(strides);
+        assert_eq!(found.len(), MAX_STRIDES);
+        assert_eq!(found[..3], [scaled(&plane, 2), n, scaled(&plane, 16)]);
     }
 
     /// `x[64 * j + 16 * i + k]` of bytes, for these k.

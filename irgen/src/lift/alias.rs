@@ -53,6 +53,7 @@ pub(super) fn may_be_errno(
     element: ScalarType,
     owned: &OwnedGlobals,
 ) -> bool {
+    let base = base.underlying_object();
     let defined = base.as_global().is_some_and(|g| g.initializer().is_some());
     let is_number = element == ScalarType::F32 && type_name(access).as_deref() == Some("float");
     let elsewhere = matches!(origin(base, owned), Origin::Global | Origin::Unknown);
@@ -85,6 +86,11 @@ pub(super) fn alias_classes(memories: &[Memory<'_>], owned: &OwnedGlobals) -> Ve
 }
 
 pub(super) fn may_overlap(a: Value<'_>, b: Value<'_>, owned: &OwnedGlobals) -> bool {
+    // Rows are parts of what they are rows of.
+    let [a, b] = match mutation::off(Rule::RowsOfObjects) {
+        true => [a, b],
+        false => [a, b].map(Value::underlying_object),
+    };
     if a == b {
         return true;
     }

@@ -42,7 +42,8 @@ impl<'m> Builder<'_, '_, 'm> {
         for m in 0..memories.len() {
             let base = memories[m].base;
             // Of two arrays in one object, each may see the other's values.
-            let shared = memories.iter().filter(|other| other.base == base).count() > 1;
+            let object = base.underlying_object();
+            let shared = memories.iter().filter(|o| o.base.underlying_object() == object).count() > 1;
             memories[m].local = !shared && extent.owns(base);
         }
         self.data.classes = alias_classes(&memories, &owned);

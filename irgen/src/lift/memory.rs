@@ -98,14 +98,8 @@ pub(super) fn describe<'m>(
         let pointer = site.inst.pointer().ok_or(unknown(UNKNOWN_ADDRESS))?;
         let (base, access) = match address(cx, pointer).filter(|found| cx.is_outside(found.base)) {
             Some(found) => {
-                let exact = found.offset.needs.iter().all(|need| {
-                    let known = granted.contains(need);
-                    let granted_now = !known && cx.need(&site.place, need);
-                    granted.extend(granted_now.then(|| need.clone()));
-                    known || granted_now
-                });
-                let offset = exact.then_some(found.offset.poly).filter(|p| !cx.is_data(p));
-                (found.base, ByteAccess { offset, factors: found.offset.factors, sizes: found.sizes })
+                let base = found.base;
+                (base, bytes(cx, &site.place, found, &mut granted))
             }
             None => {
                 let base = Number::base(cx, pointer).ok_or(unknown(UNKNOWN_ADDRESS))?;
@@ -123,7 +117,7 @@ pub(super) fn describe<'m>(
     for ((base, element), raws) in groups {
         let memory = memories.len();
         let insts = || raws.iter().map(|r| sites[r.site].inst);
-        let (offset, extents, subscripts) = subscripts(cx, sites, &raws, element);
+        let (base, (offset, extents, subscripts)) = best(cx, sites, base, &raws, element);
         let alignment = insts().filter_map(|i| i.alignment()).min().unwrap_or(1).max(1);
         let written = insts().any(|i| i.opcode() == Opcode::Store);
         for (raw, subscripts) in raws.iter().zip(subscripts) {
@@ -157,12 +151,77 @@ fn address<'m>(cx: &mut Context<'_, '_, 'm>, pointer: Value<'m>) -> Option<Addre
     if !walked(cx, &found.offset.poly) {
         return Some(found);
     }
-    let mut row = pointer;
-    while let Some(gep) = row.as_inst().filter(|i| i.opcode() == Opcode::Gep && !cx.is_outside(row)) {
-        row = gep.operand(0)?;
+    let from_row = row(cx, pointer).and_then(|row| cx.values.address_from(row, pointer));
+    Some(from_row.filter(|a| !walked(cx, &a.offset.poly)).unwrap_or(found))
+}
+
+/// The pointer, known in front of the region, from which arithmetic and walks of the region itself lead to another.
+fn row<'m>(cx: &Context<'_, '_, 'm>, pointer: Value<'m>) -> Option<Value<'m>> {
+    let mut at = pointer;
+    while !cx.is_outside(at) {
+        let inst = at.as_inst()?;
+        at = match (inst.opcode(), &inst.incoming()[..]) {
+            (Opcode::Gep, _) => inst.operand(0)?,
+            (Opcode::Phi, [(only, _)]) => *only,
+            (Opcode::Phi, _) => cx.values.cfg.recurrence(inst)?.1,
+            _ => return None,
+        };
     }
-    let from_row = cx.values.address_from(row, pointer).filter(|a| !walked(cx, &a.offset.poly));
-    Some(from_row.unwrap_or(found))
+    Some(at)
+}
+
+/// The bytes of an access at an address, where what that needs is known or may be taken for granted. `granted`: what was so far.
+fn bytes<'m>(
+    cx: &mut Context<'_, '_, 'm>,
+    place: &Place,
+    found: Address<Value<'m>>,
+    granted: &mut Vec<Rc<Need>>,
+) -> ByteAccess {
+    let exact = found.offset.needs.iter().all(|need| {
+        let known = granted.contains(need);
+        let granted_now = !known && cx.need(place, need);
+        granted.extend(granted_now.then(|| need.clone()));
+        known || granted_now
+    });
+    let offset = exact.then_some(found.offset.poly).filter(|p| !cx.is_data(p));
+    ByteAccess { offset, factors: found.offset.factors, sizes: found.sizes }
+}
+
+/// The array's accesses from its base, or from the row that all of them go through, where more of them are described from there, or
+/// under fewer conditions: how far the row is behind the base need be no part of its subscripts.
+fn best<'m>(
+    cx: &mut Context<'_, '_, 'm>,
+    sites: &[Site<'m>],
+    base: Value<'m>,
+    raws: &[Raw],
+    element: ScalarType,
+) -> (Value<'m>, Described) {
+    let before = cx.assumed();
+    let cost = |cx: &Context<'_, '_, 'm>, found: &Described| {
+        (found.2.iter().filter(|s| s.is_none()).count(), cx.assumptions.len())
+    };
+    let from_base = subscripts(cx, sites, raws, element);
+    let first = cost(cx, &from_base);
+    let pointer = |raw: &Raw| sites[raw.site].inst.pointer();
+    let through = raws.first().and_then(pointer).and_then(|p| row(cx, p)).filter(|row| *row != base);
+    let Some(through) = through.filter(|_| first > (0, before.0.len())) else { return (base, from_base) };
+    let with_base = cx.assumed();
+    cx.restore(before);
+    let mut from_row = Vec::new();
+    for raw in raws {
+        let found = pointer(raw).filter(|p| row(cx, *p) == Some(through));
+        let Some(found) = found.and_then(|p| cx.values.address_from(through, p)) else { break };
+        let access = bytes(cx, &sites[raw.site].place, found, &mut Vec::new());
+        from_row.push(Raw { site: raw.site, access, ty: raw.ty });
+    }
+    if from_row.len() == raws.len() {
+        let found = subscripts(cx, sites, &from_row, element);
+        if cost(cx, &found) < first {
+            return (through, found);
+        }
+    }
+    cx.restore(with_base);
+    (base, from_base)
 }
 
 /// The array's accesses, as the analysis of accesses sees them.

@@ -413,9 +413,14 @@ impl<'m> Call<'m> {
         self.0
     }
 
-    /// The function, where it is known.
+    /// The function, where it is known: by its name, or by an alias that stands for it in every program.
     pub fn callee(self) -> Option<Function<'m>> {
-        self.called_value().as_function()
+        self.called_value().as_function().or_else(|| {
+            // SAFETY: a call; what comes back is a function of its module, or null.
+            let aliased = unsafe { ffi::lt_callee(self.0.raw()) };
+            // SAFETY: as above.
+            (!aliased.is_null()).then(|| unsafe { Function::from_raw(aliased) })
+        })
     }
 
     /// What is called.

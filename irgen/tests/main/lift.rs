@@ -195,6 +195,18 @@ fn a_counter_of_several_loops_is_a_subscript() {
 }
 
 #[test]
+fn multiples_of_a_product_are_planes() {
+    let found = regions(&root().join("tests/lift/planes.c"), &RAW, Some("f")).concat();
+    assert!(found.contains("f64[?, m, n]") && found.contains("b[7, k, i]"), "{found}");
+}
+
+#[test]
+fn rows_that_a_loop_around_chooses_are_arrays() {
+    let found = regions(&root().join("tests/lift/chosen_row.c"), &RAW, Some("f"));
+    assert!(found.len() == 1 && found[0].contains("w[j, 0]") && found[0].contains("w[j, k]"), "{found:?}");
+}
+
+#[test]
 fn small_functions_between_loops_are_inlined() {
     let found = regions(&root().join("tests/lift/getter.c"), &RAW, Some("f"));
     assert_eq!(found.len(), 1, "{found:?}");

@@ -56,21 +56,11 @@ impl<'m> ClosedForms<Value<'m>> for Recurrences<'_, 'm> {
     }
 
     fn address(&mut self, v: Value<'m>) -> Option<Address<Value<'m>>> {
-        self.depth += 1;
-        let p = if self.depth < MAX_DEPTH { self.look_pointer(v) } else { None };
-        self.depth -= 1;
-        p
+        self.pointer(v, None)
     }
 
     fn address_from(&mut self, base: Value<'m>, v: Value<'m>) -> Option<Address<Value<'m>>> {
-        let (mut geps, mut at) = (Vec::new(), v);
-        while at != base {
-            let gep = at.as_inst().filter(|i| i.opcode() == Opcode::Gep)?;
-            geps.push(gep);
-            at = gep.operand(0)?;
-        }
-        let start = Address { base, offset: ClosedForm::exact(Poly::default()), sizes: Vec::new() };
-        geps.into_iter().rev().try_fold(start, |from, gep| self.beyond(from, gep))
+        self.pointer(v, Some(base)).filter(|a| a.base == base)
     }
 
     fn distance(&mut self, from: Value<'m>, to: Value<'m>, at: usize) -> Option<ClosedForm> {
@@ -275,9 +265,20 @@ impl<'a, 'm> Recurrences<'a, 'm> {
         leaves(&e.poly) && e.needs.iter().all(|n| leaves(&n.poly))
     }
 
-    fn look_pointer(&mut self, v: Value<'m>) -> Option<Address<Value<'m>>> {
+    /// The address of a pointer; `from` is one that is not looked into.
+    fn pointer(&mut self, v: Value<'m>, from: Option<Value<'m>>) -> Option<Address<Value<'m>>> {
+        self.depth += 1;
+        let p = if self.depth < MAX_DEPTH { self.look_pointer(v, from) } else { None };
+        self.depth -= 1;
+        p
+    }
+
+    fn look_pointer(&mut self, v: Value<'m>, from: Option<Value<'m>>) -> Option<Address<Value<'m>>> {
         let itself =
             |base| Some(Address { base, offset: ClosedForm::exact(Poly::default()), sizes: Vec::new() });
+        if from == Some(v) {
+            return itself(v);
+        }
         if v.ty().kind() != TypeKind::Pointer(0) {
             return None;
         }
@@ -298,17 +299,17 @@ impl<'a, 'm> Recurrences<'a, 'm> {
         };
         match inst.opcode() {
             Opcode::Gep => {
-                let base = self.address(inst.operand(0)?)?;
+                let base = self.pointer(inst.operand(0)?, from)?;
                 self.beyond(base, inst)
             }
             Opcode::Phi => {
                 if let [(only, _)] = inst.incoming()[..] {
-                    let p = self.address(only)?;
+                    let p = self.pointer(only, from)?;
                     return if p.offset.poly.as_constant().is_some() { Some(p) } else { itself(v) };
                 }
                 let Some((l, start, next)) = self.cfg.recurrence(inst) else { return itself(v) };
                 let Some(Growth { step, needs, .. }) = self.growth(next, v, l) else { return itself(v) };
-                let start = self.address(start)?;
+                let start = self.pointer(start, from)?;
                 let poly = start.offset.poly.add(&step.mul(&Poly::symbol(self.iteration(l)))?)?;
                 let (low, high) = (i128::from(i64::MIN), i128::from(i64::MAX));
                 let mut offset = ClosedForm::exact(poly.clone()).with(&start.offset).need(&poly, low, high);
