@@ -1,5 +1,6 @@
 //! Trees as machine code: what it computes, bit for bit, without and with LLVM's optimisations, and what LLVM makes of it.
 
+mod alignment;
 mod buffers;
 mod harness;
 mod held;
