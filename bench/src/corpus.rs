@@ -11,7 +11,7 @@ use crate::statistics::ratio;
 use crate::timing;
 use crate::written;
 use anyhow::{Result, bail};
-use looptree::driver::{self, LiftedKernels, MIN_GAIN, Optimizer, Session};
+use looptree::driver::{self, LiftedKernels, MIN_GAIN, Optimizer, Purpose, Session};
 use looptree::irgen::lift::Fate;
 use rayon::prelude::*;
 use report::{Outcome, Ran, Report};
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     Ok(report.is_sound())
 }
 
-/// Of regions that are searched in vain, or of which that is plain before.
+/// Of regions that are searched in vain, or of which that is plain before, or of which new code would not pay where sizes are other ones.
 const NO_GAIN: &str = "no gain predicted";
 
 struct Corpus<'a> {
@@ -130,7 +130,8 @@ impl Corpus<'_> {
             }
         };
         let flags: Vec<String> = unit.flags.iter().cloned().chain(["-c".to_string()]).collect();
-        let session = Session::new(&bytes, &unit.name, &self.optimizer);
+        let session =
+            Session { purpose: Purpose::Explain, ..Session::new(&bytes, &unit.name, &self.optimizer) };
         let functions = session.kernels()?;
         for function in &functions {
             outcome.functions += 1;
@@ -172,8 +173,8 @@ impl Corpus<'_> {
             outcome.changed.push(format!("{place}{}: {} ({ratio:.2}x said)", region.label(), variant.recipe));
         }
         for skipped in &explored.skipped {
-            outcome.kept.count("not analysed", 1);
-            became.insert((skipped.function.clone(), skipped.number), Became::Described("not analysed"));
+            outcome.kept.count(NO_GAIN, 1);
+            became.insert((skipped.function.clone(), skipped.number), Became::Described(NO_GAIN));
         }
         outcome.written = functions.iter().flat_map(|f| written_loops(f, &became)).collect();
         let chosen = session.best(&explored, MIN_GAIN)?;

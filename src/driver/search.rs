@@ -9,7 +9,7 @@ use crate::names;
 use cost_model::targets::Vectors;
 use emission::conditions::checked;
 use irgen::lift::Remark;
-use loop_tree::{Affine, Constraint, Kernel, ParamId, RuntimeCondition};
+use loop_tree::{Affine, Constraint, Kernel, ParamId, RuntimeCondition, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -26,6 +26,8 @@ const SHORT: i64 = 32;
 const SHORT_TILE: i64 = 8;
 /// Single sizes, the others being as guessed, from one of which on a variant is to gain; below it, the original runs.
 const SHORTEST: [i64; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// Odd and even ones, of which a condition should accept some.
+const SIZES: [i64; 12] = [2, 3, 4, 7, 8, 15, 16, 64, 100, 255, 1000, 1001];
 /// Cycles of a check, but for the pairs of arrays that it compares, and of each of these: on Zen 4, 22 pairs took 110 and 70 pairs 350.
 const CHECK: f64 = 50.0;
 const COMPARED: f64 = 5.0;
@@ -179,6 +181,11 @@ impl All<'_> {
             ));
         }
         let LiftedKernel { kernel, likely, .. } = &wanted.region;
+        if let Some(condition) = for_no_size(kernel).filter(|_| !explores) {
+            return skipped(format!(
+                "it is described where {condition}, so that new code would hardly ever run"
+            ));
+        }
         if cycles < NEGLIGIBLE * longest {
             limits.variants = limits.variants.div_ceil(SMALLER_SEARCH);
         }
@@ -291,6 +298,22 @@ struct Priced<'s> {
     cycles: f64,
     /// What could be gained at most.
     possible: f64,
+}
+
+/// A condition on one parameter under which a kernel means what its loops do, and which no size meets: rows that are told apart by a
+/// distance which is longer than they are.
+fn for_no_size(kernel: &Kernel) -> Option<String> {
+    let alone =
+        |c: &Constraint, p: ParamId, size: i64| c.expression.eval(&|_| None, &|q| (p == q).then_some(size));
+    let missed = |condition: &&RuntimeCondition| {
+        let RuntimeCondition::Parameter(c) = condition else { return false };
+        let mut of_one = (0..kernel.params.len()).map(ParamId::new).filter(|p| alone(c, *p, 0).is_some());
+        c.expression.as_constant().is_none()
+            && of_one
+                .next()
+                .is_some_and(|p| SIZES.iter().all(|n| alone(c, p, *n).is_some_and(|v| !c.accepts(v))))
+    };
+    kernel.assumptions.iter().find(missed).map(|c| text::print_runtime_condition(kernel, c))
 }
 
 /// The values of parameters if these were given, and others guessed to be so large.

@@ -231,6 +231,29 @@ fn checks_of_many_pairs_are_not_put_in_front_of_short_loops() {
     assert!(text.contains("many#0: left alone: sizes that nobody states are a guess"), "{text}");
 }
 
+/// A pass of a fast Fourier transform: rows of `lk` are told apart as long as `n / 2` is no part of them.
+const BUTTERFLIES: &str = "
+typedef struct { double re, im; } complex;
+void butterflies(int n, int li, int lk, int ny, double u, complex x[][18], complex y[][18]) {
+    for (int i = 0; i < li; i++)
+        for (int k = 0; k < lk; k++)
+            for (int j = 0; j < ny; j++) {
+                y[2 * i * lk + k][j].re = x[i * lk + k][j].re + x[i * lk + n / 2 + k][j].re;
+                y[2 * i * lk + k][j].im = x[i * lk + k][j].im + x[i * lk + n / 2 + k][j].im;
+                y[2 * i * lk + lk + k][j].re = u * (x[i * lk + k][j].re - x[i * lk + n / 2 + k][j].re);
+                y[2 * i * lk + lk + k][j].im = u * (x[i * lk + k][j].im - x[i * lk + n / 2 + k][j].im);
+            }
+}
+";
+
+#[test]
+fn what_no_size_allows_gets_no_new_code() {
+    let place = Place::new(&[("x.c", BUTTERFLIES)]);
+    let arguments = ["-O3", "-march=x86-64-v3", "-Rpass=looptree", "-Rpass-missed=looptree", "-c", "x.c"];
+    let text = succeeds(place.plugged(&arguments).output().expect("clang starts"));
+    assert!(text.contains("butterflies#0: left alone: it is described where floor(n/2) <= 0"), "{text}");
+}
+
 #[test]
 fn debug_information_and_every_level_are_taken() {
     let place = Place::new(&[("x.c", PROGRAM)]);

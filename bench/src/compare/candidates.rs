@@ -2,7 +2,7 @@
 
 use crate::programs::Build;
 use anyhow::{Context, Result};
-use looptree::driver::{self, Chosen, Explored, ExploredRegion, Optimizer, Session};
+use looptree::driver::{self, Chosen, Explored, ExploredRegion, Optimizer, Purpose, Session};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl<'a> Optimized<'a> {
             let bitcode = driver::compile_source(path, &build.flags())?;
             let name = path.display().to_string();
             let start = Instant::now();
-            let explored = Session::new(&bitcode, &name, optimizer).explore()?;
+            let explored = session(&bitcode, &name, optimizer).explore()?;
             seconds += start.elapsed().as_secs_f64();
             files.push(File { name, bitcode, explored });
         }
@@ -100,7 +100,7 @@ impl<'a> Optimized<'a> {
 
     fn session(&self, file: usize) -> Session<'_> {
         let File { name, bitcode, .. } = &self.files[file];
-        Session::new(bitcode, name, self.optimizer)
+        session(bitcode, name, self.optimizer)
     }
 
     fn emit(&self, file: usize, rank: usize) -> Result<String> {
@@ -146,4 +146,9 @@ impl<'a> Optimized<'a> {
         }
         if after > 0.0 { before / after } else { 1.0 }
     }
+}
+
+/// As the command and the plugin search: what they leave alone is left alone.
+fn session<'a>(bitcode: &'a [u8], name: &'a str, optimizer: &'a Optimizer) -> Session<'a> {
+    Session { purpose: Purpose::Replace, ..Session::new(bitcode, name, optimizer) }
 }
