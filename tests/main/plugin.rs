@@ -249,7 +249,8 @@ void butterflies(int n, int li, int lk, int ny, double u, complex x[][18], compl
 #[test]
 fn what_no_size_allows_gets_no_new_code() {
     let place = Place::new(&[("x.c", BUTTERFLIES)]);
-    let arguments = ["-O3", "-march=x86-64-v3", "-Rpass=looptree", "-Rpass-missed=looptree", "-c", "x.c"];
+    let arguments =
+        ["-O3", "-g", "-march=x86-64-v3", "-Rpass=looptree", "-Rpass-missed=looptree", "-c", "x.c"];
     let text = succeeds(place.plugged(&arguments).output().expect("clang starts"));
     assert!(text.contains("butterflies#0: left alone: it is described where floor(n/2) <= 0"), "{text}");
 }
