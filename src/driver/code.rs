@@ -3,8 +3,8 @@
 use cost_model::targets::Vectors;
 use irgen::llvm::Function;
 
-/// Processors with 512 bits for which LLVM takes 256 by itself (`TuningPrefer256Bit` in its X86.td).
-const PREFER_256: [&str; 9] = [
+/// How the names begin of processors with 512 bits for which LLVM takes 256 by itself (`TuningPrefer256Bit` in its X86.td).
+const PREFER_256: [&str; 12] = [
     "x86-64-v4",
     "skylake-avx512",
     "cascadelake",
@@ -14,6 +14,9 @@ const PREFER_256: [&str; 9] = [
     "tigerlake",
     "rocketlake",
     "sapphirerapids",
+    "emeraldrapids",
+    "graniterapids",
+    "diamondrapids",
 ];
 
 /// The vectors of a function of x86, by its features; `None` where it has no such attributes, and is compiled for what the
@@ -45,6 +48,8 @@ fn vectors_of(features: &str, tuned: &str, preferred: Option<u32>) -> Option<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LlvmTarget;
+    use cost_model::Target;
 
     #[test]
     fn features_say_how_wide_vectors_are() {
@@ -55,5 +60,20 @@ mod tests {
         assert_eq!(bits("+avx,+avx512f,+sse2", "icelake-server", None), Some(256));
         assert_eq!(bits("+avx,+avx512f,+sse2", "znver5", Some(128)), Some(128));
         assert_eq!(bits("+neon", "generic", None), None);
+    }
+
+    #[test]
+    fn vectors_are_as_wide_as_llvm_makes_them() {
+        let wide = ["x86-64-v4", "knl", "novalake", "znver4", "znver5"];
+        for cpu in PREFER_256
+            .into_iter()
+            .filter(|cpu| *cpu != "icelake")
+            .chain(wide)
+            .chain(["icelake-client", "icelake-server"])
+        {
+            let target = LlvmTarget::new(Some(cpu)).expect("LLVM knows it");
+            let told = vectors_of("+avx,+avx512f,+sse2", cpu, None).map(|v| v.bits);
+            assert_eq!(told, Some(target.vector_bits()), "{cpu}");
+        }
     }
 }
