@@ -4,6 +4,7 @@ mod code;
 mod file;
 mod generic;
 mod host;
+mod intel;
 mod x86_64;
 mod zen;
 
@@ -12,6 +13,7 @@ pub(crate) use file::level_name;
 pub use file::{TargetFileError, calibrated_file, native, read_target, target_text};
 pub use generic::generic;
 pub use host::{detect_host, processor, processors};
+pub use intel::sapphire_rapids;
 pub use x86_64::{x86_64_avx2, x86_64_avx512};
 #[cfg(target_arch = "x86_64")]
 use zen::with_avx2;
@@ -23,7 +25,8 @@ use loop_tree::ScalarType;
 use std::sync::Arc;
 
 /// Names that [`by_name`] knows, besides `host`.
-pub const NAMES: [&str; 6] = ["x86_64_avx2", "x86_64_avx512", "znver3", "znver4", "znver5", "generic"];
+pub const NAMES: [&str; 7] =
+    ["x86_64_avx2", "x86_64_avx512", "sapphirerapids", "znver3", "znver4", "znver5", "generic"];
 
 /// The target of that name; `host` asks the machine.
 pub fn by_name(name: &str) -> Option<StaticTarget> {
@@ -31,6 +34,7 @@ pub fn by_name(name: &str) -> Option<StaticTarget> {
         "host" => Some(detect_host()),
         "x86_64_avx2" => Some(x86_64_avx2()),
         "x86_64_avx512" => Some(x86_64_avx512()),
+        "sapphirerapids" => Some(sapphire_rapids()),
         "znver3" => Some(znver3()),
         "znver4" => Some(znver4()),
         "znver5" => Some(znver5()),

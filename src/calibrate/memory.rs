@@ -25,8 +25,7 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
     let last = target.caches.last().map_or(0, |c| c.bytes);
     // Written, as all pages that nobody has written are the same one.
     let mut memory = vec![1_u8; (4 * last).clamp(FAR, 2 * FAR) as usize + page];
-    let streams = stream(lab, target.vector_bits, line, 0)?;
-    let beside = stream(lab, target.vector_bits, line, HELD)?;
+    let streams = stream(lab, target.vector_bits, line)?;
     let (single, many) = (chase(lab, 1)?, chase(lab, CHASES)?);
 
     let latency = |lab: &mut Lab, memory: &mut [u8], bytes: usize| {
@@ -55,15 +54,6 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
         let turns = (lines / LINES_A_TURN).max(1) as i64;
         checked("cycles per line", lab.cycles_repeated(probe, memory, turns, calls) / LINES_A_TURN as f64)
     };
-    if let Some(first) = target.caches.first().map(|c| c.bytes as usize / line) {
-        let mut added = |lab: &mut Lab, probe| -> Result<f64, CalibrateError> {
-            let held = cycles_per_line(lab, &mut memory, probe, first / 2)?;
-            Ok(cycles_per_line(lab, &mut memory, probe, 2 * first)? - held)
-        };
-        let (alone, beside) = (added(lab, &streams)?, added(lab, &beside)?);
-        // What a line takes beside loads that take longer: all of it, or next to nothing.
-        target.fills_take_ports = beside > 0.5 * alone;
-    }
     for level in 0..levels {
         // What fits into the next level, and by far not into this one; behind the last one is memory.
         let bytes = match target.caches.get(level + 1) {
@@ -99,11 +89,9 @@ fn checked(what: &'static str, value: f64) -> Result<f64, CalibrateError> {
 }
 
 const LINES_A_TURN: usize = 8;
-/// Loads of what the first level holds, for each line of a stream.
-const HELD: usize = 4;
 
-/// Reads whole lines in sequence, and beside each the first bytes so many times.
-fn stream(lab: &Lab, vector_bits: u32, line: usize, held: usize) -> Result<Probe, CalibrateError> {
+/// Reads whole lines in sequence.
+fn stream(lab: &Lab, vector_bits: u32, line: usize) -> Result<Probe, CalibrateError> {
     let bytes = (vector_bits as usize / 8).clamp(8, line);
     let ty = format!("<{} x double>", (bytes / 8).max(1));
     let mut code = Loop::default();
@@ -112,9 +100,6 @@ fn stream(lab: &Lab, vector_bits: u32, line: usize, held: usize) -> Result<Probe
     for part in 0..LINES_A_TURN * line / bytes {
         let _ = writeln!(code.body, "%p{part} = getelementptr i8, ptr %here, i64 {}", part * bytes);
         let _ = writeln!(code.body, "%v{part} = load volatile {ty}, ptr %p{part}, align 8");
-    }
-    for load in 0..LINES_A_TURN * held {
-        let _ = writeln!(code.body, "%h{load} = load volatile {ty}, ptr %memory, align 8");
     }
     lab.compile("cycles per line", &code)
 }

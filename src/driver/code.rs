@@ -32,7 +32,7 @@ fn vectors_of(features: &str, tuned: &str, preferred: Option<u32>) -> Option<Vec
     let has = |name: &str| features.split(',').any(|f| f.strip_prefix('+') == Some(name));
     let narrow = PREFER_256.iter().any(|cpu| tuned.starts_with(cpu));
     let bits = match () {
-        () if has("avx512f") && narrow => 256,
+        () if has("avx512f") && narrow && preferred.is_none() => 256,
         () if has("avx512f") => 512,
         () if has("avx") => 256,
         () if has("sse2") => 128,
@@ -59,6 +59,7 @@ mod tests {
         assert_eq!(bits("+avx,+avx512f,+sse2", "znver5", None), Some(512));
         assert_eq!(bits("+avx,+avx512f,+sse2", "icelake-server", None), Some(256));
         assert_eq!(bits("+avx,+avx512f,+sse2", "znver5", Some(128)), Some(128));
+        assert_eq!(bits("+avx,+avx512f,+sse2", "sapphirerapids", Some(512)), Some(512));
         assert_eq!(bits("+neon", "generic", None), None);
     }
 

@@ -59,14 +59,15 @@ fn field(key: &str) -> Option<&'static str> {
 #[cfg(target_arch = "x86_64")]
 fn by_features() -> StaticTarget {
     let long_vectors = std::is_x86_feature_detected!("avx512f");
-    let zen = match amd() {
-        Some((26.., _)) => Some(super::znver5()),
-        Some((25, model)) if long_vectors || is_zen4(model) => Some(super::znver4()),
-        Some((25, _)) => Some(super::znver3()),
+    let table = match maker() {
+        Some(("AuthenticAMD", 26.., _)) => Some(super::znver5()),
+        Some(("AuthenticAMD", 25, model)) if long_vectors || is_zen4(model) => Some(super::znver4()),
+        Some(("AuthenticAMD", 25, _)) => Some(super::znver3()),
+        Some(("GenuineIntel", 6, SAPPHIRE_RAPIDS | EMERALD_RAPIDS)) => Some(super::sapphire_rapids()),
         _ => None,
     };
-    match zen {
-        Some(target) if long_vectors || target.vector_bits == 256 => target,
+    match table {
+        Some(target) if long_vectors || target.vector_registers == 16 => target,
         Some(target) if std::is_x86_feature_detected!("avx2") => super::with_avx2(target),
         _ if long_vectors => super::x86_64_avx512(),
         _ if std::is_x86_feature_detected!("avx2") => super::x86_64_avx2(),
@@ -74,11 +75,16 @@ fn by_features() -> StaticTarget {
     }
 }
 
-/// Family and model of a processor made by AMD.
 #[cfg(target_arch = "x86_64")]
-fn amd() -> Option<(u32, u32)> {
+const SAPPHIRE_RAPIDS: u32 = 0x8f;
+#[cfg(target_arch = "x86_64")]
+const EMERALD_RAPIDS: u32 = 0xcf;
+
+/// Maker, family and model of the processor.
+#[cfg(target_arch = "x86_64")]
+fn maker() -> Option<(&'static str, u32, u32)> {
     let number = |key| field(key)?.parse().ok();
-    (field("vendor_id")? == "AuthenticAMD").then(|| Some((number("cpu family")?, number("model")?)))?
+    Some((field("vendor_id")?, number("cpu family")?, number("model")?))
 }
 
 /// Family 25 is Zen 3 and Zen 4, with several models each.

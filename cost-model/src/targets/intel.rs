@@ -1,0 +1,41 @@
+//! Intel's processors. LLVM takes vectors of 256 bits by itself where there are longer ones.
+
+use super::StaticTarget;
+use super::x86_64::{cache, op, x86_64_avx512};
+use crate::{TlbLevel, Window};
+
+/// Sapphire Rapids and Emerald Rapids, as `calibrate` measures them. How many of the shared last level one thread has is what variants of
+/// PolyBench's kernels and ours say, as that lines brought to the first level take its ports, and what of their loads overlaps.
+pub fn sapphire_rapids() -> StaticTarget {
+    let mut target = x86_64_avx512();
+    target.name = "sapphirerapids".into();
+    target.ops.float_add = op(2.0, 0.5);
+    target.ops.float_div = op(14.0, 4.0);
+    target.ops.float_sqrt = op(19.0, 6.0);
+    target.ops.integer = op(1.0, 0.2);
+    target.ops.integer_div = op(14.3, 10.0);
+    target.ops.select = op(2.0, 0.5);
+    target.ops.convert = op(6.9, 1.0);
+    target.ops.shuffle = op(3.0, 1.0);
+    target.ops.library = op(37.0, 14.0);
+    target.ops.narrow_division = 0.75;
+    // Products of 512 bits go through two ports, as those of 256 do.
+    target.datapath_bits = 512;
+    target.stores_per_cycle = 1.0;
+    target.lane_access = 0.93;
+    target.gathered_lane = 0.93;
+    target.store_forward = 6.0;
+    target.window = Window { float: 60.0, integer: 60.0 };
+    target.caches = vec![
+        cache("L1", 48 << 10, 12, true, 2.0, 16.0),
+        cache("L2", 2 << 20, 16, true, 6.6, 50.0),
+        cache("L3", 32 << 20, 16, false, 14.0, 186.0),
+    ];
+    target.tlbs = vec![
+        TlbLevel { name: "dTLB", entries: 96, miss: 0.7 },
+        TlbLevel { name: "STLB", entries: 2048, miss: 19.0 },
+    ];
+    target.prefetch.outstanding = 24.0;
+    target.control.mispredict = 26.0;
+    target
+}
