@@ -4,8 +4,8 @@ use super::StaticTarget;
 use super::x86_64::{cache, op, x86_64_avx512};
 use crate::{TlbLevel, Window};
 
-/// Sapphire Rapids and Emerald Rapids, as `calibrate` measures them. How many of the shared last level one thread has is what variants of
-/// PolyBench's kernels and ours say, as that lines brought to the first level take its ports, and what of their loads overlaps.
+/// Sapphire Rapids and Emerald Rapids, as `calibrate` measures them. How much of the shared last level one thread has is what variants of
+/// PolyBench's kernels and ours say, as that lines brought to the first level take its ports and other transfers go on beside the core.
 pub fn sapphire_rapids() -> StaticTarget {
     let mut target = x86_64_avx512();
     target.name = "sapphirerapids".into();
@@ -14,7 +14,7 @@ pub fn sapphire_rapids() -> StaticTarget {
     target.ops.float_sqrt = op(19.0, 6.0);
     target.ops.integer = op(1.0, 0.2);
     target.ops.integer_div = op(14.3, 10.0);
-    target.ops.select = op(2.0, 0.5);
+    target.ops.select = op(1.0, 0.5);
     target.ops.convert = op(6.9, 1.0);
     target.ops.shuffle = op(3.0, 1.0);
     target.ops.library = op(37.0, 14.0);
@@ -26,6 +26,7 @@ pub fn sapphire_rapids() -> StaticTarget {
     target.gathered_lane = 0.93;
     target.store_forward = 6.0;
     target.window = Window { float: 60.0, integer: 60.0 };
+    target.transfers_overlap = true;
     target.caches = vec![
         cache("L1", 48 << 10, 12, true, 2.0, 16.0),
         cache("L2", 2 << 20, 16, true, 6.6, 50.0),
