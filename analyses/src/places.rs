@@ -10,9 +10,9 @@ use loop_tree::{
     LoopKind, Node, Occurrence, Path, Relation, StmtId, VarId, Walk,
 };
 use std::collections::BTreeSet;
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Conjunctions of conditions around a leaf beyond which it is not analysed.
 const MAX_CONJUNCTIONS: usize = 16;
@@ -162,6 +162,8 @@ pub struct Place {
     /// Hash of loops (but for their kinds), conditions and dims: equal places execute the same instances in the same
     /// order.
     pub shape: u128,
+    /// See [`Place::bound_constraints`].
+    pub(crate) bounds: OnceLock<Vec<Constraint>>,
 }
 
 /// All leaves of a tree, in textual order.
@@ -202,17 +204,22 @@ impl Place {
     /// One system per alternative of the conditions: bounds, steps and conditions with the loops at `columns`.
     pub fn domains(&self, base: &System, columns: &[Row]) -> Result<Vec<System>, Inexact> {
         let mut bounds = base.clone();
-        self.require_bounds(&mut bounds, columns)?;
-        self.conditions
-            .iter()
-            .map(|conjunction| {
-                let mut system = bounds.clone();
-                for c in conjunction {
-                    system.require(c, columns)?;
-                }
-                Ok(system)
-            })
-            .collect()
+        for c in self.bound_constraints() {
+            bounds.require(c, columns)?;
+        }
+        let with = |mut system: System, conjunction: &[Constraint]| {
+            for c in conjunction {
+                system.require(c, columns)?;
+            }
+            Ok(system)
+        };
+        let Some((last, others)) = self.conditions.split_last() else { return Ok(Vec::new()) };
+        let mut list = Vec::with_capacity(self.conditions.len());
+        for conjunction in others {
+            list.push(with(bounds.clone(), conjunction)?);
+        }
+        list.push(with(bounds, last)?);
+        Ok(list)
     }
 
     /// The same instances as places with one conjunction each, no two of which hold together; `None` if that takes more
@@ -247,16 +254,9 @@ impl Place {
         (pieces.len() <= most).then(|| pieces.into_iter().map(piece).collect())
     }
 
-    fn require_bounds(&self, system: &mut System, columns: &[Row]) -> Result<(), Inexact> {
-        for c in self.bound_constraints() {
-            system.require(&c, columns)?;
-        }
-        Ok(())
-    }
-
     /// Bounds and steps as constraints over the loops.
-    pub fn bound_constraints(&self) -> Vec<Constraint> {
-        self.bounds_of(self.loops.len())
+    pub fn bound_constraints(&self) -> &[Constraint] {
+        self.bounds.get_or_init(|| self.bounds_of(self.loops.len()))
     }
 
     /// The same of the outermost `count` loops.
@@ -264,8 +264,9 @@ impl Place {
         let mut list = Vec::with_capacity(count * 2);
         for (k, l) in self.loops.iter().enumerate().take(count) {
             let value = Affine::var(VarId::new(k));
-            list.extend(l.lower.iter().map(|b| Constraint::ge(value.clone(), b.clone())));
-            list.extend(l.upper.iter().map(|b| Constraint::lt(value.clone(), b.clone())));
+            let bound = |expression| Constraint { expression, relation: Relation::NonNegative };
+            list.extend(l.lower.iter().map(|b| bound(&value - b)));
+            list.extend(l.upper.iter().map(|b| bound((b - &value).offset(-1))));
             if l.step > 1
                 && let [lower] = &l.lower[..]
             {
@@ -283,12 +284,20 @@ impl Place {
     }
 
     fn shape_hash(&self) -> u128 {
-        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-        for l in &self.loops {
-            (&l.lower, &l.upper, l.step).hash(&mut hasher);
+        loop_tree::hash128(&Shape(self))
+    }
+}
+
+/// What is hashed of a place.
+struct Shape<'p>(&'p Place);
+
+impl Hash for Shape<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Place { loops, conditions, predicates, dims, .. } = self.0;
+        for l in loops {
+            (&l.lower, &l.upper, l.step).hash(state);
         }
-        (self.statement, &self.conditions, &self.predicates, &self.dims).hash(&mut hasher);
-        hasher.digest128()
+        (self.0.statement, conditions, predicates, dims).hash(state);
     }
 }
 
@@ -437,7 +446,9 @@ impl Surroundings<'_, '_> {
         }
         let occurrence = Occurrence::new(id, self.walk.here());
         let loops = self.loops().cloned().collect();
-        let mut place = Place { occurrence, loops, conditions, predicates, tests, dims, buffers, shape: 0 };
+        let bounds = OnceLock::new();
+        let mut place =
+            Place { occurrence, loops, conditions, predicates, tests, dims, buffers, shape: 0, bounds };
         place.shape = place.shape_hash();
         Ok(place)
     }
@@ -484,6 +495,7 @@ mod tests {
             dims: Vec::new(),
             buffers: Vec::new(),
             shape: 0,
+            bounds: OnceLock::new(),
         };
         let pieces = place.pieces(32).expect("few");
         let hold = |conjunction: &[Constraint], x: i64, y: i64| {

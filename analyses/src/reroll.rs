@@ -215,8 +215,7 @@ fn compare(a: &Green, b: &Green, first: VarId, list: &mut Vec<Advance>) -> bool 
     let mut expressions = |x: &[Affine], y: &[Affine]| {
         x.len() == y.len()
             && x.iter().zip(y).all(|(x, y)| {
-                let difference = y - x;
-                let constant = difference.is_exact().then(|| difference.as_constant()).flatten();
+                let constant = y.constant_with(x, -1);
                 list.extend(constant.map(Advance::By));
                 constant.is_some()
             })

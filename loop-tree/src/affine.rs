@@ -9,6 +9,7 @@ pub use bounds::{Bound, Interval, leave_out};
 
 use crate::{ParamId, VarId};
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// What a coefficient multiplies.
@@ -149,20 +150,20 @@ impl Affine {
         if self.overflowed || other.overflowed {
             return Self::inexact();
         }
-        let mut terms: SmallVec<[(Atom, i64); 2]> =
-            SmallVec::with_capacity(self.terms.len() + other.terms.len());
-        let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        // Terms often cancel: no room is made for more than there are.
+        let mut terms: SmallVec<[(Atom, i64); 2]> = SmallVec::new();
+        let (mut a, mut b) = (&self.terms[..], &other.terms[..]);
         loop {
-            let order = match (a.peek(), b.peek()) {
-                (None, None) => break,
-                (Some(_), None) => std::cmp::Ordering::Less,
-                (None, Some(_)) => std::cmp::Ordering::Greater,
-                (Some(x), Some(y)) => x.0.cmp(&y.0),
+            let order = match (a, b) {
+                ([], []) => break,
+                (_, []) => Ordering::Less,
+                ([], _) => Ordering::Greater,
+                ([x, ..], [y, ..]) => x.0.cmp(&y.0),
             };
             let (left, right) = match order {
-                std::cmp::Ordering::Less => (a.next(), None),
-                std::cmp::Ordering::Greater => (None, b.next()),
-                std::cmp::Ordering::Equal => (a.next(), b.next()),
+                Ordering::Less => (a.split_off_first(), None),
+                Ordering::Greater => (None, b.split_off_first()),
+                Ordering::Equal => (a.split_off_first(), b.split_off_first()),
             };
             let scaled = right.map_or(Some(0), |t| t.1.checked_mul(factor));
             let sum = scaled.and_then(|s| s.checked_add(left.map_or(0, |t| t.1)));

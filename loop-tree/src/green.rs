@@ -5,13 +5,15 @@
 
 use crate::{Affine, ArrayId, Buffer, Condition, GuardCondition, RuntimeCondition, StmtId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 use std::hash::Hash;
 use std::sync::Arc;
 use triomphe::Arc as Shared;
 
 mod children;
+mod summary;
 pub use children::Children;
+pub use summary::Summary;
+use summary::{Facts, Packed};
 
 /// A shared immutable tree. Cloning is a reference count.
 #[derive(Clone)]
@@ -20,25 +22,8 @@ pub struct Green(Shared<Data>);
 struct Data {
     /// Upper and lower half: with a `u128` every node would be larger by its alignment.
     hash: [u64; 2],
-    summary: Summary,
+    facts: Packed,
     node: Node,
-}
-
-/// What is known of a whole subtree without walking it.
-#[derive(Clone, Debug, Default)]
-pub struct Summary {
-    /// Nodes in the tree, with repetitions; saturating.
-    pub nodes: u32,
-    /// Statement leaves, with repetitions; saturating.
-    pub leaves: u32,
-    /// Loops on the deepest path.
-    pub loop_depth: u32,
-    /// Variables used but not bound inside, sorted.
-    pub free: SmallVec<[VarId; 4]>,
-    /// One more than the greatest variable that occurs.
-    pub var_bound: u32,
-    /// Whether an `Alloc` or `Version` occurs.
-    pub has_storage_or_versions: bool,
 }
 
 /// One node of the tree.
@@ -158,16 +143,14 @@ impl LoopHeader {
 }
 
 impl Green {
-    fn new(node: Node, summary: Summary) -> Green {
-        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-        node.hash(&mut hasher);
-        let hash = hasher.digest128();
-        Green(Shared::new(Data { hash: [(hash >> 64) as u64, hash as u64], summary, node }))
+    fn new(node: Node, facts: Facts) -> Green {
+        let hash = crate::hash128(&node);
+        Green(Shared::new(Data { hash: [(hash >> 64) as u64, hash as u64], facts: Packed::of(facts), node }))
     }
 
     /// The same tree, whose node shares more with others.
     fn sharing(&self, node: Node) -> Green {
-        Green(Shared::new(Data { hash: self.0.hash, summary: self.summary().clone(), node }))
+        Green(Shared::new(Data { hash: self.0.hash, facts: self.0.facts.clone(), node }))
     }
 
     /// Children in order. Nested sequences are kept; [`canonical`](crate::canonical()) flattens them.
@@ -176,32 +159,32 @@ impl Green {
     }
 
     pub(crate) fn seq_of(children: Children) -> Green {
-        let mut summary = Summary { nodes: 1, ..Summary::default() };
-        children.include_in(&mut summary);
-        Green::new(Node::Seq(children), summary)
+        let mut facts = Facts::node();
+        children.include_in(&mut facts);
+        Green::new(Node::Seq(children), facts)
     }
 
     /// A loop.
     pub fn for_loop(header: impl Into<Arc<LoopHeader>>, body: Green) -> Green {
         let header = header.into();
-        let mut summary = Summary { nodes: 1, ..Summary::default() };
-        summary.include(body.summary());
-        summary.loop_depth = summary.loop_depth.saturating_add(1);
-        summary.bind(header.var);
+        let mut facts = Facts::node();
+        facts.include(&body.0.facts);
+        facts.counts.loop_depth = facts.counts.loop_depth.saturating_add(1);
+        facts.bind(header.var);
         for bound in header.lower().iter().chain(header.upper()) {
-            summary.use_affine(bound);
+            facts.use_affine(bound);
         }
-        Green::new(Node::Loop(header, body), summary)
+        Green::new(Node::Loop(header, body), facts)
     }
 
     /// Binds a variable to an expression.
     pub fn bind(var: VarId, value: impl Into<Arc<Affine>>, body: Green) -> Green {
         let value = value.into();
-        let mut summary = Summary { nodes: 1, ..Summary::default() };
-        summary.include(body.summary());
-        summary.bind(var);
-        summary.use_affine(&value);
-        Green::new(Node::Let(var, value, body), summary)
+        let mut facts = Facts::node();
+        facts.include(&body.0.facts);
+        facts.bind(var);
+        facts.use_affine(&value);
+        Green::new(Node::Let(var, value, body), facts)
     }
 
     /// Runs the body where the affine condition holds.
@@ -211,49 +194,51 @@ impl Green {
 
     /// Runs the body where the condition holds.
     pub fn guarded(condition: Arc<GuardCondition>, body: Green) -> Green {
-        let mut summary = Summary { nodes: 1, ..Summary::default() };
-        summary.include(body.summary());
+        let mut facts = Facts::node();
+        facts.include(&body.0.facts);
         if let GuardCondition::Affine(c) = &*condition {
             for constraint in c.constraints() {
-                summary.use_affine(&constraint.expression);
+                facts.use_affine(&constraint.expression);
             }
         }
-        Green::new(Node::Guard(condition, body), summary)
+        Green::new(Node::Guard(condition, body), facts)
     }
 
     /// A statement with its dims; see [`Kernel::leaf`](crate::Kernel::leaf).
     pub fn stmt(id: StmtId, dims: Arc<[VarId]>) -> Green {
-        let mut summary = Summary { nodes: 1, leaves: 1, ..Summary::default() };
+        let mut facts = Facts::node();
+        facts.counts.leaves = 1;
         for v in dims.iter() {
-            summary.use_var(*v);
+            facts.use_var(*v);
         }
-        Green::new(Node::Stmt(id, dims), summary)
+        Green::new(Node::Stmt(id, dims), facts)
     }
 
     /// Storage for one execution of the body.
     pub fn alloc(buffer: impl Into<Arc<Buffer>>, body: Green) -> Green {
         let buffer = buffer.into();
-        let mut summary = Summary { nodes: 1, ..Summary::default() };
-        summary.include(body.summary());
-        summary.has_storage_or_versions = true;
+        let mut facts = Facts::node();
+        facts.include(&body.0.facts);
+        facts.counts.has_storage_or_versions = true;
         for e in buffer.expressions() {
             e.for_each_var(&mut |v| {
                 if Buffer::index_of(v).is_none() {
-                    summary.use_var(v);
+                    facts.use_var(v);
                 }
             });
         }
-        Green::new(Node::Alloc(buffer, body), summary)
+        Green::new(Node::Alloc(buffer, body), facts)
     }
 
     /// Alternatives under run-time conditions.
     pub fn version(alternatives: impl Into<Arc<[Alternative]>>) -> Green {
         let alternatives = alternatives.into();
-        let mut summary = Summary { nodes: 1, has_storage_or_versions: true, ..Summary::default() };
+        let mut facts = Facts::node();
+        facts.counts.has_storage_or_versions = true;
         for a in alternatives.iter() {
-            summary.include(a.body.summary());
+            facts.include(&a.body.0.facts);
         }
-        Green::new(Node::Version(alternatives), summary)
+        Green::new(Node::Version(alternatives), facts)
     }
 
     /// The sequence with the children of a range replaced by others; `self` if it is none, or has no such children.
@@ -282,8 +267,8 @@ impl Green {
     }
 
     /// Facts about the whole subtree.
-    pub fn summary(&self) -> &Summary {
-        &self.0.summary
+    pub fn summary(&self) -> Summary {
+        self.0.facts.counts()
     }
 
     /// Whether it is the same allocation.
@@ -293,7 +278,7 @@ impl Green {
 
     /// Whether the variable occurs free.
     pub fn has_free(&self, var: VarId) -> bool {
-        self.summary().free.binary_search(&var).is_ok()
+        self.0.facts.is_free(var)
     }
 
     /// Whether it does nothing.
@@ -363,6 +348,7 @@ pub struct Interner {
     trees: FxHashMap<u128, Green>,
     headers: FxHashSet<Arc<LoopHeader>>,
     values: FxHashSet<Arc<Affine>>,
+    conditions: FxHashSet<Arc<GuardCondition>>,
 }
 
 impl Interner {
@@ -384,7 +370,9 @@ impl Interner {
             Node::Seq(children) if children.len() <= Self::MOST_CHILDREN => {
                 Some(Node::Seq(children.iter().map(|child| self.intern(child)).collect()))
             }
-            Node::Guard(condition, body) => Some(Node::Guard(condition.clone(), self.intern(body))),
+            Node::Guard(condition, body) => {
+                Some(Node::Guard(shared(&mut self.conditions, condition), self.intern(body)))
+            }
             Node::Alloc(buffer, body) => Some(Node::Alloc(buffer.clone(), self.intern(body))),
             Node::Seq(_) | Node::Stmt(..) | Node::Version(_) => None,
         };
@@ -394,46 +382,14 @@ impl Interner {
     }
 }
 
-/// The first of equal values.
-fn shared<T: Eq + Hash>(known: &mut FxHashSet<Arc<T>>, value: &Arc<T>) -> Arc<T> {
+/// The first of equal values, without what lists in it have room for.
+fn shared<T: Clone + Eq + Hash>(known: &mut FxHashSet<Arc<T>>, value: &Arc<T>) -> Arc<T> {
     if let Some(known) = known.get(value) {
         return known.clone();
     }
+    let value = Arc::new((**value).clone());
     known.insert(value.clone());
-    value.clone()
-}
-
-impl Summary {
-    fn include(&mut self, s: &Summary) {
-        self.nodes = self.nodes.saturating_add(s.nodes);
-        self.leaves = self.leaves.saturating_add(s.leaves);
-        self.loop_depth = self.loop_depth.max(s.loop_depth);
-        self.var_bound = self.var_bound.max(s.var_bound);
-        self.has_storage_or_versions |= s.has_storage_or_versions;
-        if self.free.is_empty() {
-            self.free = s.free.clone();
-        } else {
-            s.free.iter().for_each(|v| self.use_var(*v));
-        }
-    }
-
-    fn bind(&mut self, var: VarId) {
-        self.var_bound = self.var_bound.max(var.0.saturating_add(1));
-        if let Ok(at) = self.free.binary_search(&var) {
-            self.free.remove(at);
-        }
-    }
-
-    fn use_var(&mut self, var: VarId) {
-        self.var_bound = self.var_bound.max(var.0.saturating_add(1));
-        if let Err(at) = self.free.binary_search(&var) {
-            self.free.insert(at, var);
-        }
-    }
-
-    fn use_affine(&mut self, e: &Affine) {
-        e.for_each_var(&mut |v| self.use_var(v));
-    }
+    value
 }
 
 impl PartialEq for Green {
@@ -485,7 +441,7 @@ mod tests {
         let nest = |upper: i64| Green::for_loop(LoopHeader::range(VarId(0), 0, upper), leaf(0, &[0, 1]));
         assert_eq!(nest(5), nest(5));
         assert_ne!(nest(5), nest(6));
-        assert_eq!(&nest(5).summary().free[..], [VarId(1)]);
+        assert!(nest(5).has_free(VarId(1)) && !nest(5).has_free(VarId(0)));
         assert_eq!(nest(5).summary().nodes, 2);
     }
 

@@ -34,6 +34,7 @@ mod canonical;
 mod condition;
 mod derived;
 mod green;
+mod hash;
 mod ids;
 pub mod interp;
 mod kernel;
@@ -53,6 +54,7 @@ pub use canonical::{canonical, canonical_from, fresh_variable, substitute};
 pub use condition::{Condition, Constraint, GuardCondition, Relation, RuntimeCondition};
 pub use derived::Derived;
 pub use green::{Alternative, Bounds, Children, Green, Interner, LoopHeader, LoopKind, Node, Summary};
+pub use hash::hash128;
 pub use ids::{AccessId, ArrayId, OpId, ParamId, StmtId, VarId};
 pub use kernel::{
     Access, AccessKind, AliasClass, Array, Kept, Kernel, Mask, Op, OpKind, Param, Reduction, SourceLocation,

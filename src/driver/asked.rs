@@ -121,7 +121,7 @@ impl Optimizer {
             cost: prepared.cost(&chosen.root),
             root: chosen.root,
             recipe,
-            conditions: chosen.conditions,
+            conditions: chosen.conditions.into(),
             sketch: Some(SOURCE.into()),
         };
         let statistics = Statistics { tried: 1, judged: 1, legal: 1, ..Statistics::default() };

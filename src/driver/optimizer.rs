@@ -197,7 +197,7 @@ impl Optimizer {
             idioms: self.idioms.clone(),
         };
         let oracle = self.patient(&region.label(), problem)?;
-        Ok(self.chosen(variant.root.clone(), variant.conditions.clone(), &oracle))
+        Ok(self.chosen(variant.root.clone(), variant.conditions.to_vec(), &oracle))
     }
 
     /// One tree that is asked for or chosen deserves more patience than one of a search.

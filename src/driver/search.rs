@@ -215,7 +215,8 @@ impl All<'_> {
         }
         if !exploration.asked && exploration.worthwhile(self.min_gain).is_some() {
             let best = &mut exploration.variants[0];
-            best.conditions.extend(self.long_enough(models, likely, &problem, best));
+            let long_enough = self.long_enough(models, likely, &problem, best);
+            best.conditions = best.conditions.iter().cloned().chain(long_enough).collect();
         }
         Ok(Ok(wanted.explored(problem, exploration, if_short)))
     }

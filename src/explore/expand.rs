@@ -71,6 +71,41 @@ struct Worker<'e> {
     case: Result<Arc<Case>, Witness>,
 }
 
+/// What is equal in variants, once.
+#[derive(Default)]
+struct Shared {
+    trees: Interner,
+    /// By their texts.
+    steps: FxHashMap<String, Step>,
+    conditions: FxHashSet<Arc<[RuntimeCondition]>>,
+}
+
+impl Shared {
+    fn recipe(&mut self, recipe: Recipe) -> Recipe {
+        Recipe(
+            recipe
+                .0
+                .into_iter()
+                .map(|step| self.steps.entry(step.to_string()).or_insert(step).clone())
+                .collect(),
+        )
+    }
+
+    fn conditions(&mut self, conditions: Vec<RuntimeCondition>) -> Arc<[RuntimeCondition]> {
+        if let Some(known) = self.conditions.get(&conditions[..]) {
+            return known.clone();
+        }
+        let conditions: Arc<[RuntimeCondition]> = conditions.into();
+        self.conditions.insert(conditions.clone());
+        conditions
+    }
+}
+
+/// The terms are several times as large as the tree, and few variants are ever explained.
+fn without_terms(cost: Cost) -> Cost {
+    Cost { terms: Vec::new(), ..cost }
+}
+
 /// State of one search.
 pub struct Engine<'e, 'a> {
     explorer: &'e Explorer<'a>,
@@ -81,8 +116,9 @@ pub struct Engine<'e, 'a> {
     variants: Vec<Variant>,
     /// Cycles of the cheapest of them.
     least: f64,
-    /// Variants share what is equal in them.
-    interner: Interner,
+    shared: Shared,
+    /// Predicted cost of the original, with its terms.
+    cost_of_original: Cost,
     refused: Vec<Refused>,
     statistics: Statistics,
     /// Variants that may be tried before the phase at hand ends; at most the limit.
@@ -123,7 +159,8 @@ impl<'e, 'a> Engine<'e, 'a> {
             known: FxHashMap::default(),
             variants: Vec::new(),
             least: f64::INFINITY,
-            interner: Interner::default(),
+            shared: Shared::default(),
+            cost_of_original: cost.cost_of_original(),
             refused: Vec::new(),
             statistics: Statistics::default(),
             ceiling: explorer.limits.variants,
@@ -133,19 +170,20 @@ impl<'e, 'a> Engine<'e, 'a> {
         let kernel = &explorer.problem.kernel;
         let root = loop_tree::canonical(kernel, &kernel.original);
         engine.known.insert(root.structural_hash(), Met::Legal(0));
-        let versioned = engine.worker.cost.cost(&root);
-        let cost = engine.worker.cost.cost_of_original();
+        let versioned = without_terms(engine.worker.cost.cost(&root));
+        let cost = Cost { terms: Vec::new(), ..engine.cost_of_original };
         engine.least = versioned.cycles.min(cost.cycles);
+        let none: Arc<[RuntimeCondition]> = Arc::new([]);
         engine.variants.push(Variant {
             root: root.clone(),
             recipe: Recipe::default(),
-            conditions: vec![],
+            conditions: none.clone(),
             sketch: None,
             cost,
         });
         // The same order, but with what one check has established: the compiler need not reckon with overlap.
         let recipe = Recipe(vec![Step::new(transforms::Version)]);
-        engine.variants.push(Variant { root, recipe, conditions: vec![], sketch: None, cost: versioned });
+        engine.variants.push(Variant { root, recipe, conditions: none, sketch: None, cost: versioned });
         engine
     }
 
@@ -423,8 +461,7 @@ impl<'e, 'a> Engine<'e, 'a> {
 
     fn price(&self, drafts: &[Draft]) -> Vec<Cost> {
         let worker = &self.worker;
-        // The terms are several times as large as the tree, and few variants are ever explained.
-        self.team.map(drafts, |draft| Cost { terms: Vec::new(), ..worker.cost.cost(&draft.root) })
+        self.team.map(drafts, |draft| without_terms(worker.cost.cost(&draft.root)))
     }
 
     fn judge(&mut self, drafts: Vec<(Draft, Cost)>, sketch: Option<&Arc<str>>) {
@@ -452,7 +489,9 @@ impl<'e, 'a> Engine<'e, 'a> {
                     self.least = self.least.min(cost.cycles);
                     self.known.insert(hash, Met::Legal(self.variants.len()));
                     let sketch = sketch.cloned();
-                    let root = self.interner.intern(&root);
+                    let root = self.shared.trees.intern(&root);
+                    let recipe = self.shared.recipe(recipe);
+                    let conditions = self.shared.conditions(conditions);
                     self.variants.push(Variant { root, recipe, conditions, sketch, cost });
                 }
             }
@@ -469,7 +508,6 @@ impl<'e, 'a> Engine<'e, 'a> {
     }
 
     pub(super) fn finish(mut self, stop: StopReason) -> Exploration {
-        let original = self.variants[0].cost.clone();
         // Stable: equal costs keep the order of enumeration, short recipes first.
         self.variants.sort_by(Variant::by_cost);
         let all = std::mem::take(&mut self.variants);
@@ -478,7 +516,7 @@ impl<'e, 'a> Engine<'e, 'a> {
         variants.shrink_to_fit();
         Exploration {
             variants,
-            original,
+            original: self.cost_of_original,
             refused: std::mem::take(&mut self.refused),
             statistics: self.statistics,
             stop,

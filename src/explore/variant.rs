@@ -15,10 +15,10 @@ pub struct Variant {
     /// The steps that lead to it from the original; replaying them gives the same tree.
     pub recipe: Recipe,
     /// What must hold at run time.
-    pub conditions: Vec<RuntimeCondition>,
+    pub conditions: Arc<[RuntimeCondition]>,
     /// The sketch that drew it; `None` for what moves found.
     pub sketch: Option<Arc<str>>,
-    /// Predicted cost, without its terms but for the original: a model explains the tree again where that is asked for.
+    /// Predicted cost, without its terms: a model explains the tree again where that is asked for.
     pub cost: Cost,
 }
 

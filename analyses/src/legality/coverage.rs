@@ -10,7 +10,7 @@ use crate::isl;
 use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Posed, Row, Solver, System, Tried};
-use loop_tree::{Affine, ArrayId, Constraint, Kernel, Relation, StmtId, VarId};
+use loop_tree::{Affine, ArrayId, Constraint, Kernel, Relation, StmtId, VarId, hash128};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,8 +33,10 @@ pub(super) struct Memo {
     known: Answers<(StmtId, Any, Vec<u128>), Covered>,
     /// By the shapes of the original place and of the new one.
     images: Answers<(u128, u128), Verified>,
-    /// By the shapes of the original place and of two new ones: an instance that both execute.
+    /// By the shape of the original place and two images: an instance of both.
     overlaps: Answers<(u128, u128, u128), Overlap>,
+    /// By the shape of the original place and the images as sets: whether these provably cover it.
+    covers: Answers<(u128, Vec<u128>), bool>,
     /// By the shape of an original place.
     wholes: Answers<u128, Option<Arc<Whole>>>,
     /// Whether all instances of the original place of this shape satisfy a constraint.
@@ -75,6 +77,19 @@ struct Whole {
 /// A place with verified inverse: the instances that it executes, as constraints over dims.
 struct Image {
     constraints: Vec<Constraint>,
+    /// Their hash.
+    hash: u128,
+    /// The same in an order of their own, and its hash: places that execute the same often have the same.
+    set: Vec<Constraint>,
+    hash_of_set: u128,
+}
+
+impl Image {
+    fn new(constraints: Vec<Constraint>) -> Image {
+        let mut set = constraints.clone();
+        set.sort();
+        Image { hash: hash128(&constraints), hash_of_set: hash128(&set), constraints, set }
+    }
 }
 
 impl Coverage<'_> {
@@ -163,11 +178,11 @@ impl Coverage<'_> {
         }
         // No instance twice.
         for (i, a) in images.iter().enumerate().filter(|_| !self.any.again) {
-            for (j, b) in images.iter().enumerate().skip(i + 1) {
+            for b in &images[i + 1..] {
                 if disjoint(&a.constraints, &b.constraints) {
                     continue;
                 }
-                let key = (original.shape, new[i].shape, new[j].shape);
+                let key = (original.shape, a.hash, b.hash);
                 let overlap = || -> Result<Overlap, Fault> {
                     let mut both = whole.domain.clone();
                     both.require_all(a.constraints.iter().chain(&b.constraints), &dims)?;
@@ -185,13 +200,20 @@ impl Coverage<'_> {
             return exactly();
         }
         let budget = self.solver.budget();
-        if let Some(point) = self.solver.easy_point(&whole.domain)?
-            && let Ok(true) = self.covered(&whole.domain, &point, &mut Vec::new(), &dims, &images, &mut 0)
-        {
+        let mut sets: Vec<&Arc<Image>> = images.iter().collect();
+        sets.sort_by_key(|image| image.hash_of_set);
+        let key = (original.shape, sets.iter().map(|image| image.hash_of_set).collect());
+        let sets: Vec<&[Constraint]> = sets.iter().map(|image| &image.set[..]).collect();
+        let covers = || match self.solver.easy_point(&whole.domain)? {
+            Some(point) => self.covered(&whole.domain, &point, &mut Vec::new(), &dims, &sets, &mut 0),
+            None => Ok(false),
+        };
+        if let Ok(true) = self.memo.covers.ask(self.solver, key, covers) {
             return exactly();
         }
         // An example is looked for in an order that depends on the images alone, with no less work than without the attempt.
         self.solver.set_budget(budget);
+        let images: Vec<&[Constraint]> = images.iter().map(|image| &image.constraints[..]).collect();
         let point = match self.uncovered(whole.domain.clone(), &mut Vec::new(), &dims, &images, &mut 0)? {
             Cases::TooMany => return Ok(None),
             Cases::None => return exactly(),
@@ -209,10 +231,10 @@ impl Coverage<'_> {
         &self,
         whole: &Posed,
         dims: &[Row],
-        images: &[Arc<Image>],
+        images: &[&[Constraint]],
     ) -> Result<Option<Vec<Constraint>>, Fault> {
         let found: BTreeSet<&Constraint> =
-            images.iter().flat_map(|i| &i.constraints).filter(|c| bounds_sizes_below(c)).collect();
+            images.iter().copied().flatten().filter(|c| bounds_sizes_below(c)).collect();
         let mut conditions: Vec<Constraint> = found.into_iter().cloned().collect();
         let suffices = |conditions: &[Constraint]| -> Result<bool, Fault> {
             let mut domain = whole.clone();
@@ -275,11 +297,11 @@ impl Coverage<'_> {
                 continue;
             }
             if let Some(point) = self.counterexample(&domain, &c, &time)? {
-                let mut system = domain.system().clone();
+                let mut system = domain.system();
                 let dims: Result<Vec<Row>, Inexact> =
                     place.dims.iter().map(|e| system.row(e, &time)).collect();
                 // A floor column added here has no value in the point; then isl compares the sets.
-                if system.columns() != domain.system().columns() {
+                if system.columns() != domain.columns() {
                     return Ok(Verified::Unknown);
                 }
                 return Ok(Verified::Broken(self.broken(id, CoverageProblem::Extra, &dims?, &point)));
@@ -306,13 +328,13 @@ impl Coverage<'_> {
                 constraints.push(c);
             }
         }
-        Ok(Verified::Image(Arc::new(Image { constraints })))
+        Ok(Verified::Image(Arc::new(Image::new(constraints))))
     }
 
     /// Whether it is easily proved that all points of the system satisfy the constraint.
     fn implied(&self, system: &Posed, c: &Constraint, vars: &[Row]) -> Result<bool, Fault> {
         for negation in c.negated() {
-            let refuted = match system.system().row_of(&negation, vars)? {
+            let refuted = match system.row_of(&negation, vars)? {
                 Some(row) => self.solver.refutes_with(system, &row)?,
                 None => self.solver.refutes(&with(system, &negation, vars)?)?,
             };
@@ -331,7 +353,7 @@ impl Coverage<'_> {
         vars: &[Row],
     ) -> Result<Option<Vec<i64>>, Fault> {
         for negation in c.negated() {
-            let found = match system.system().row_of(&negation, vars)? {
+            let found = match system.row_of(&negation, vars)? {
                 Some(row) => self.solver.find_with(system, row)?,
                 None => self.solver.find(&with(system, &negation, vars)?)?,
             };
@@ -350,14 +372,14 @@ impl Coverage<'_> {
         point: &[i64],
         assumed: &mut Vec<Constraint>,
         dims: &[Row],
-        images: &[Arc<Image>],
+        images: &[&[Constraint]],
         cases: &mut usize,
     ) -> Result<bool, Fault> {
-        let has = |image: &&Arc<Image>| image.constraints.iter().all(|c| self.holds(c, dims, point));
+        let has = |image: &&&[Constraint]| image.iter().all(|c| self.holds(c, dims, point));
         let Some(image) = images.iter().find(has) else { return Ok(false) };
         let mut domain = domain.clone();
         let before = assumed.len();
-        for c in &image.constraints {
+        for c in *image {
             if assumed.contains(c) {
                 continue;
             }
@@ -412,7 +434,7 @@ impl Coverage<'_> {
         mut domain: Posed,
         assumed: &mut Vec<Constraint>,
         dims: &[Row],
-        images: &[Arc<Image>],
+        images: &[&[Constraint]],
         cases: &mut usize,
     ) -> Result<Cases, Fault> {
         let Some((first, rest)) = images.split_first() else {
@@ -421,7 +443,7 @@ impl Coverage<'_> {
                 None => Cases::None,
             });
         };
-        let mut needed: Vec<&Constraint> = first.constraints.iter().collect();
+        let mut needed: Vec<&Constraint> = first.iter().collect();
         needed.retain(|c| !assumed.contains(c));
         if needed.is_empty() {
             return Ok(Cases::None);
@@ -432,7 +454,7 @@ impl Coverage<'_> {
         }
         // An image apart from the domain leaves it whole.
         self.solver.charge(COMPARING)?;
-        let mut apart = disjoint(assumed, &first.constraints);
+        let mut apart = disjoint(assumed, first);
         if !apart {
             let mut both = domain.clone();
             both.require_all(needed.iter().copied(), dims)?;
@@ -451,7 +473,7 @@ impl Coverage<'_> {
                 if disjoint(assumed, std::slice::from_ref(&negation)) {
                     continue;
                 }
-                let row = domain.system().row_of(&negation, dims)?;
+                let row = domain.row_of(&negation, dims)?;
                 if let Some(row) = &row
                     && self.solver.refutes_with_quickly(&domain, row)?
                 {
@@ -668,7 +690,7 @@ enum Cases {
 }
 
 fn constraints(place: &Place) -> Vec<Constraint> {
-    let mut list = place.bound_constraints();
+    let mut list = place.bound_constraints().to_vec();
     list.extend(place.conditions.iter().flatten().cloned());
     list
 }

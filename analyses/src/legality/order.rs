@@ -368,15 +368,12 @@ impl Pair {
                 domains.extend(b.domains(&first, &time_b)?.into_iter().map(Posed::new));
             }
         } else {
-            let owned =
-                |time: &[Row]| -> Vec<Row> { columns[..params].iter().chain(time).cloned().collect() };
-            let (owned_a, owned_b) = (owned(&time_a), owned(&time_b));
             for first in domain_a {
                 for second in domain_b {
                     let mut both = base.clone();
                     both.reserve_for([first, second].into_iter());
-                    both.include(first, &owned_a)?;
-                    both.include(second, &owned_b)?;
+                    both.include_at(first, params, na, params);
+                    both.include_at(second, params, nb, params + na);
                     domains.push(Posed::new(both));
                 }
             }

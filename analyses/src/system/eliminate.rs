@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 /// Rows beyond which no point is looked for.
 const MAX_ROWS: usize = 220;
 
-/// An elimination of columns one after the other, in place.
+/// An elimination of columns one after the other, in place; what it has taken of memory is used again by the next one.
 pub(super) struct Elimination {
     /// All rows, also those that were taken out with a column: no later row has that, so none is equal to them.
     rows: Distinct,
@@ -185,8 +185,12 @@ pub(super) enum Order {
 }
 
 /// Values that satisfy the rows; where rounding is in the way, perhaps none, or wrong ones.
-pub(super) fn points(rows: &Rows, order: Order, work: &mut u64) -> Vec<Vec<i64>> {
-    let mut elimination = Elimination::new();
+pub(super) fn points(
+    rows: &Rows,
+    order: Order,
+    elimination: &mut Elimination,
+    work: &mut u64,
+) -> Vec<Vec<i64>> {
     match elimination.run_in(order, rows, MAX_ROWS, work) {
         Ok(true) => TAKEN.iter().filter_map(|taken| elimination.point(*taken)).collect(),
         _ => Vec::new(),

@@ -61,9 +61,20 @@ impl Row {
 
     /// One column.
     pub fn column(column: usize) -> Row {
-        let mut coefficients = SmallVec::from_elem(0, column);
-        coefficients.push(1);
-        Row { coefficients, constant: 0 }
+        let mut row = Row::default();
+        row.reach(column + 1);
+        row.coefficients[column] = 1;
+        row
+    }
+
+    /// With its columns at other places, which ascend.
+    fn moved(&self, place: impl Fn(usize) -> usize) -> Row {
+        let mut result = Row::constant(self.constant);
+        result.reach(self.coefficients.len().checked_sub(1).map_or(0, |last| place(last) + 1));
+        for (column, c) in self.coefficients.iter().enumerate() {
+            result.coefficients[place(column)] = *c;
+        }
+        result
     }
 
     /// Coefficient of a column.
@@ -100,8 +111,10 @@ impl Row {
 
     /// Room for so many columns.
     fn reach(&mut self, columns: usize) {
-        if self.coefficients.len() < columns {
-            self.coefficients.resize(columns, 0);
+        // Not `resize`, which writes one by one.
+        const ZEROS: [i64; 32] = [0; 32];
+        while let more @ 1.. = columns.saturating_sub(self.coefficients.len()) {
+            self.coefficients.extend_from_slice(&ZEROS[..more.min(ZEROS.len())]);
         }
     }
 
@@ -130,6 +143,7 @@ impl Row {
     /// With each column replaced by a row, and those behind by columns from `rest` on.
     fn compose(&self, columns: &[Row], rest: usize) -> Result<Row, Inexact> {
         let mut result = Row::constant(self.constant);
+        result.reach(rest);
         for (column, &c) in self.coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
             match columns.get(column) {
                 Some(row) => result.add(row, c)?,
@@ -171,7 +185,7 @@ impl Clone for System {
     // What is copied is added to, usually.
     fn clone(&self) -> System {
         let with_room = |rows: &[Row]| {
-            let mut copy = Vec::with_capacity(rows.len() + ROOM);
+            let mut copy = Vec::with_capacity(rows.len() + rows.len().min(ROOM));
             copy.extend_from_slice(rows);
             copy
         };
@@ -184,7 +198,7 @@ impl Clone for System {
     }
 }
 
-/// Rows that are added to a copy, usually.
+/// Rows that are added to a copy of many, usually.
 const ROOM: usize = 12;
 
 /// The expression of a constraint with as few floors as it can do with.
@@ -199,6 +213,21 @@ impl System {
     /// No constraint over so many columns.
     pub fn new(columns: usize) -> Self {
         System { columns, ..Self::default() }
+    }
+
+    /// No constraint over the same columns, of which the same are floors.
+    fn without_rows(&self) -> Self {
+        System { columns: self.columns, floors: self.floors.clone(), ..Self::default() }
+    }
+
+    /// The rows of both; `more` was made of [`System::without_rows`].
+    fn and(&self, more: &System) -> Self {
+        System {
+            columns: more.columns,
+            zero: [&self.zero[..], &more.zero].concat(),
+            nonnegative: [&self.nonnegative[..], &more.nonnegative].concat(),
+            floors: more.floors.clone(),
+        }
     }
 
     /// Number of columns.
@@ -247,6 +276,7 @@ impl System {
             return Err(Inexact::Overflow);
         }
         let mut row = Row::constant(e.constant_term());
+        row.reach(self.columns);
         for (atom, c) in e.terms() {
             match atom {
                 Atom::Var(VarId(v)) => row.add(vars.get(*v as usize).ok_or(Inexact::Unbound)?, *c)?,
@@ -309,6 +339,18 @@ impl System {
             self.nonnegative.push(row.compose(columns, first)?);
         }
         Ok(())
+    }
+
+    /// The same of a system whose first columns are the parameters, as here, and then `own` ones that are here from `at` on.
+    pub fn include_at(&mut self, other: &System, params: usize, own: usize, at: usize) {
+        let first = self.add_columns(other.columns.saturating_sub(params + own));
+        let place = |column: usize| match column.checked_sub(params) {
+            None => column,
+            Some(k) if k < own => at + k,
+            Some(k) => first + k - own,
+        };
+        self.zero.extend(other.zero.iter().map(|row| row.moved(place)));
+        self.nonnegative.extend(other.nonnegative.iter().map(|row| row.moved(place)));
     }
 
     /// Room for all rows of some other systems.

@@ -3,29 +3,30 @@
 use super::refute::Solved;
 use super::{Inexact, Row, System};
 use loop_tree::Constraint;
+use std::sync::Arc;
 
-/// A system with its equalities solved, so that a proof need not begin anew for each further row.
+/// A system with its equalities solved, so that a proof need not begin anew for each further row. Copies share what they have in
+/// common: a question adds a few rows to many.
 #[derive(Clone)]
 pub struct Posed {
-    system: System,
+    base: Arc<System>,
+    /// What is required besides.
+    more: System,
     solved: Solved,
-    /// Rows of the system that are in the solved one: equalities, inequalities.
+    /// Rows of `more` that are in the solved one: equalities, inequalities.
     seen: (usize, usize),
 }
 
 impl Posed {
     /// The system, solved.
     pub fn new(system: System) -> Posed {
-        let mut posed = Posed { solved: Solved::new(system.columns()), system, seen: (0, 0) };
-        posed.solve();
-        posed
+        let solved = Solved::of(&system);
+        Posed { more: system.without_rows(), base: Arc::new(system), solved, seen: (0, 0) }
     }
 
     /// The constraint must hold; variable `VarId(k)` is `vars[k]`.
     pub fn require(&mut self, constraint: &Constraint, vars: &[Row]) -> Result<(), Inexact> {
-        self.system.require(constraint, vars)?;
-        self.solve();
-        Ok(())
+        self.require_all([constraint], vars)
     }
 
     /// All of the constraints must hold; variable `VarId(k)` is `vars[k]`.
@@ -35,7 +36,7 @@ impl Posed {
         vars: &[Row],
     ) -> Result<(), Inexact> {
         for constraint in constraints {
-            self.system.require(constraint, vars)?;
+            self.more.require(constraint, vars)?;
         }
         self.solve();
         Ok(())
@@ -43,20 +44,20 @@ impl Posed {
 
     /// All constraints of another system must hold; see [`System::include`].
     pub fn include(&mut self, other: &System, columns: &[Row]) -> Result<(), Inexact> {
-        self.system.include(other, columns)?;
+        self.more.include(other, columns)?;
         self.solve();
         Ok(())
     }
 
     /// The row must be zero.
     pub fn require_zero(&mut self, row: Row) {
-        self.system.require_zero(row);
+        self.more.require_zero(row);
         self.solve();
     }
 
     /// The row must not be negative.
     pub fn require_nonnegative(&mut self, row: Row) {
-        self.system.require_nonnegative(row);
+        self.more.require_nonnegative(row);
         self.solve();
     }
 
@@ -66,8 +67,23 @@ impl Posed {
     }
 
     /// All that is required.
-    pub fn system(&self) -> &System {
-        &self.system
+    pub fn system(&self) -> System {
+        self.base.and(&self.more)
+    }
+
+    /// As [`System::columns`].
+    pub fn columns(&self) -> usize {
+        self.more.columns()
+    }
+
+    /// As [`System::row_of`].
+    pub fn row_of(&self, constraint: &Constraint, vars: &[Row]) -> Result<Option<Row>, Inexact> {
+        self.more.row_of(constraint, vars)
+    }
+
+    /// As [`System::accepts`].
+    pub fn accepts(&self, point: &[i64]) -> bool {
+        self.base.accepts(point) && self.more.accepts(point)
     }
 
     pub(super) fn solved(&self) -> &Solved {
@@ -75,8 +91,8 @@ impl Posed {
     }
 
     fn solve(&mut self) {
-        let (zero, nonnegative) = (self.system.zero(), self.system.nonnegative());
-        self.solved.require(self.system.columns(), &zero[self.seen.0..], &nonnegative[self.seen.1..]);
+        let (zero, nonnegative) = (self.more.zero(), self.more.nonnegative());
+        self.solved.require(self.more.columns(), &zero[self.seen.0..], &nonnegative[self.seen.1..]);
         self.seen = (zero.len(), nonnegative.len());
     }
 }

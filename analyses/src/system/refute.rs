@@ -18,7 +18,7 @@ const MAX_ROUNDS: usize = 4;
 
 /// Whether the system provably has no solution. `false` means unknown.
 pub fn refutes(system: &System) -> bool {
-    Solved::of(system).refutes(None, Effort::Usual, &mut 0)
+    Solved::of(system).refutes(None, Effort::Usual, &mut Elimination::new(), &mut 0)
 }
 
 /// Whether the equalities alone have no solution: a proof much cheaper than [`refutes`].
@@ -54,7 +54,7 @@ impl Solved {
         }
     }
 
-    fn of(system: &System) -> Solved {
+    pub fn of(system: &System) -> Solved {
         let mut solved = Solved::new(system.columns());
         solved.require(system.columns(), system.zero(), system.nonnegative());
         solved
@@ -108,14 +108,28 @@ impl Solved {
 
     /// Whether there is provably no solution in which the row, if one is given, is not negative. Adds a measure of the work
     /// to `work`, one for about 50 ns; it depends on the system and the row only.
-    pub fn refutes(&self, question: Option<&Row>, effort: Effort, work: &mut u64) -> bool {
+    pub fn refutes(
+        &self,
+        question: Option<&Row>,
+        effort: Effort,
+        elimination: &mut Elimination,
+        work: &mut u64,
+    ) -> bool {
         *work = work.saturating_add(self.work);
-        self.contradicts || self.attempt(question, effort, work).is_err()
+        self.contradicts || self.attempt(question, effort, elimination, work).is_err()
     }
 
     /// Perhaps solutions. What rounding has made of equalities and rows may be wrong: they have to be tried.
-    pub fn points(&self, order: Order, work: &mut u64) -> impl Iterator<Item = Vec<i64>> {
-        let found = if self.contradicts { Vec::new() } else { eliminate::points(&self.rows, order, work) };
+    pub fn points(
+        &self,
+        order: Order,
+        elimination: &mut Elimination,
+        work: &mut u64,
+    ) -> impl Iterator<Item = Vec<i64>> {
+        let found = match self.contradicts {
+            true => Vec::new(),
+            false => eliminate::points(&self.rows, order, elimination, work),
+        };
         found.into_iter().filter_map(|point| self.completed(point))
     }
 
@@ -131,7 +145,13 @@ impl Solved {
         Some(point)
     }
 
-    fn attempt(&self, question: Option<&Row>, effort: Effort, work: &mut u64) -> Result<(), Refuted> {
+    fn attempt(
+        &self,
+        question: Option<&Row>,
+        effort: Effort,
+        elimination: &mut Elimination,
+        work: &mut u64,
+    ) -> Result<(), Refuted> {
         let width = self.rows.width();
         let mut asked = Rows::empty(width);
         if let Some(question) = question {
@@ -147,7 +167,6 @@ impl Solved {
         }
         let mut rows = Rows::compact(width, self.rows.iter().chain(asked.iter()));
         // What elimination sees at once is most of what there is to see, and the cheapest to find.
-        let mut elimination = Elimination::new();
         let mut satisfied = true;
         for part in rows.parts() {
             let done = elimination.run(&part, FEW_ROWS, work)?;

@@ -15,6 +15,17 @@ pub(super) struct Rows {
 
 /// Rows that are added to a copy, usually.
 const MORE: usize = 4;
+/// Columns of which sets are numbers.
+const MASKED: usize = u64::BITS as usize;
+
+/// The places of the ones, from the least.
+fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let least = (set != 0).then(|| set.trailing_zeros() as usize);
+        set &= set.wrapping_sub(1);
+        least
+    })
+}
 
 impl Clone for Rows {
     fn clone(&self) -> Rows {
@@ -107,13 +118,16 @@ impl Rows {
     pub fn compact<'r>(width: usize, rows: impl Iterator<Item = &'r [i64]>) -> Rows {
         // Each with the columns, of the first ones, of which it is a lower bound, and those of which it is an upper one.
         let mut kept: SmallVec<[(u64, u64, &[i64]); 64]> = SmallVec::new();
-        for row in rows.filter(|row| row[..width].iter().any(|c| *c != 0)) {
+        let (first, behind) = (width.min(MASKED), width.min(MASKED)..width);
+        for row in rows {
             let (mut lower, mut upper) = (0, 0);
-            for (k, c) in row[..width.min(u64::BITS as usize)].iter().enumerate() {
+            for (k, c) in row[..first].iter().enumerate() {
                 lower |= u64::from(*c > 0) << k;
                 upper |= u64::from(*c < 0) << k;
             }
-            kept.push((lower, upper, row));
+            if lower | upper != 0 || row[behind.clone()].iter().any(|c| *c != 0) {
+                kept.push((lower, upper, row));
+            }
         }
         let mut used;
         loop {
@@ -125,58 +139,55 @@ impl Rows {
                 break;
             }
         }
-        let is_used = |c: usize| match c < u64::BITS as usize {
-            true => used >> c & 1 == 1,
-            false => kept.iter().any(|(_, _, row)| row[c] != 0),
-        };
-        let columns: SmallVec<[usize; 32]> = (0..width).filter(|c| is_used(*c)).collect();
-        let mut data = Vec::with_capacity((kept.len() + MORE) * (columns.len() + 1));
+        let mut columns: SmallVec<[usize; MASKED + 1]> = SmallVec::new();
+        bits(used).for_each(|c| columns.push(c));
+        columns.extend(behind.filter(|c| kept.iter().any(|(_, _, row)| row[*c] != 0)));
+        let count = columns.len();
+        let mut data = Vec::with_capacity((kept.len() + MORE) * (count + 1));
+        // The constant stands where a further column would.
+        columns.push(width);
         for (_, _, row) in kept {
             data.extend(columns.iter().map(|c| row[*c]));
-            data.push(row[width]);
         }
-        Rows { width: columns.len(), data }
+        Rows { width: count, data }
     }
 
     /// The rows in groups that share no columns, each over columns of its own. The group of the last row comes first: what
-    /// was required last is what the question is about.
+    /// was required last is what the question is about. Rows over too many columns are one group.
     pub fn parts(&self) -> SmallVec<[Cow<'_, Rows>; 4]> {
-        let mut group: SmallVec<[usize; 32]> = (0..self.width).collect();
-        fn root(group: &[usize], mut column: usize) -> usize {
-            while group[column] != column {
-                column = group[column];
-            }
-            column
+        let whole = || SmallVec::from_iter([Cow::Borrowed(self)]);
+        if self.width > MASKED {
+            return whole();
         }
-        let mut groups = self.width;
-        for row in self.iter() {
-            let mut used = (0..self.width).filter(|c| row[*c] != 0);
-            let Some(first) = used.next() else { continue };
-            let mut a = root(&group, first);
-            for column in used {
-                let b = root(&group, column);
-                groups -= usize::from(a != b);
-                group[a.max(b)] = a.min(b);
-                a = a.min(b);
-            }
+        let mask = |row: &[i64]| {
+            row[..self.width].iter().enumerate().fold(0, |mask, (k, c)| mask | u64::from(*c != 0) << k)
+        };
+        let masks: SmallVec<[u64; 64]> = self.iter().map(mask).collect();
+        let mut groups: SmallVec<[u64; 8]> = SmallVec::new();
+        for mask in masks.iter().filter(|mask| **mask != 0) {
+            let mut joined = *mask;
+            groups.retain(|group| {
+                let apart = *group & mask == 0;
+                if !apart {
+                    joined |= *group;
+                }
+                apart
+            });
+            groups.push(joined);
         }
-        if groups <= 1 {
-            return SmallVec::from_iter([Cow::Borrowed(self)]);
+        let used: usize = groups.iter().map(|group| group.count_ones() as usize).sum();
+        if groups.len() + self.width - used <= 1 {
+            return whole();
         }
-        let mut result: SmallVec<[(usize, Rows); 4]> = SmallVec::new();
-        for column in 0..self.width {
-            group[column] = root(&group, column);
-        }
-        for row in self.iter().rev() {
-            let Some(first) = (0..self.width).find(|c| row[*c] != 0) else { continue };
-            let root = group[first];
-            let members = || (0..self.width).filter(|c| group[*c] == root);
-            let at = result.iter().position(|(of, _)| *of == root).unwrap_or_else(|| {
-                result.push((root, Rows::empty(members().count())));
+        let mut result: SmallVec<[(u64, Rows); 4]> = SmallVec::new();
+        for (row, mask) in self.iter().zip(&masks).rev() {
+            let Some(group) = groups.iter().find(|group| *group & mask != 0) else { continue };
+            let at = result.iter().position(|(of, _)| of == group).unwrap_or_else(|| {
+                result.push((*group, Rows::empty(group.count_ones() as usize)));
                 result.len() - 1
             });
             let data = &mut result[at].1.data;
-            data.extend(members().map(|c| row[c]));
+            data.extend(bits(*group).map(|c| row[c]));
             data.push(row[self.width]);
         }
         result.into_iter().map(|(_, part)| Cow::Owned(part)).collect()
@@ -194,13 +205,16 @@ impl Distinct {
     pub fn new(width: usize) -> Distinct {
         const ROWS: usize = 32;
         let data = Vec::with_capacity(ROWS * (width + 1));
-        Distinct { rows: Rows { width, data }, table: vec![0; 4 * ROWS] }
+        Distinct { rows: Rows { width, data }, table: vec![0; Self::TABLE] }
     }
+
+    const TABLE: usize = 128;
 
     /// None, over so many columns, without giving memory back.
     pub fn restart(&mut self, width: usize) {
         self.rows.width = width;
         self.rows.data.clear();
+        self.table.truncate(Self::TABLE);
         self.table.fill(0);
     }
 
@@ -253,7 +267,8 @@ impl Distinct {
 
     fn grow(&mut self) {
         let mask = self.table.len() * 2 - 1;
-        self.table = vec![0; mask + 1];
+        self.table.clear();
+        self.table.resize(mask + 1, 0);
         for (at, row) in self.rows.iter().enumerate() {
             let mut slot = hash(&row[..self.rows.width]) & mask;
             while self.table[slot] != 0 {

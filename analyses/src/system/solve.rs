@@ -1,12 +1,12 @@
 //! Exact answers about systems, from isl and under a quota.
 
-use super::eliminate::Order;
+use super::eliminate::{Elimination, Order};
 use super::posed::Posed;
 use super::refute::Effort;
 use super::{Row, System};
 use crate::isl;
 use crate::mutation::{self, Rule};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// An extreme value of an expression over a system.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -40,6 +40,7 @@ pub struct Solver {
     calls: Cell<u64>,
     /// What is left of the budget, in units of about 50 ns; of systems without a budget, always all.
     left: Cell<u64>,
+    elimination: RefCell<Elimination>,
 }
 
 /// What a question to isl takes from the budget at most; it takes no more than its quota.
@@ -48,7 +49,8 @@ const ISL_QUESTION: u64 = 1000;
 impl Solver {
     /// A solver that spends at most `quota` isl operations per question.
     pub fn new(quota: u64) -> Self {
-        Solver { quota, calls: Cell::new(0), left: Cell::new(u64::MAX) }
+        let elimination = RefCell::new(Elimination::new());
+        Solver { quota, calls: Cell::new(0), left: Cell::new(u64::MAX), elimination }
     }
 
     /// From now on, questions may take so much work together; those beyond it are answered with
@@ -103,7 +105,7 @@ impl Solver {
 
     fn try_to_refute(&self, posed: &Posed, row: Option<&Row>, effort: Effort) -> Result<bool, isl::IslError> {
         let mut work = 1;
-        let refuted = posed.solved().refutes(row, effort, &mut work);
+        let refuted = posed.solved().refutes(row, effort, &mut self.elimination.borrow_mut(), &mut work);
         self.charge(work)?;
         Ok(refuted)
     }
@@ -153,7 +155,10 @@ impl Solver {
 
     fn point(&self, posed: &Posed, order: Order) -> Result<Option<Vec<i64>>, isl::IslError> {
         let mut work = 1;
-        let point = posed.solved().points(order, &mut work).find(|point| posed.system().accepts(point));
+        let mut elimination = self.elimination.borrow_mut();
+        let mut points = posed.solved().points(order, &mut elimination, &mut work);
+        let point = points.find(|point| posed.accepts(point));
+        drop(points);
         self.charge(work)?;
         Ok(point)
     }
@@ -172,13 +177,12 @@ impl Solver {
 
     /// A point of a system that is not easily refuted.
     fn sample(&self, posed: &Posed) -> Result<Option<Vec<i64>>, isl::IslError> {
-        let system = posed.system();
         let point = self.point(posed, Order::FewestRows)?;
         if point.is_some() {
             return Ok(point);
         }
         let found = self.within_quota(|ctx| {
-            let set = set(ctx, system)?;
+            let set = set(ctx, &posed.system())?;
             set.sample_point()?.map(|point| point.coordinates(isl::DimType::Out)).transpose()
         });
         match found {

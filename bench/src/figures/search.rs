@@ -131,7 +131,7 @@ pub fn searches(variants: usize) -> Result<Vec<Figure>> {
     exploration.refused.clear();
     let total = bytes_of(std::mem::take(&mut exploration.variants));
     let name = format!("bytes per variant kept, default search ({kept} variants)");
-    figures.push(Figure::plain(name, total / kept, "bytes"));
+    figures.push(Figure::at_most(name, total / kept, 2048.0, "bytes"));
     Ok(figures)
 }
 

@@ -3,7 +3,8 @@
 //! Each block keeps what is known of all its nodes: replacing one child of many costs what the blocks around it hold. The digest of a
 //! list does not depend on how it is cut into blocks, so that equal sequences are equal however they were made.
 
-use super::{Green, Summary};
+use super::Green;
+use super::summary::Facts;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ enum Repr {
 /// Several nodes.
 struct Block {
     digest: Digest,
-    summary: Summary,
+    facts: Facts,
     parts: Parts,
 }
 
@@ -36,23 +37,23 @@ enum Parts {
 
 impl Block {
     fn of_nodes(nodes: &[Green]) -> Arc<Block> {
-        let mut summary = Summary::default();
-        nodes.iter().for_each(|n| summary.include(n.summary()));
-        Arc::new(Block { digest: Digest::of(nodes.iter()), summary, parts: Parts::Nodes(nodes.into()) })
+        let mut facts = Facts::default();
+        nodes.iter().for_each(|n| facts.include(&n.0.facts));
+        Arc::new(Block { digest: Digest::of(nodes.iter()), facts, parts: Parts::Nodes(nodes.into()) })
     }
 
     fn of_blocks(blocks: impl IntoIterator<Item = Arc<Block>>) -> Arc<Block> {
-        let (mut summary, mut digest, mut end) = (Summary::default(), Digest::EMPTY, 0);
+        let (mut facts, mut digest, mut end) = (Facts::default(), Digest::EMPTY, 0);
         let parts = blocks
             .into_iter()
             .map(|block| {
-                summary.include(&block.summary);
+                facts.include_all(&block.facts);
                 digest = digest.then(&block.digest);
                 end += block.len();
                 (end, block)
             })
             .collect();
-        Arc::new(Block { digest, summary, parts: Parts::Blocks(parts) })
+        Arc::new(Block { digest, facts, parts: Parts::Blocks(parts) })
     }
 
     /// Blocks in order as one.
@@ -257,10 +258,10 @@ impl Children {
     }
 
     /// What is known of all nodes.
-    pub(super) fn include_in(&self, summary: &mut Summary) {
+    pub(super) fn include_in(&self, facts: &mut Facts) {
         match &self.0 {
-            Repr::Narrow(c) => c.iter().for_each(|node| summary.include(node.summary())),
-            Repr::Wide(c) => summary.include(&c.summary),
+            Repr::Narrow(c) => c.iter().for_each(|node| facts.include(&node.0.facts)),
+            Repr::Wide(c) => facts.include_all(&c.facts),
         }
     }
 

@@ -222,6 +222,7 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
             let facts = tally.time("loop facts", || oracle.loop_facts(&variant.root));
             let parallel = facts.into_iter().filter(|(_, f)| f.parallel).map(|(path, _)| path).collect();
             let Variant { root, recipe, conditions, .. } = variant;
+            let conditions = conditions.to_vec();
             tally.buffered += u64::from(has_buffers(&root));
             let threads = THREADS[choices.len() % THREADS.len()];
             choices.push(Choice { root, conditions, parallel, threads, recipe: recipe.to_string() });

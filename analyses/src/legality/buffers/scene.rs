@@ -36,7 +36,7 @@ impl Scene {
             let time: Vec<Row> = (next..next + place.loops.len()).map(Row::column).collect();
             next += place.loops.len();
             for c in place.bound_constraints() {
-                system.require(&c, &time)?;
+                system.require(c, &time)?;
             }
             let mut product = Vec::with_capacity(domains.len() * place.conditions.len());
             for so_far in &domains {
