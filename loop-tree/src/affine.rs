@@ -78,6 +78,15 @@ impl Affine {
             })
     }
 
+    /// Puts equal floors in the place of the floors.
+    pub(crate) fn share_floors(&mut self, shared: &mut dyn FnMut(&mut Arc<FloorDiv>)) {
+        for (atom, _) in &mut self.terms {
+            if let Atom::Div(floor) = atom {
+                shared(floor);
+            }
+        }
+    }
+
     /// The terms, sorted by atom; no coefficient is zero.
     pub fn terms(&self) -> &[(Atom, i64)] {
         &self.terms

@@ -3,7 +3,7 @@
 //! **Invariants.** A green node knows neither its parent nor its position, is `Send + Sync`, and is never changed. Equal
 //! trees have equal hashes (128 bits; equality compares hashes, then structure is not looked at again).
 
-use crate::{Affine, ArrayId, Buffer, Condition, GuardCondition, RuntimeCondition, StmtId, VarId};
+use crate::{Affine, ArrayId, Buffer, Condition, FloorDiv, GuardCondition, RuntimeCondition, StmtId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 use std::sync::Arc;
@@ -349,6 +349,7 @@ pub struct Interner {
     headers: FxHashSet<Arc<LoopHeader>>,
     values: FxHashSet<Arc<Affine>>,
     conditions: FxHashSet<Arc<GuardCondition>>,
+    floors: FxHashSet<Arc<FloorDiv>>,
 }
 
 impl Interner {
@@ -362,16 +363,24 @@ impl Interner {
         }
         let node = match tree.node() {
             Node::Loop(header, body) => {
-                Some(Node::Loop(shared(&mut self.headers, header), self.intern(body)))
+                let floors = &mut self.floors;
+                let header = shared(&mut self.headers, header, |header| {
+                    if let Bounds::Affine { lower, upper } = &mut header.bounds {
+                        lower.iter_mut().chain(upper).for_each(|bound| share_floors(floors, bound));
+                    }
+                });
+                Some(Node::Loop(header, self.intern(body)))
             }
             Node::Let(var, value, body) => {
-                Some(Node::Let(*var, shared(&mut self.values, value), self.intern(body)))
+                let floors = &mut self.floors;
+                let value = shared(&mut self.values, value, |value| share_floors(floors, value));
+                Some(Node::Let(*var, value, self.intern(body)))
             }
             Node::Seq(children) if children.len() <= Self::MOST_CHILDREN => {
                 Some(Node::Seq(children.iter().map(|child| self.intern(child)).collect()))
             }
             Node::Guard(condition, body) => {
-                Some(Node::Guard(shared(&mut self.conditions, condition), self.intern(body)))
+                Some(Node::Guard(shared(&mut self.conditions, condition, |_| {}), self.intern(body)))
             }
             Node::Alloc(buffer, body) => Some(Node::Alloc(buffer.clone(), self.intern(body))),
             Node::Seq(_) | Node::Stmt(..) | Node::Version(_) => None,
@@ -382,14 +391,24 @@ impl Interner {
     }
 }
 
-/// The first of equal values, without what lists in it have room for.
-fn shared<T: Clone + Eq + Hash>(known: &mut FxHashSet<Arc<T>>, value: &Arc<T>) -> Arc<T> {
+/// The first of equal values, without what lists in it have room for; of a new one, what is inside is shared.
+fn shared<T: Clone + Eq + Hash>(
+    known: &mut FxHashSet<Arc<T>>,
+    value: &Arc<T>,
+    inside: impl FnOnce(&mut T),
+) -> Arc<T> {
     if let Some(known) = known.get(value) {
         return known.clone();
     }
-    let value = Arc::new((**value).clone());
+    let mut value = (**value).clone();
+    inside(&mut value);
+    let value = Arc::new(value);
     known.insert(value.clone());
     value
+}
+
+fn share_floors(known: &mut FxHashSet<Arc<FloorDiv>>, value: &mut Affine) {
+    value.share_floors(&mut |floor| *floor = shared(known, floor, |_| {}));
 }
 
 impl PartialEq for Green {

@@ -78,9 +78,19 @@ struct Shared {
     /// By their texts.
     steps: FxHashMap<String, Step>,
     conditions: FxHashSet<Arc<[RuntimeCondition]>>,
+    /// Of sketches.
+    names: FxHashSet<Arc<str>>,
 }
 
 impl Shared {
+    fn name(&mut self, name: &Arc<str>) -> Arc<str> {
+        if let Some(known) = self.names.get(name) {
+            return known.clone();
+        }
+        self.names.insert(name.clone());
+        name.clone()
+    }
+
     fn recipe(&mut self, recipe: Recipe) -> Recipe {
         Recipe(
             recipe
@@ -488,7 +498,7 @@ impl<'e, 'a> Engine<'e, 'a> {
                     self.statistics.legal += 1;
                     self.least = self.least.min(cost.cycles);
                     self.known.insert(hash, Met::Legal(self.variants.len()));
-                    let sketch = sketch.cloned();
+                    let sketch = sketch.map(|name| self.shared.name(name));
                     let root = self.shared.trees.intern(&root);
                     let recipe = self.shared.recipe(recipe);
                     let conditions = self.shared.conditions(conditions);
