@@ -48,7 +48,7 @@ fn vectors_of(features: &str, tuned: &str, preferred: Option<u32>) -> Option<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LlvmTarget;
+    use crate::driver::LlvmTarget;
     use cost_model::Target;
 
     #[test]
