@@ -357,7 +357,7 @@ pub struct ManArguments {
 /// `looptree why`
 #[derive(Args, Debug)]
 pub struct WhyArguments {
-    /// A file as for the other commands, or `FILE:LINE` for the nests around that line.
+    /// A file as for the other commands, or `FILE:LINE` for the nests around that line; a column behind it is no matter.
     pub file: PathBuf,
     /// Only this function: `sum`, `grid::sum(double*, int)`, or its symbol.
     #[arg(long, short = 'f', value_name = "NAME")]

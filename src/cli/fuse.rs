@@ -9,6 +9,7 @@ use console::style;
 use looptree::driver::{Choices, DriverError, Session};
 use looptree::fusion::{Fusion, FusionOptions, Outcome, Pair};
 use looptree::irgen::lift;
+use looptree::irgen::llvm::is_bitcode;
 use looptree::names;
 use looptree::tree::text::{self, Program};
 use looptree::tree::{Kernel, SourceLocation};
@@ -45,7 +46,7 @@ pub fn run(arguments: &FuseArguments) -> Result<(), CliError> {
                 if bitcode { m.to_bitcode() } else { m.to_string().into_bytes() }
             };
             loop {
-                if choices.is_empty() {
+                if choices.is_empty() && bitcode == is_bitcode(bytes) {
                     break bytes.clone();
                 }
                 match session.emit(&choices, write) {

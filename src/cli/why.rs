@@ -69,11 +69,16 @@ pub fn run(arguments: &WhyArguments) -> Result<(), CliError> {
     output::print(&text)
 }
 
-/// `kernel.c:31`, where there is no file of that name.
+/// `kernel.c:31`, or `kernel.c:31:5` as compilers write it, where there is no file of that name.
 fn split_line(file: &Path) -> (PathBuf, Option<u32>) {
+    fn number(text: &str) -> Option<(&str, u32)> {
+        let (before, number) = text.rsplit_once(':')?;
+        Some((before, number.parse().ok()?))
+    }
     let split = || {
-        let (name, line) = file.to_str()?.rsplit_once(':')?;
-        Some((PathBuf::from(name), Some(line.parse().ok()?)))
+        let last = number(file.to_str()?)?;
+        let (name, line) = number(last.0).unwrap_or(last);
+        Some((PathBuf::from(name), Some(line)))
     };
     if file.exists() { (file.to_owned(), None) } else { split().unwrap_or_else(|| (file.to_owned(), None)) }
 }
@@ -304,5 +309,20 @@ fn head(out: &mut String, label: &str, location: Option<&SourceLocation>, note: 
     let _ = writeln!(out, "{blank}{}{place}{note}", style(label).bold());
     if let Some(excerpt) = location.and_then(|l| terminal::excerpt(l, style("^").green())) {
         let _ = writeln!(out, "{excerpt}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_as_compilers_write_them() {
+        let split = |text: &str| split_line(Path::new(text));
+        let kernel = PathBuf::from("no/kernel.c");
+        assert_eq!(split("no/kernel.c"), (kernel.clone(), None));
+        assert_eq!(split("no/kernel.c:31"), (kernel.clone(), Some(31)));
+        assert_eq!(split("no/kernel.c:31:5"), (kernel, Some(31)));
+        assert_eq!(split("no/kernel.c:end"), (PathBuf::from("no/kernel.c:end"), None));
     }
 }

@@ -284,6 +284,17 @@ fn opt_applies_a_recipe_and_writes_bitcode_that_it_reads() {
     assert!(String::from_utf8_lossy(&shown.stdout).contains("nest @f"));
 }
 
+/// C without loops to fuse comes out as text, not as the bitcode that clang made of it.
+#[test]
+fn fuse_prints_text() {
+    let place = tempfile::tempdir().expect("a directory");
+    let file = place.path().join("x.c");
+    std::fs::write(&file, "void f(double *a) { for (int i = 0; i < 64; i++) a[i] *= 2.0; }").expect("a file");
+    let output = piped(&["fuse", &file.display().to_string()], b"");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success() && text.contains("define"), "{text}");
+}
+
 /// A recipe without sizes.
 fn words_of(recipe: &str) -> Vec<&str> {
     recipe
