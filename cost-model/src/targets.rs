@@ -15,8 +15,6 @@ pub use generic::generic;
 pub use host::{detect_host, processor, processors};
 pub use intel::sapphire_rapids;
 pub use x86_64::{x86_64_avx2, x86_64_avx512};
-#[cfg(target_arch = "x86_64")]
-use zen::with_avx2;
 pub use zen::{znver3, znver4, znver5};
 
 use crate::target::{FORK_JOIN, MEMORY_CORES};

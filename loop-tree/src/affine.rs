@@ -78,13 +78,12 @@ impl Affine {
             })
     }
 
-    /// Puts equal floors in the place of the floors.
-    pub(crate) fn share_floors(&mut self, shared: &mut dyn FnMut(&mut Arc<FloorDiv>)) {
-        for (atom, _) in &mut self.terms {
-            if let Atom::Div(floor) = atom {
-                shared(floor);
-            }
-        }
+    /// Its floors, for equal ones to be put in their place.
+    pub(crate) fn floors_mut(&mut self) -> impl Iterator<Item = &mut Arc<FloorDiv>> {
+        self.terms.iter_mut().filter_map(|(atom, _)| match atom {
+            Atom::Div(floor) => Some(floor),
+            _ => None,
+        })
     }
 
     /// The terms, sorted by atom; no coefficient is zero.

@@ -408,7 +408,7 @@ fn shared<T: Clone + Eq + Hash>(
 }
 
 fn share_floors(known: &mut FxHashSet<Arc<FloorDiv>>, value: &mut Affine) {
-    value.share_floors(&mut |floor| *floor = shared(known, floor, |_| {}));
+    value.floors_mut().for_each(|floor| *floor = shared(known, floor, |_| {}));
 }
 
 impl PartialEq for Green {

@@ -106,8 +106,8 @@ pub struct ModelArguments {
     #[arg(long, value_name = "VALUE", default_value_t = 1000)]
     pub default_param: i64,
     /// The machine costs are predicted for: `native`, as calibrated where it was; a file of `looptree calibrate` (`.json`); a
-    /// table: `x86_64_avx2`, `x86_64_avx512`, `sapphirerapids`, `znver3`, `znver4`, `znver5`, `generic`; `llvm`: this machine with the costs of LLVM's
-    /// TargetTransformInfo, or `llvm:CPU` for a processor such as `llvm:znver4`.
+    /// table: `x86_64_avx2`, `x86_64_avx512`, `sapphirerapids`, `znver3`, `znver4`, `znver5`, `generic`; `llvm`: this machine with
+    /// the costs of LLVM's TargetTransformInfo, or `llvm:CPU` for a processor such as `llvm:znver4`.
     #[arg(long, default_value = "native")]
     pub target: String,
     /// Threads that may share the iterations of a loop, in the code that is made: with more than one it is linked with an OpenMP

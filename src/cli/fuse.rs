@@ -3,13 +3,12 @@
 use super::args::FuseArguments;
 use super::error::CliError;
 use super::input::{self, Input};
-use super::output;
+use super::output::{self, IrForm};
 use super::record::{self, Kind, Remark};
 use console::style;
 use looptree::driver::{Choices, DriverError, Session};
 use looptree::fusion::{Fusion, FusionOptions, Outcome, Pair};
 use looptree::irgen::lift;
-use looptree::irgen::llvm::is_bitcode;
 use looptree::names;
 use looptree::tree::text::{self, Program};
 use looptree::tree::{Kernel, SourceLocation};
@@ -41,15 +40,12 @@ pub fn run(arguments: &FuseArguments) -> Result<(), CliError> {
         }
         Input::Ir(bytes) => {
             let mut choices = choices(&session, &options, &mut told).map_err(failed)?;
-            let bitcode = arguments.output.as_ref().is_some_and(|o| o.extension().is_some_and(|e| e == "bc"));
-            let write = |m: &irgen::llvm::Module<'_>| {
-                if bitcode { m.to_bitcode() } else { m.to_string().into_bytes() }
-            };
+            let form = IrForm::of(arguments.output.as_deref().unwrap_or(Path::new("-")));
             loop {
-                if choices.is_empty() && bitcode == is_bitcode(bytes) {
+                if choices.is_empty() && form.is_of(bytes) {
                     break bytes.clone();
                 }
-                match session.emit(&choices, write) {
+                match session.emit(&choices, |m| form.written(m)) {
                     Ok(written) => break written,
                     // Of which there is no code after all is left alone, and the others are not.
                     Err(DriverError::Emit { region, source }) => {

@@ -4,13 +4,12 @@ use super::args::{Language, OptArguments};
 use super::error::CliError;
 use super::input::{self, Input};
 use super::measured;
-use super::output;
+use super::output::{self, IrForm};
 use super::progress::Progress;
 use super::regions::{self, Picked};
 use super::terminal;
 use super::tuned::{self, Tuned};
 use console::style;
-use irgen::llvm::is_bitcode;
 use looptree::driver::{Choices, Explored, Note, Purpose, Session, Subject, emit_c, notes};
 use looptree::explore::Statistics;
 use looptree::measure::Part;
@@ -120,13 +119,12 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         let text = emit_c(&choices, matches!(read, Input::Ir(_))).map_err(failed)?;
         return output::write(&arguments.output, text.as_bytes());
     }
-    let bitcode = arguments.output.extension().is_some_and(|e| e == "bc");
-    let unchanged = choices.is_empty() && bitcode == is_bitcode(bytes);
-    let written = if unchanged {
+    let form = IrForm::of(&arguments.output);
+    let written = if choices.is_empty() && form.is_of(bytes) {
         Ok(None)
     } else {
         progress.say("emitting");
-        session.emit(&choices, |m| Some(if bitcode { m.to_bitcode() } else { m.to_string().into_bytes() }))
+        session.emit(&choices, |m| Some(form.written(m)))
     };
     progress.finish();
     output::write(&arguments.output, written.map_err(failed)?.as_deref().unwrap_or(bytes))?;

@@ -1,6 +1,7 @@
 //! Output files are written whole or not at all; what is said beside them is said where anybody listens.
 
 use super::error::CliError;
+use looptree::irgen::llvm::{Module, is_bitcode};
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
@@ -30,6 +31,29 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     }
     file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())
+}
+
+/// How IR is written: `.bc` files get bitcode, all others text.
+#[derive(Clone, Copy)]
+pub struct IrForm {
+    bitcode: bool,
+}
+
+impl IrForm {
+    /// That of a file of this name; `-` is standard output.
+    pub fn of(path: &Path) -> IrForm {
+        IrForm { bitcode: path.extension().is_some_and(|e| e == "bc") }
+    }
+
+    /// Whether IR is in this form as it was read.
+    pub fn is_of(self, bytes: &[u8]) -> bool {
+        self.bitcode == is_bitcode(bytes)
+    }
+
+    /// The module in this form.
+    pub fn written(self, module: &Module<'_>) -> Vec<u8> {
+        if self.bitcode { module.to_bitcode() } else { module.to_string().into_bytes() }
+    }
 }
 
 /// Prints to standard output.

@@ -4,13 +4,14 @@ use cost_model::targets::Vectors;
 use irgen::llvm::Function;
 
 /// How the names begin of processors with 512 bits for which LLVM takes 256 by itself (`TuningPrefer256Bit` in its X86.td).
-const PREFER_256: [&str; 12] = [
+const PREFER_256: [&str; 13] = [
     "x86-64-v4",
     "skylake-avx512",
     "cascadelake",
     "cooperlake",
     "cannonlake",
-    "icelake",
+    "icelake-client",
+    "icelake-server",
     "tigerlake",
     "rocketlake",
     "sapphirerapids",
@@ -30,16 +31,15 @@ pub(super) fn vectors(function: Function<'_>) -> Option<Vectors> {
 
 fn vectors_of(features: &str, tuned: &str, preferred: Option<u32>) -> Option<Vectors> {
     let has = |name: &str| features.split(',').any(|f| f.strip_prefix('+') == Some(name));
-    let narrow = PREFER_256.iter().any(|cpu| tuned.starts_with(cpu));
-    let bits = match () {
-        () if has("avx512f") && narrow && preferred.is_none() => 256,
+    let by_itself = if PREFER_256.iter().any(|cpu| tuned.starts_with(cpu)) { 256 } else { 512 };
+    let bits: u32 = match () {
         () if has("avx512f") => 512,
         () if has("avx") => 256,
         () if has("sse2") => 128,
         () => return None,
     };
     Some(Vectors {
-        bits: preferred.map_or(bits, |width| bits.min(width)),
+        bits: bits.min(preferred.unwrap_or(by_itself)),
         registers: if has("avx512f") { 32 } else { 16 },
         masked: has("avx"),
     })
@@ -65,13 +65,7 @@ mod tests {
 
     #[test]
     fn vectors_are_as_wide_as_llvm_makes_them() {
-        let wide = ["x86-64-v4", "knl", "novalake", "znver4", "znver5"];
-        for cpu in PREFER_256
-            .into_iter()
-            .filter(|cpu| *cpu != "icelake")
-            .chain(wide)
-            .chain(["icelake-client", "icelake-server"])
-        {
+        for cpu in PREFER_256.into_iter().chain(["knl", "novalake", "znver4", "znver5"]) {
             let target = LlvmTarget::new(Some(cpu)).expect("LLVM knows it");
             let told = vectors_of("+avx,+avx512f,+sse2", cpu, None).map(|v| v.bits);
             assert_eq!(told, Some(target.vector_bits()), "{cpu}");

@@ -11,6 +11,7 @@ use analyses::{AnalysisError, Case, Oracle, Verdict, Witness};
 use cost_model::{Cost, Prepared};
 use loop_tree::{Green, Interner, Kernel, RuntimeCondition};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hash;
 use std::sync::Arc;
 use transforms::{Context, MoveOptions, Recipe, Registry, Step};
 
@@ -83,14 +84,6 @@ struct Shared {
 }
 
 impl Shared {
-    fn name(&mut self, name: &Arc<str>) -> Arc<str> {
-        if let Some(known) = self.names.get(name) {
-            return known.clone();
-        }
-        self.names.insert(name.clone());
-        name.clone()
-    }
-
     fn recipe(&mut self, recipe: Recipe) -> Recipe {
         Recipe(
             recipe
@@ -100,14 +93,16 @@ impl Shared {
                 .collect(),
         )
     }
+}
 
-    fn conditions(&mut self, conditions: Vec<RuntimeCondition>) -> Arc<[RuntimeCondition]> {
-        if let Some(known) = self.conditions.get(&conditions[..]) {
-            return known.clone();
+/// The first of equal values.
+fn first<T: ?Sized + Eq + Hash>(known: &mut FxHashSet<Arc<T>>, value: Arc<T>) -> Arc<T> {
+    match known.get(&value) {
+        Some(known) => known.clone(),
+        None => {
+            known.insert(value.clone());
+            value
         }
-        let conditions: Arc<[RuntimeCondition]> = conditions.into();
-        self.conditions.insert(conditions.clone());
-        conditions
     }
 }
 
@@ -498,10 +493,10 @@ impl<'e, 'a> Engine<'e, 'a> {
                     self.statistics.legal += 1;
                     self.least = self.least.min(cost.cycles);
                     self.known.insert(hash, Met::Legal(self.variants.len()));
-                    let sketch = sketch.map(|name| self.shared.name(name));
+                    let sketch = sketch.map(|name| first(&mut self.shared.names, name.clone()));
                     let root = self.shared.trees.intern(&root);
                     let recipe = self.shared.recipe(recipe);
-                    let conditions = self.shared.conditions(conditions);
+                    let conditions = first(&mut self.shared.conditions, conditions.into());
                     self.variants.push(Variant { root, recipe, conditions, sketch, cost });
                 }
             }

@@ -68,7 +68,7 @@ fn by_features() -> StaticTarget {
     };
     match table {
         Some(target) if long_vectors || target.vector_registers == 16 => target,
-        Some(target) if std::is_x86_feature_detected!("avx2") => super::with_avx2(target),
+        Some(target) if std::is_x86_feature_detected!("avx2") => super::x86_64::with_avx2(target),
         _ if long_vectors => super::x86_64_avx512(),
         _ if std::is_x86_feature_detected!("avx2") => super::x86_64_avx2(),
         _ => generic(),

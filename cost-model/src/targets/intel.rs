@@ -4,8 +4,9 @@ use super::StaticTarget;
 use super::x86_64::{cache, op, x86_64_avx512};
 use crate::{TlbLevel, Window};
 
-/// Sapphire Rapids and Emerald Rapids, as `calibrate` measures them. How much of the shared last level one thread has is what variants of
-/// PolyBench's kernels and ours say, as that lines brought to the first level take its ports and other transfers go on beside the core.
+/// Sapphire Rapids and Emerald Rapids. Numbers are what `calibrate` measures on the second, but for what variants of PolyBench's kernels
+/// and ours say: what a line takes on its way to the first level, that it takes ports and other transfers none, how much of the shared
+/// last level one thread has, and how far the core looks ahead. A selection is one instruction; `calibrate` measures it with its comparison.
 pub fn sapphire_rapids() -> StaticTarget {
     let mut target = x86_64_avx512();
     target.name = "sapphirerapids".into();

@@ -1,6 +1,6 @@
 //! Recent x86-64 processors.
 
-use super::{OpTable, StaticTarget};
+use super::{OpTable, StaticTarget, Vectors};
 use crate::target::{FORK_JOIN, MEMORY_CORES};
 use crate::{CacheLevel, ControlCosts, OpCost, Prefetch, TlbLevel, Window};
 
@@ -90,6 +90,16 @@ pub fn x86_64_avx512() -> StaticTarget {
         Prefetch { run_bytes: 1024.0, streams: 12.0, outstanding: 10.0, outstanding_stores: 10.0 };
     target.cores = 32;
     target.frequency_ghz = 3.0;
+    target
+}
+
+/// The same processor where its vectors of 512 bits are masked, as virtual machines do.
+pub(super) fn with_avx2(target: StaticTarget) -> StaticTarget {
+    let name = format!("{} with AVX2", target.name);
+    let mut target = target.with_vectors(Vectors { bits: 256, registers: 16, masked: true });
+    target.name = name;
+    // LLVM takes the gathers of AMD's processors for slow, and loads lanes one by one; Intel's take as long as that.
+    target.gathered_lane = target.lane_access;
     target
 }
 

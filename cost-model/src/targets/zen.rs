@@ -1,7 +1,7 @@
 //! AMD's processors. LLVM uses vectors of 512 bits in full where there are some.
 
-use super::x86_64::{cache, op, x86_64_avx512};
-use super::{StaticTarget, Vectors};
+use super::StaticTarget;
+use super::x86_64::{cache, op, with_avx2, x86_64_avx512};
 use crate::{Prefetch, TlbLevel, Window};
 
 /// Zen 3: the core of Zen 4 with AVX2, and less of caches and translation.
@@ -13,16 +13,6 @@ pub fn znver3() -> StaticTarget {
         TlbLevel { name: "dTLB", entries: 64, miss: 1.0 },
         TlbLevel { name: "STLB", entries: 2048, miss: 20.0 },
     ];
-    target
-}
-
-/// The same processor where its vectors of 512 bits are masked, as virtual machines do.
-pub(super) fn with_avx2(target: StaticTarget) -> StaticTarget {
-    let name = format!("{} with AVX2", target.name);
-    let mut target = target.with_vectors(Vectors { bits: 256, registers: 16, masked: true });
-    target.name = name;
-    // LLVM takes the gathers of AMD's processors for slow, and loads lanes one by one.
-    target.gathered_lane = target.lane_access;
     target
 }
 

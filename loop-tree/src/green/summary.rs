@@ -26,12 +26,14 @@ pub(super) struct Facts {
 }
 
 /// As a node keeps them.
+#[derive(Clone)]
 pub(super) enum Packed {
     Small(Small),
     Large(Box<Facts>),
 }
 
 /// Facts whose numbers are small.
+#[derive(Clone)]
 pub(super) struct Small {
     nodes: u16,
     leaves: u16,
@@ -87,15 +89,6 @@ impl Packed {
         match self {
             Packed::Small(s) => s.free().any(|v| v == var),
             Packed::Large(facts) => facts.free.binary_search(&var).is_ok(),
-        }
-    }
-}
-
-impl Clone for Packed {
-    fn clone(&self) -> Packed {
-        match self {
-            Packed::Small(s) => Packed::Small(Small { ..*s }),
-            Packed::Large(facts) => Packed::Large(facts.clone()),
         }
     }
 }
