@@ -17,7 +17,7 @@ explore: build
 
 ## All tests.
 test: setup
-	$(CARGO) test --workspace --no-fail-fast
+	$(CARGO) test --workspace --exclude benches --no-fail-fast
 
 ## Formatting and warnings as errors.
 lint: setup
@@ -26,7 +26,7 @@ lint: setup
 	$(CARGO) clippy -p looptree --lib --no-default-features -- -D warnings
 
 ## The crates as they would be published, in order of dependence: files, metadata, versions. Without a network as far as that goes.
-PUBLISHED = --workspace --exclude bench --exclude proof --exclude looptree-python --no-verify --allow-dirty
+PUBLISHED = --workspace --exclude bench --exclude benches --exclude proof --exclude looptree-python --no-verify --allow-dirty
 package: setup
 	$(CARGO) publish --dry-run $(PUBLISHED) || $(CARGO) package --offline $(PUBLISHED)
 
@@ -36,12 +36,12 @@ compare: setup
 
 ## Micro-benchmarks, then the figures of the design beside what is measured (target/figures).
 bench: setup
-	$(CARGO) bench --workspace --benches
+	$(CARGO) bench -p benches
 	$(CARGO) run --release -p bench -- figures
 
 ## Rewrite expected outputs of the file tests; read the diff before committing.
 bless: setup
-	BLESS=1 TRYCMD=overwrite $(CARGO) test --workspace
+	BLESS=1 TRYCMD=overwrite $(CARGO) test --workspace --exclude benches
 
 ## Random programs against the original, and the oracle against enumeration, for so many minutes: `make soak MINUTES=60`.
 soak: setup

@@ -38,7 +38,7 @@ use error::CliError;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use timings::Timings;
-use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -53,8 +53,15 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::try_parse().unwrap_or_else(|error| wrong_usage(error, &words).exit());
     let timings = arguments.timings.then(Timings::default);
     let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let asked = match std::env::var("LOOPTREE_LOG").unwrap_or_default().as_str() {
+        "" => Targets::new(),
+        text => text.parse().unwrap_or_else(|error| {
+            eprintln!("LOOPTREE_LOG is not as in `info` or `looptree=debug,analyses=trace`: {error}");
+            Targets::new()
+        }),
+    };
     tracing_subscriber::registry()
-        .with(log.with_filter(EnvFilter::from_env("LOOPTREE_LOG")))
+        .with(log.with_filter(asked))
         .with(timings.clone().map(|t| t.with_filter(LevelFilter::INFO)))
         .init();
     looptree::irgen::llvm::on_fatal_error(|reason| {

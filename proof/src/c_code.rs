@@ -1,5 +1,6 @@
 //! C that is emitted, compiled by gcc and clang, against the reference interpreter.
 
+use crate::differential::threads_wait_passively;
 use analyses::idioms::Idioms;
 use cgen::{Argument, CgenError, File, Function, Variant};
 use loop_tree::interp::{Layout, Memory, RunOptions, run};
@@ -144,6 +145,7 @@ pub struct Loaded {
 impl Loaded {
     fn open(library: &Path, count: usize) -> Result<Loaded, String> {
         let path = CString::new(library.to_string_lossy().as_bytes()).map_err(|e| e.to_string())?;
+        threads_wait_passively();
         // SAFETY: a library that was just made, without constructors.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() {
@@ -196,7 +198,8 @@ impl Loaded {
             if seen && !same(array.element, &bytes[place], after.array_bytes(a)) {
                 return Err(format!("{} differs for {params:?}\n{}", array.name, told()));
             }
-            if *apart && bytes[end..(a.index() + 1) * APART].iter().any(|b| *b != CANARY) {
+            let behind = end..(a.index() + 1) * APART;
+            if *apart && bytes[behind.clone()] != before[behind] {
                 return Err(format!("out of bounds behind {} for {params:?}\n{}", array.name, told()));
             }
         }
@@ -266,7 +269,8 @@ fn same(element: ScalarType, a: &[u8], b: &[u8]) -> bool {
         _ => false,
     };
     let size = element.size() as usize;
-    a.len() == b.len() && a.chunks(size).zip(b.chunks(size)).all(|(x, y)| x == y || nan(x) && nan(y))
+    a == b
+        || a.len() == b.len() && a.chunks(size).zip(b.chunks(size)).all(|(x, y)| x == y || nan(x) && nan(y))
 }
 
 #[cfg(test)]

@@ -77,17 +77,17 @@ impl Writer {
 mod tests {
     use super::*;
 
-    /// Nothing is wrong with 150 cases, which have more than 50 regions.
+    /// Nothing is wrong with 60 cases, which have more than 20 regions.
     #[track_caller]
     fn hold(kind: Kind) {
         let mut regions = 0;
-        for seed in 0..150 {
+        for seed in 0..60 {
             match kind.check(seed, 4) {
                 Ok(done) => regions += done.regions,
                 Err(what) => panic!("seed {seed}: {what}"),
             }
         }
-        assert!(regions > 50, "{regions}");
+        assert!(regions > 20, "{regions}");
     }
 
     #[test]

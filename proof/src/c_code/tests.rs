@@ -153,7 +153,7 @@ fn some_orders(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, programs: &mut
 #[test]
 fn random_operations_compute_the_same_in_c() {
     let mut rng = Rng::with_seed(7);
-    let programs: Vec<Program> = (0..250)
+    let programs: Vec<Program> = (0..100)
         .map(|_| {
             let tape: Vec<u16> = (0..400).map(|_| rng.u16(..)).collect();
             let mut choices = Choices::new(tape);
@@ -164,7 +164,7 @@ fn random_operations_compute_the_same_in_c() {
         .collect();
     let tally = check(&programs, "-fno-openmp", "-O2");
     eprintln!("{tally:?}");
-    assert!(tally.same > 500, "{tally:?}");
+    assert!(tally.same > 300, "{tally:?}");
 }
 
 /// The kernel without what LLVM leaves open: which zero `maxnum` returns of two.

@@ -104,17 +104,22 @@ fn without_memory_effects(text: &str) -> String {
     out
 }
 
-/// Makes an OpenMP runtime known to code that needs one. Threads do not spin: there may be more of them than processors.
+/// Makes an OpenMP runtime known to code that needs one.
 pub fn load_threads(jit: &Jit, module: &Module<'_>) -> Result<(), LlvmError> {
-    static ONCE: Once = Once::new();
     if module.function("GOMP_parallel").is_none() {
         return Ok(());
     }
-    // SAFETY: strings; before any runtime is loaded, which reads it then.
+    threads_wait_passively();
+    jit.load_openmp()
+}
+
+/// To be called before an OpenMP runtime is loaded: its threads do not spin, as there may be more of them than processors.
+pub fn threads_wait_passively() {
+    static ONCE: Once = Once::new();
+    // SAFETY: strings; runtimes read the variable when they are loaded.
     ONCE.call_once(|| unsafe {
         libc::setenv(c"OMP_WAIT_POLICY".as_ptr(), c"passive".as_ptr(), 0);
     });
-    jit.load_openmp()
 }
 
 /// Compiles a module and makes all calls. Functions that are gone from it are passed over.

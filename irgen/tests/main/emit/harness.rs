@@ -131,6 +131,8 @@ impl Compiled {
         let symbol = add_trampoline(&module, "kernel").unwrap();
         let jit = Jit::new(level).unwrap();
         if threads > 1 {
+            // SAFETY: the runtime reads it when it is loaded; nothing else changes the environment, and what reads it does so by std.
+            PASSIVE.call_once(|| unsafe { std::env::set_var("OMP_WAIT_POLICY", "passive") });
             jit.load_openmp().unwrap();
         }
         jit.add(&module).unwrap();

@@ -9,8 +9,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-const MATMUL: &str = include_str!("../tests/lt/matmul.lt");
-const SYNTAX: &str = include_str!("../tests/lt/gemm.lt");
+const MATMUL: &str = include_str!("../loop-tree/tests/lt/matmul.lt");
+const SYNTAX: &str = include_str!("../loop-tree/tests/lt/gemm.lt");
 
 fn n() -> Affine {
     Affine::param(ParamId(0))

@@ -1,7 +1,7 @@
 //! The oracle on known shapes, each new to it, and over a search of 10,000 variants of a three-deep nest with two
 //! statements (design figure: a median of 100 us or less).
 
-#[path = "../tests/main/common.rs"]
+#[path = "../analyses/tests/main/common.rs"]
 mod common;
 
 use analyses::{Dependences, Oracle, OracleOptions, Verdict, dependences::Polyhedral};
