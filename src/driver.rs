@@ -16,8 +16,9 @@ mod replace;
 mod search;
 mod settings;
 mod suppose;
+mod warnings;
 
-pub use asked::Asked;
+pub use asked::{Asked, says_something};
 pub use c::emit_c;
 pub use clang::{compile_source, is_source};
 pub use error::DriverError;
@@ -29,6 +30,7 @@ pub use replace::{Choices, Rehearsed};
 pub use search::check;
 pub use settings::{ModelError, Models, Settings};
 pub use suppose::Sizes;
+pub use warnings::{Doubt, Warning};
 
 use crate::explore::Exploration;
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
@@ -152,6 +154,8 @@ pub struct Explored {
     pub regions: Vec<ExploredRegion>,
     /// Regions that could not be analysed.
     pub skipped: Vec<SkippedRegion>,
+    /// What the source asks for, and perhaps does not mean.
+    pub warnings: Vec<Warning>,
     /// What could not be lifted, by function.
     pub remarks: Vec<(Arc<str>, Remark)>,
 }
@@ -232,14 +236,14 @@ impl Session<'_> {
             let options = self.lifting(module);
             require_target(module)?;
             let only = self.function_asked(module)?;
-            let asked = asked::asked(module);
+            let said = asked::said(module);
             let alone = self.optimizer.gains_without_order();
             let mut hopeless = BTreeSet::new();
             let wanted = |function: Function<'_>| {
                 if only.as_ref().is_some_and(|f| *f != function.name()) {
                     return false;
                 }
-                if functions == Functions::All || asked.contains_key(&function.name()) {
+                if functions == Functions::All || said.contains_key(&function.name()) {
                     return true;
                 }
                 let may_gain = self.purpose == Purpose::Explore || function.may_gain(alone);
@@ -259,9 +263,9 @@ impl Session<'_> {
             let lift = |function| {
                 let _span = tracing::info_span!("lift").entered();
                 let lifted = lift::lift_function_with(module, function, &options);
-                let asked = asked.get(&*lifted.name).cloned().unwrap_or_default();
+                let said = said.get(&*lifted.name).cloned().unwrap_or_default();
                 let may_gain = !hopeless.contains(&*lifted.name);
-                LiftedKernels::new(module, &lifted, asked, may_gain, &self.optimizer.settings)
+                LiftedKernels::new(module, &lifted, said, may_gain, &self.optimizer.settings)
             };
             Ok(wanted.map(lift).collect())
         })

@@ -9,7 +9,9 @@ mod options;
 use irgen::lift::has_cycle;
 use irgen::llvm::plugin::{PluginInfo, RemarkKind, diagnose, info, remark, remarks_wanted};
 use irgen::llvm::{Function, Module, Severity, SourceLocation};
-use looptree::driver::{DriverError, Note, Optimizer, Piece, Purpose, Session, Stage, Subject, notes};
+use looptree::driver::{
+    DriverError, Note, Optimizer, Piece, Purpose, Session, Stage, Subject, notes, says_something,
+};
 use options::{OptionError, Options};
 use std::cell::Cell;
 use std::io::Write;
@@ -83,7 +85,8 @@ fn optimise(module: &mut Module<'_>, parameters: &str, touched: &Cell<bool>) -> 
     let look_at = |f: Function<'_>| {
         options.settings.may_want(&f.name()) && if told { has_cycle(f) } else { f.may_gain(alone) }
     };
-    if !options.on || !module.functions().into_iter().any(look_at) {
+    // What the source asks for is done, or warned of, whatever can be gained.
+    if !options.on || !(module.functions().into_iter().any(look_at) || says_something(module)) {
         return Ok(());
     }
     let name = module.name();
@@ -102,7 +105,7 @@ fn optimise(module: &mut Module<'_>, parameters: &str, touched: &Cell<bool>) -> 
         }
     }
     for note in notes(&explored, options.min_gain) {
-        if note.subject == Subject::Denied {
+        if matches!(note.subject, Subject::Denied | Subject::Doubtful) {
             let place = note.location.as_ref().map_or_else(String::new, |l| format!("{l}: "));
             diagnose(module, Severity::Warning, &format!("looptree: {place}{note}"));
         }
@@ -129,7 +132,7 @@ fn tell(module: &Module<'_>, note: &Note) {
     let Some(function) = module.function(&note.function) else { return };
     let kind = match note.subject {
         Subject::Changed => RemarkKind::Passed,
-        Subject::LeftAlone | Subject::Denied => RemarkKind::Missed,
+        Subject::LeftAlone | Subject::Denied | Subject::Doubtful => RemarkKind::Missed,
         Subject::NotUnderstood => RemarkKind::Analysis,
     };
     let place = note.location.as_ref().map(|l| SourceLocation {

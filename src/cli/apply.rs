@@ -21,6 +21,9 @@ pub fn run(arguments: &ApplyArguments) -> Result<(), CliError> {
     let failed = |e: DriverError| input::from_driver(e, file);
     let picked = regions::pick(&session, &read, &arguments.recipe, file)?;
     let costs = arguments.explain.then(|| picked.costs(&optimizer));
+    if arguments.emit == Some(Language::Llvm) {
+        picked.warn_of_threads();
+    }
     let Picked { function, number, kernel, chosen, .. } = picked;
     let text = if arguments.emit == Some(Language::C) {
         let choices = BTreeMap::from([((function, number), chosen)]);

@@ -83,7 +83,7 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         }
         for note in notes(&explored, arguments.min_gain) {
             match note.subject {
-                Subject::Denied => say("warning", note.location.as_ref(), &note),
+                Subject::Denied | Subject::Doubtful => say("warning", note.location.as_ref(), &note),
                 _ if arguments.remarks && !is_about(&note, &measured) => {
                     say("remark", note.location.as_ref(), &note)
                 }
@@ -101,6 +101,9 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
             let gain = original.cycles / variant.cycles;
             let label = names::label(&picked.function, picked.number);
             say("remark", None, format_args!("{label}: as asked (predicted {gain:.2}x)"));
+        }
+        if arguments.emit == Language::Llvm {
+            picked.warn_of_threads();
         }
         let Picked { function, number, chosen, .. } = picked;
         Choices::from([((function, number), chosen)])

@@ -2,10 +2,11 @@
 
 use super::error::CliError;
 use super::input::{self, Input};
+use super::opt::say;
 use looptree::cost_model::Cost;
-use looptree::driver::{Chosen, DriverError, Explored, ExploredRegion, Optimizer, Purpose, Session};
+use looptree::driver::{Chosen, Doubt, DriverError, Explored, ExploredRegion, Optimizer, Purpose, Session};
 use looptree::names;
-use looptree::tree::Kernel;
+use looptree::tree::{Kernel, SourceLocation};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub fn explore(session: &Session<'_>, read: &Input, file: &Path) -> Result<Explo
         exploration,
         if_short: None,
     };
-    Ok(Explored { regions: vec![region], skipped: Vec::new(), remarks: Vec::new() })
+    Ok(Explored { regions: vec![region], ..Explored::default() })
 }
 
 /// A region with what a recipe makes of it.
@@ -58,6 +59,13 @@ impl Picked {
         let prepared = optimizer.models.cost.prepare(&self.kernel, &self.params);
         (prepared.cost_of_original(), prepared.cost(&self.chosen.root))
     }
+
+    /// Says where it is meant for threads, and there are none.
+    pub fn warn_of_threads(&self) {
+        if let Some(doubt) = Doubt::of_threads(&self.chosen.root, self.chosen.threads) {
+            warn(&names::label(&self.function, self.number), None, &doubt);
+        }
+    }
 }
 
 /// Applies a recipe to the only region; `#3` is the variant that `explore` shows under that number.
@@ -71,6 +79,9 @@ pub fn pick(session: &Session<'_>, read: &Input, recipe: &str, file: &Path) -> R
         Input::Text(program) => (program.kernel.name.clone(), 0, program.kernel.clone(), Vec::new()),
         Input::Ir(_) => {
             let (function, number, region) = session.only_region().map_err(failed)?;
+            if let Some(doubt) = Doubt::of_names(&region.kernel, &region.invented, &recipe) {
+                warn(&names::label(&function, number), region.location.as_ref(), &doubt);
+            }
             (function, number, region.kernel, region.likely)
         }
     };
@@ -78,6 +89,11 @@ pub fn pick(session: &Session<'_>, read: &Input, recipe: &str, file: &Path) -> R
     let params = optimizer.settings.parameter_values(&kernel, &likely);
     let chosen = optimizer.apply(&names::label(&function, number), &kernel, &recipe).map_err(failed)?;
     Ok(Picked { function, number, kernel, params, chosen })
+}
+
+/// Says what a recipe is perhaps not meant to do.
+pub fn warn(label: &str, location: Option<&SourceLocation>, doubt: &Doubt) {
+    say("warning", location, format_args!("{label}: {}", doubt.message));
 }
 
 fn ranked(session: &Session<'_>, read: &Input, rank: &str, file: &Path) -> Result<Picked, CliError> {

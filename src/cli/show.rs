@@ -44,9 +44,11 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
                     kernel: program.kernel.clone(),
                     location: None,
                     likely: Vec::new(),
+                    invented: Vec::new(),
                 }],
                 remarks: Vec::new(),
                 asked: Vec::new(),
+                warnings: Vec::new(),
                 may_gain: true,
                 loops: vec![],
             }]
@@ -65,7 +67,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
             idioms(&mut out, "; ", &optimizer.idioms, &function.whole);
             out.push_str(&text::print(&text::Program { kernel: function.whole.clone(), variant: None }));
         }
-        for (number, LiftedKernel { kernel, location, likely }) in function.regions.iter().enumerate() {
+        for (number, LiftedKernel { kernel, location, likely, .. }) in function.regions.iter().enumerate() {
             if settings.region.is_some_and(|r| r != number) {
                 continue;
             }

@@ -2,12 +2,12 @@
 //! `__attribute__((annotate("looptree: tile(i, j; 64, 64)"))) void kernel(...)`, or `looptree #1: ...` for the second region; and pragmas that are
 //! transformations, as `#pragma clang loop unroll_count(4)`.
 
-use super::{DriverError, Optimizer, code};
+use super::{Doubt, DriverError, Optimizer, Warning, code};
 use crate::explore::{Exploration, Problem, Statistics, StopReason, Variant};
 use cost_model::CostModel;
-use irgen::lift::{Region, Wish, wishes_of};
-use irgen::llvm::Module;
-use loop_tree::{Kernel, VarId};
+use irgen::lift::{Region, Remark, Wish, wishes_of};
+use irgen::llvm::{Annotation, Module};
+use loop_tree::{Kernel, SourceLocation, VarId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,17 +26,40 @@ pub struct Asked {
     pub region: Option<usize>,
     /// The recipe, as it is written.
     pub recipe: String,
+    /// Whether pragmas ask for it.
+    pub by_pragmas: bool,
+    /// Where the function is that the source says it of.
+    pub location: Option<SourceLocation>,
+}
+
+/// What the source says to us of a function.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    pub asked: Vec<Asked>,
+    /// Of what is none.
+    pub warnings: Vec<Warning>,
 }
 
 /// By function.
-pub(super) fn asked(module: &Module<'_>) -> BTreeMap<String, Vec<Asked>> {
-    let mut all: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
-    for (function, text) in module.annotations() {
-        if let Some(asked) = Asked::read(&text) {
-            all.entry(function.name()).or_default().push(asked);
+pub(super) fn said(module: &Module<'_>) -> BTreeMap<String, Said> {
+    let mut all: BTreeMap<String, Said> = BTreeMap::new();
+    for Annotation { function, text, place } in module.annotations() {
+        let Some(read) = Asked::read(&text) else { continue };
+        let name = function.name();
+        let location = place.map(|(file, line)| SourceLocation { file: file.into(), line, column: 0 });
+        let function = name.as_str().into();
+        let said = all.entry(name).or_default();
+        match read {
+            Ok(asked) => said.asked.push(Asked { location, ..asked }),
+            Err(doubt) => said.warnings.push(Warning { function, number: None, location, doubt }),
         }
     }
     all
+}
+
+/// Whether the source says something to us of any function.
+pub fn says_something(module: &Module<'_>) -> bool {
+    !said(module).is_empty()
 }
 
 /// What pragmas ask for in a region, as steps: loops are distributed first, then made vectors, then unrolled, inner ones first.
@@ -72,15 +95,28 @@ fn lanes(region: &Region<'_>, var: VarId) -> i64 {
 
 impl Asked {
     /// `None` for what is about something else.
-    fn read(text: &str) -> Option<Asked> {
-        let (to, recipe) = text.split_once(':')?;
-        let of = to.trim().strip_prefix("looptree")?.trim();
-        let region = match of.strip_prefix('#') {
-            Some(number) => Some(number.trim().parse().ok()?),
-            None if of.is_empty() => None,
-            None => return None,
+    fn read(text: &str) -> Option<Result<Asked, Doubt>> {
+        let rest = text.trim().strip_prefix("looptree")?;
+        // `looptrees`, `looptree-x` and the like are somebody else's.
+        if rest.starts_with(|c: char| !(c.is_whitespace() || ":#=,;(".contains(c))) {
+            return None;
+        }
+        let read = || {
+            let (of, recipe) = rest.split_once(':')?;
+            let region = match of.trim().strip_prefix('#') {
+                Some(number) => Some(number.trim().parse().ok()?),
+                None if of.trim().is_empty() => None,
+                None => return None,
+            };
+            Some(Asked { region, recipe: recipe.trim().to_string(), by_pragmas: false, location: None })
         };
-        Some(Asked { region, recipe: recipe.trim().to_string() })
+        Some(read().ok_or_else(|| Doubt {
+            code: "NotRead",
+            message: format!(
+                "nothing is done about `{}`: a recipe is written `looptree: interchange(@)`, for one region of several `looptree #0: ...`",
+                text.trim()
+            ),
+        }))
     }
 
     /// Whether it is for this one of so many regions.
@@ -88,11 +124,21 @@ impl Asked {
         self.region.unwrap_or(if count == 1 { 0 } else { usize::MAX }) == region
     }
 
-    /// Why it is for none of so many regions.
-    pub(super) fn for_none(&self, count: usize) -> Option<String> {
+    /// Why it is for none of so many regions; `remarks` say what was not understood.
+    pub(super) fn for_none(&self, count: usize, remarks: &[Remark]) -> Option<String> {
         let asked = format!("the source asks for `{}`", self.recipe);
         match self.region {
-            _ if count == 0 => Some(format!("{asked}, but no nest is described here")),
+            _ if count == 0 => {
+                // Of several equals, the first.
+                let reason = remarks.iter().rev().max_by_key(|r| r.depth).map_or_else(
+                    || ", as there is no loop".to_string(),
+                    |r| match r.help {
+                        "" => format!(": {}", r.message),
+                        help => format!(": {}; {help}", r.message),
+                    },
+                );
+                Some(format!("{asked}, but no nest is described here{reason}"))
+            }
             Some(number) if number >= count => {
                 Some(format!("{asked} of region {number}, but there are {count}, counted from 0"))
             }
@@ -142,11 +188,17 @@ mod tests {
 
     #[test]
     fn only_what_is_for_us_is_read() {
-        let asked = |region, recipe: &str| Some(Asked { region, recipe: recipe.to_string() });
+        let asked = |region, recipe: &str| {
+            Some(Ok(Asked { region, recipe: recipe.to_string(), by_pragmas: false, location: None }))
+        };
         assert_eq!(Asked::read("looptree: tile(i; 8)"), asked(None, "tile(i; 8)"));
         assert_eq!(Asked::read("looptree #2: reverse(@)"), asked(Some(2), "reverse(@)"));
-        for other in ["looptree", "looptrees: x", "looptree #a: x", "deprecated: x", ""] {
+        for other in ["looptrees: x", "looptree-x: y", "deprecated: x", ""] {
             assert_eq!(Asked::read(other), None, "{other}");
+        }
+        for wrong in ["looptree", "looptree #a: x", "looptree interchange(i)", "looptree(i)", "looptree #0 x"]
+        {
+            assert!(matches!(Asked::read(wrong), Some(Err(_))), "{wrong}");
         }
     }
 }

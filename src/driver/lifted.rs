@@ -1,12 +1,12 @@
 //! What is kept of a lifted function: its kernels, without the IR.
 
-use super::asked::{self, Asked};
-use super::{Settings, code};
+use super::asked::{self, Asked, Said};
+use super::{Settings, Warning, code};
 use cost_model::targets::Vectors;
 use emission::extent::limits;
 use irgen::lift::{self, LoopPlace, Remark};
 use irgen::llvm::Module;
-use loop_tree::{Affine, ArrayId, Kernel, ParamId, SourceLocation};
+use loop_tree::{Affine, ArrayId, Kernel, ParamId, SourceLocation, VarId};
 use std::sync::Arc;
 
 /// A function's kernels, without the IR.
@@ -24,6 +24,8 @@ pub struct LiftedKernels {
     pub remarks: Vec<Remark>,
     /// Recipes that the source asks for.
     pub asked: Vec<Asked>,
+    /// What it says to us and is none.
+    pub warnings: Vec<Warning>,
     /// Whether it is not plain before lifting that nothing gains.
     pub may_gain: bool,
     /// Its loops.
@@ -34,7 +36,7 @@ impl LiftedKernels {
     pub(super) fn new(
         module: &Module<'_>,
         lifted: &lift::LiftedFunction<'_>,
-        mut asked: Vec<Asked>,
+        said: Said,
         may_gain: bool,
         settings: &Settings,
     ) -> LiftedKernels {
@@ -42,12 +44,14 @@ impl LiftedKernels {
             kernel: r.kernel.clone(),
             location: r.location.clone(),
             likely: likely_values(module, r, settings.default_param),
+            invented: r.invented.clone(),
         };
+        let Said { mut asked, warnings } = said;
         for (number, r) in lifted.regions.iter().enumerate() {
             if !asked.iter().any(|a| a.is_for(number, lifted.regions.len()))
                 && let Some(recipe) = asked::by_pragmas(r)
             {
-                asked.push(Asked { region: Some(number), recipe });
+                asked.push(Asked { region: Some(number), recipe, by_pragmas: true, location: None });
             }
         }
         LiftedKernels {
@@ -57,6 +61,7 @@ impl LiftedKernels {
             regions: lifted.regions.iter().map(region).collect(),
             remarks: lifted.remarks.clone(),
             asked,
+            warnings,
             may_gain,
             loops: lifted.loops.clone(),
         }
@@ -73,6 +78,8 @@ pub struct LiftedKernel {
     /// Values that parameters are likely to have, by [`ParamId`]: constants passed by callers, or what arrays
     /// have room for.
     pub likely: Vec<Likely>,
+    /// Variables that are called by the number of loops around, whatever the source calls them.
+    pub invented: Vec<VarId>,
 }
 
 /// What is known of the value that a parameter will have. Nothing is proved from it.

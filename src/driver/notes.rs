@@ -2,7 +2,7 @@
 
 use super::Explored;
 use crate::explore::{Exploration, Reason, Statistics};
-use crate::names::readable;
+use crate::names::{label, readable};
 use loop_tree::SourceLocation;
 use std::fmt;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub enum Subject {
     LeftAlone,
     /// What the source asks for cannot be had: the nest is left as it is.
     Denied,
+    /// What the source asks for is perhaps not what it means.
+    Doubtful,
     /// Something that is not understood keeps code out of nests.
     NotUnderstood,
 }
@@ -73,7 +75,7 @@ pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
     let text = |t: String| Piece::Text(t);
     for region in &explored.regions {
         let exploration = &region.exploration;
-        let label = Piece::Value("Region", region.label());
+        let name = Piece::Value("Region", region.label());
         let changed = exploration.worthwhile(min_gain);
         let note = Note {
             subject: if changed.is_some() { Subject::Changed } else { Subject::LeftAlone },
@@ -85,7 +87,7 @@ pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
         };
         let words = match changed {
             Some(variant) => vec![
-                label,
+                name,
                 text(": ".to_string()),
                 Piece::Value("Recipe", variant.recipe.to_string()),
                 text(" (predicted ".to_string()),
@@ -111,7 +113,7 @@ pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
                     0 => String::new(),
                     _ => format!("; {undecided} of {judged} variants could not be judged within the quota"),
                 };
-                vec![label, text(format!(": left alone: {best}{why}"))]
+                vec![name, text(format!(": left alone: {best}{why}"))]
             }
         };
         notes.push(Note { text: words, ..note });
@@ -127,6 +129,19 @@ pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
                 Piece::Value("Region", skipped.label()),
                 text(format!(": left alone: {}", skipped.why)),
             ],
+        });
+    }
+    for warning in &explored.warnings {
+        let label = warning
+            .number
+            .map_or_else(|| readable(&warning.function).into_owned(), |n| label(&warning.function, n));
+        notes.push(Note {
+            subject: Subject::Doubtful,
+            code: warning.doubt.code,
+            function: warning.function.clone(),
+            region: warning.number,
+            location: warning.location.clone(),
+            text: vec![Piece::Value("Region", label), text(format!(": {}", warning.doubt.message))],
         });
     }
     for (function, remark) in &explored.remarks {

@@ -3,6 +3,7 @@
 use super::lifted::{LiftedKernel, LiftedKernels, Likely};
 use super::optimizer::{Optimizer, Progress};
 use super::settings::{Models, Settings};
+use super::warnings::{self, Doubt, Warning};
 use super::{Asked, DriverError, Explored, ExploredRegion, Functions, Purpose, Session, SkippedRegion};
 use crate::explore::{Exploration, Limits, Problem, Team, Variant, WORTHWHILE};
 use crate::names;
@@ -12,6 +13,7 @@ use irgen::lift::Remark;
 use loop_tree::{Affine, Constraint, Kernel, ParamId, RuntimeCondition, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use transforms::Recipe;
 
 /// Of the time of the region that takes longest, what a region takes that is searched less thoroughly: mostly code that
 /// runs once, such as initialisation.
@@ -55,6 +57,12 @@ impl Wanted {
         SkippedRegion { function, number: self.number, location, why, asked: false }
     }
 
+    fn warning(&self, asked: &Asked, doubt: Doubt) -> Warning {
+        let location = self.region.location.as_ref().or(asked.location.as_ref()).cloned();
+        let function = self.function.clone();
+        Warning { function, number: Some(self.number), location, doubt }
+    }
+
     fn explored(&self, problem: Problem, exploration: Exploration, if_short: Option<f64>) -> ExploredRegion {
         ExploredRegion {
             function: self.function.clone(),
@@ -77,7 +85,7 @@ impl Session<'_> {
     }
 
     fn search(&self, functions: Vec<LiftedKernels>) -> Result<Explored, DriverError> {
-        let mut explored = Explored { regions: Vec::new(), skipped: Vec::new(), remarks: Vec::new() };
+        let mut explored = Explored::default();
         let mut searched = Vec::new();
         self.require_names(&functions)?;
         let all = All { optimizer: self.optimizer, purpose: self.purpose, min_gain: self.min_gain };
@@ -89,12 +97,14 @@ impl Session<'_> {
                     told.push(remark);
                 }
             }
-            explored.remarks.extend(told.into_iter().map(|r| (function.name.clone(), r)));
+            explored.warnings.extend(function.warnings);
             let count = function.regions.len();
-            for (asked, why) in function.asked.iter().filter_map(|a| Some((a, a.for_none(count)?))) {
+            for (asked, why) in function.asked.iter().filter_map(|a| Some((a, a.for_none(count, &told)?))) {
                 let (function, number) = (function.name.clone(), asked.region.unwrap_or(0));
-                explored.skipped.push(SkippedRegion { function, number, location: None, why, asked: true });
+                let location = asked.location.clone();
+                explored.skipped.push(SkippedRegion { function, number, location, why, asked: true });
             }
+            explored.remarks.extend(told.into_iter().map(|r| (function.name.clone(), r)));
             for (number, region) in function.regions.into_iter().enumerate() {
                 if self.optimizer.settings.region.is_some_and(|r| r != number) {
                     continue;
@@ -103,7 +113,8 @@ impl Session<'_> {
                     Wanted { function: function.name.clone(), vectors: function.vectors, number, region };
                 match function.asked.iter().find(|a| a.is_for(number, count)) {
                     Some(asked) if self.purpose != Purpose::Explore => {
-                        explored.add(all.as_asked(&wanted, asked));
+                        let outcome = all.as_asked(&wanted, asked, &mut explored.warnings);
+                        explored.add(outcome);
                     }
                     _ if !function.may_gain => {
                         explored.skipped.push(wanted.left_alone(ONE_ORDER.to_string()))
@@ -270,23 +281,34 @@ impl All<'_> {
         Some(prepared.cost_of_original().cycles / (prepared.cost(&best.root).cycles + check))
     }
 
-    /// What the source asks for, or why it cannot be had.
-    fn as_asked(&self, wanted: &Wanted, asked: &Asked) -> Outcome {
-        let (label, LiftedKernel { kernel, likely, .. }) = (wanted.label(), &wanted.region);
+    /// What the source asks for, or why it cannot be had; and what is perhaps not meant.
+    fn as_asked(&self, wanted: &Wanted, asked: &Asked, doubts: &mut Vec<Warning>) -> Outcome {
+        let (label, LiftedKernel { kernel, likely, invented, .. }) = (wanted.label(), &wanted.region);
         let models = self.optimizer.models.for_code(wanted.vectors);
+        // Pragmas stand at their loops.
+        if !asked.by_pragmas
+            && let Ok(recipe) = Recipe::parse(&asked.recipe, &self.optimizer.registry)
+        {
+            doubts
+                .extend(Doubt::of_names(kernel, invented, &recipe).map(|doubt| wanted.warning(asked, doubt)));
+        }
         let done = self.optimizer.problem(&label, kernel, likely).and_then(|problem| {
             let cost = &*models.cost;
             let exploration = self.optimizer.as_asked(&label, kernel, asked, problem.clone(), cost)?;
+            let (root, threads) = (&exploration.best().root, self.optimizer.settings.threads);
+            doubts.extend(Doubt::of_threads(root, threads).map(|doubt| wanted.warning(asked, doubt)));
             Ok(wanted.explored(problem, exploration, None))
         });
         done.map_err(|error| {
             let reason = match &error {
-                DriverError::Replay { source, .. } => format!("{source}; {}", loops(kernel)),
+                DriverError::Replay { source, .. } => format!("{source}; {}", warnings::names(kernel)),
                 DriverError::Illegal { witness, .. } => witness.to_string(),
                 other => other.to_string(),
             };
             let why = format!("the source asks for `{}`, but: {reason}", asked.recipe);
-            SkippedRegion { asked: true, ..wanted.left_alone(why) }
+            let left = wanted.left_alone(why);
+            let location = left.location.clone().or_else(|| asked.location.clone());
+            SkippedRegion { asked: true, location, ..left }
         })
     }
 }
@@ -341,13 +363,4 @@ pub fn check(kernel: &Kernel, conditions: &[RuntimeCondition]) -> f64 {
     }
     let pairs = tested.iter().filter(|c| matches!(c, RuntimeCondition::NoOverlap(..))).count();
     CHECK + COMPARED * pairs as f64
-}
-
-/// What the loops of a nest are called, which without debug information is not as in the source.
-fn loops(kernel: &Kernel) -> String {
-    let names: Vec<&str> = kernel.variables.iter().map(|v| &*v.name).collect();
-    format!(
-        "its loops are called {}, from outside to inside: as in the source with -g only",
-        names.join(", ")
-    )
 }

@@ -474,6 +474,7 @@ void down(float *restrict x, int size) {
     let flags = ["-O3", "-Rpass=looptree", "-Rpass-missed=looptree", "-c", "x.c", "-o", "x.o"];
     let named = plugged(&place, &[&["-g"], &flags[..]].concat());
     assert!(named.contains("columns#0: interchange(column); unroll_and_jam(row; 4) (predicted"), "{named}");
+    assert!(!named.contains("warning"), "{named}");
     let unnamed = plugged(&place, &flags);
     assert!(unnamed.contains("no loop binds `column`") && unnamed.contains("called i, j"), "{unnamed}");
     // Debug information changes nothing else.
@@ -493,6 +494,112 @@ void down(float *restrict x, int size) {
     assert!(strided.contains("for column in ") && strided.contains("for row in "), "{strided}");
     let down = shown("down");
     assert!(down.contains("nest @down[size: i32]") && down.contains("for size2 in "), "{down}");
+}
+
+/// Names that lifting invents may be others than those of the source, which nobody sees: a warning tells, unless the recipe goes by paths or LLVM
+/// calls the loops so.
+#[test]
+fn recipes_by_invented_names_are_warned_of() {
+    let source = |recipe: &str, outer: &str, inner: &str| {
+        format!(
+            "double A[200][200], B[200][200];
+            __attribute__((annotate(\"looptree: {recipe}\"))) void columns(void) {{
+                for (int {outer} = 0; {outer} < 200; {outer}++)
+                    for (int {inner} = 0; {inner} < 200; {inner}++)
+                        A[{inner}][{outer}] = B[{inner}][{outer}] * 2;
+            }}"
+        )
+    };
+    let warning = "in the recipe may be another loop than in the source: \
+        without its names (-g) loops are called i, j from outside to inside; paths such as `@0` mean the same either way";
+    let flags = ["-O3", "-c", "x.c", "-o", "x.o"];
+    for (recipe, outer, inner, doubtful) in [
+        ("interchange(i)", "j", "i", true),
+        ("interchange(@); unroll_and_jam(j; 4)", "j", "i", true),
+        ("interchange(@)", "j", "i", false),
+        ("interchange(i)", "i", "j", false),
+    ] {
+        let place = Place::new(&[("x.c", &source(recipe, outer, inner))]);
+        // Names of values are kept in IR, and not in clang.
+        let told = |text: &str| text.contains("warning: columns#0: `") && text.contains(warning);
+        let text = both(&place.driver(&["opt", "x.c", "-o", "x.ll"]).output().expect("it runs"));
+        assert_eq!(told(&text), doubtful, "{recipe}: {text}");
+        let asked = ["opt", "x.c", "-f", "columns", "--recipe", recipe, "-o", "x.ll"];
+        let text = both(&place.driver(&asked).output().expect("it runs"));
+        assert_eq!(told(&text), doubtful, "{recipe}: {text}");
+        let text = plugged(&place, &flags);
+        let told = text.contains("warning: looptree: x.c:2: columns#0: `") && text.contains(warning);
+        assert_eq!(told, recipe != "interchange(@)", "{recipe}: {text}");
+    }
+}
+
+/// What is written for us and cannot be read is not passed over, even where there is nothing to do.
+#[test]
+fn annotations_that_are_no_recipes_are_warned_of() {
+    let place = Place::new(&[(
+        "x.c",
+        "__attribute__((annotate(\"looptree interchange(i)\"))) int next(int a) { return a + 1; }
+        __attribute__((annotate(\"looptrees\"))) int last(int a) { return a - 1; }",
+    )]);
+    let warning = "x.c:1: next: nothing is done about `looptree interchange(i)`: a recipe is written `looptree: interchange(@)`, \
+        for one region of several `looptree #0: ...`";
+    let text = plugged(&place, &["-O2", "-c", "x.c", "-o", "x.o"]);
+    assert!(text.contains(&format!("warning: looptree: {warning}")) && !text.contains("last"), "{text}");
+    let text = both(&place.driver(&["opt", "x.c", "-o", "x.ll"]).output().expect("it runs"));
+    let warning = warning.replacen(": ", ": warning: ", 1);
+    assert!(text.contains(&warning) && !text.contains("last"), "{text}");
+}
+
+/// Where no nest is described, the warning says why.
+#[test]
+fn recipes_for_no_nest_are_warned_of_with_the_reason() {
+    let place = Place::new(&[(
+        "x.c",
+        "double A[200][200];
+        __attribute__((annotate(\"looptree: interchange(@)\"))) void columns(void) {
+            for (int i = 0; i < 200; i++)
+                for (int j = 0; j < 200; j++)
+                    A[j][i] *= 2;
+        }
+        __attribute__((annotate(\"looptree: interchange(@)\"))) int next(int a) { return a + 1; }",
+    )]);
+    let text = plugged(&place, &["-Os", "-c", "x.c", "-o", "x.o"]);
+    for warning in [
+        "x.c:2: columns#0: left alone: the source asks for `interchange(@)`, but no nest is described here: \
+            the function asks for little code, and a nest would be there twice; -O2 or -O3 in place of -Os or -Oz",
+        "x.c:7: next#0: left alone: the source asks for `interchange(@)`, but no nest is described here",
+    ] {
+        assert!(text.contains(&format!("warning: looptree: {warning}")), "{text}");
+    }
+    let text = plugged(&place, &["-O2", "-c", "x.c", "-o", "x.o"]);
+    assert!(text.contains("but no nest is described here, as there is no loop"), "{text}");
+}
+
+/// A loop that is marked parallel is shared only where threads are asked for.
+#[test]
+fn marks_for_threads_without_threads_are_warned_of() {
+    let place = Place::new(&[(
+        "x.c",
+        "double A[200][200];
+        __attribute__((annotate(\"looptree: mark(@; parallel)\"))) void rows(void) {
+            for (int i = 0; i < 200; i++)
+                for (int j = 0; j < 200; j++)
+                    A[i][j] *= 2;
+        }",
+    )]);
+    let warning = "rows#0: one thread runs the loop that is marked parallel, as nobody says how many there are: \
+        `--threads 4`, in a build LOOPTREE=threads=4";
+    for (threads, doubtful) in [("1", true), ("2", false)] {
+        let mut command = place.plugged(&["-O2", "-c", "x.c", "-o", "x.o"]);
+        let output = command.env("LOOPTREE", format!("threads={threads}")).output().expect("clang starts");
+        let text = succeeds(output);
+        assert_eq!(text.contains(&format!("warning: looptree: x.c:2: {warning}")), doubtful, "{text}");
+        for more in [&[][..], &["-f", "rows", "--recipe", "mark(@; parallel)"]] {
+            let arguments = [&["opt", "x.c", "-o", "x.ll", "--threads", threads], more].concat();
+            let text = both(&place.driver(&arguments).output().expect("it runs"));
+            assert_eq!(text.contains(&format!("warning: {warning}")), doubtful, "{text}");
+        }
+    }
 }
 
 #[test]

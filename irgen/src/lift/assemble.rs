@@ -59,6 +59,7 @@ impl<'m> Builder<'_, '_, 'm> {
         let assumptions = self.assumptions()?;
         let (params, values) = self.params();
         let (arrays, bindings) = self.arrays();
+        let invented = self.names.take_invented();
         let names = self.names.take_variables().into_iter();
         let variables = names.zip(self.kept).map(|(name, kept)| Variable { name, kept }).collect();
         let mut kernel = Kernel {
@@ -73,7 +74,7 @@ impl<'m> Builder<'_, '_, 'm> {
         };
         kernel.original = canonical(&kernel, &original);
         let (kernel, loops) = (Arc::new(kernel), self.latches);
-        Ok(Draft { kernel, params: values, arrays: bindings, origins, apart, loops, place })
+        Ok(Draft { kernel, params: values, arrays: bindings, origins, apart, loops, invented, place })
     }
 
     /// Its loads and stores, each with what is known there.

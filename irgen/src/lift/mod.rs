@@ -109,6 +109,8 @@ pub struct Region<'m> {
     pub apart: Apart<'m>,
     /// The original loops that became variables, by [`VarId`].
     pub loops: Vec<LoopBinding<'m>>,
+    /// Variables that are called by the number of loops around: nothing tells what the source calls them.
+    pub invented: Vec<VarId>,
     /// Where the region begins in the source.
     pub location: Option<SourceLocation>,
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use loop_tree::VarId;
 use rustc_hash::FxHashSet;
 
 use crate::llvm::Value;
@@ -13,6 +14,7 @@ use crate::names;
 pub(super) struct Names {
     taken: FxHashSet<Arc<str>>,
     variables: Vec<String>,
+    invented: Vec<VarId>,
 }
 
 const LETTERS: [&str; 8] = ["i", "j", "k", "l", "m", "p", "q", "r"];
@@ -21,7 +23,16 @@ impl Names {
     /// What the next variable is to be called: as what counts its loop, else by the number of loops around.
     pub(super) fn variable(&mut self, depth: usize, counter: Option<Value<'_>>) {
         let letter = LETTERS.get(depth).copied().unwrap_or("x");
-        self.variables.push(counter.and_then(told).unwrap_or_else(|| letter.to_owned()));
+        let told = counter.and_then(told);
+        if told.is_none() && counter.is_none_or(|c| stem(&c.name()) != letter) {
+            self.invented.push(VarId::new(self.variables.len()));
+        }
+        self.variables.push(told.unwrap_or_else(|| letter.to_owned()));
+    }
+
+    /// Variables that the source may well call otherwise.
+    pub(super) fn take_invented(&mut self) -> Vec<VarId> {
+        std::mem::take(&mut self.invented)
     }
 
     /// The variables, of which those give way that are called as something that has a name: `while (n--)` has a parameter `n`.
@@ -58,6 +69,12 @@ fn told(v: Value<'_>) -> Option<String> {
     identifier(&v.source_name()?)
 }
 
+/// A name without what LLVM has added to it: enough to tell that a variable is called so, not what it is called.
+fn stem(name: &str) -> &str {
+    let name = name.split_once('.').map_or(name, |(name, _)| name);
+    name.trim_end_matches(|c: char| c.is_ascii_digit())
+}
+
 /// What is like an identifier in a name.
 fn identifier(name: &str) -> Option<String> {
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -81,3 +98,22 @@ const RESERVED: [&str; 24] = [
     "nest", "array", "for", "if", "else", "let", "in", "step", "min", "max", "floor", "ceil", "mod", "param",
     "stmt", "alloc", "version", "guard", "seq", "select", "load", "store", "true", "false",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_llvm_adds_to_names_is_left_out() {
+        for (name, known) in [
+            ("i", "i"),
+            ("i.037", "i"),
+            ("i37.0", "i"),
+            ("row.0.i", "row"),
+            ("indvars.iv", "indvars"),
+            ("", ""),
+        ] {
+            assert_eq!(stem(name), known);
+        }
+    }
+}

@@ -29,6 +29,7 @@ pub(super) struct Draft<'m> {
     pub(super) apart: Apart<'m>,
     /// Header and latch of each variable's loop.
     pub(super) loops: Vec<(usize, usize)>,
+    pub(super) invented: Vec<VarId>,
     pub(super) place: Cut<'m>,
 }
 

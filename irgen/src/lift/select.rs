@@ -245,6 +245,7 @@ pub(super) fn cut<'m>(function: Function<'m>, blocks: &[Block<'m>], draft: Draft
     let start = loops.first().and_then(LoopBinding::location).or_else(first);
     Ok(Region {
         loops,
+        invented: draft.invented,
         kernel: draft.kernel,
         function,
         before,

@@ -52,7 +52,7 @@ pub use kinds::{
     RealPredicate,
 };
 pub use metadata::{HintValue, LoopHint, Metadata, MetadataKind, SourceLocation};
-pub use module::{DataLayout, Module, with_lent_module};
+pub use module::{Annotation, DataLayout, Module, with_lent_module};
 pub use scev::{BackedgeCount, Scev, ScevKind, Wrap};
 pub use steps::Steps;
 pub use target::{CodeModel, FileType, OptLevel, TargetMachine};

@@ -160,10 +160,17 @@ impl<'c> Module<'c> {
     }
 
     /// What the source says of functions by `__attribute__((annotate("...")))`, in its order.
-    pub fn annotations(&self) -> Vec<(Function<'_>, String)> {
-        fn read(entry: Value<'_>) -> Option<(Function<'_>, String)> {
-            let text = entry.const_element(1)?.as_global()?.initializer()?.const_text()?;
-            Some((entry.const_element(0)?.as_function()?, text))
+    pub fn annotations(&self) -> Vec<Annotation<'_>> {
+        fn text(entry: Value<'_>, index: u32) -> Option<String> {
+            entry.const_element(index)?.as_global()?.initializer()?.const_text()
+        }
+        fn place(entry: Value<'_>) -> Option<(String, u32)> {
+            let line = u32::try_from(entry.const_element(3)?.const_int()?).ok()?;
+            Some((text(entry, 2)?, line))
+        }
+        fn read(entry: Value<'_>) -> Option<Annotation<'_>> {
+            let function = entry.const_element(0)?.as_function()?;
+            Some(Annotation { function, text: text(entry, 1)?, place: place(entry) })
         }
         let all = self.global("llvm.global.annotations").and_then(Global::initializer);
         (0..).map_while(|n| all?.const_element(n)).filter_map(read).collect()
@@ -381,6 +388,17 @@ pub(crate) unsafe fn take_buffer(buffer: LLVMMemoryBufferRef) -> Vec<u8> {
         LLVMDisposeMemoryBuffer(buffer);
         bytes
     }
+}
+
+/// What the source says of a function.
+#[derive(Clone, Debug)]
+pub struct Annotation<'m> {
+    /// The function.
+    pub function: Function<'m>,
+    /// What is said.
+    pub text: String,
+    /// File and line of the function.
+    pub place: Option<(String, u32)>,
 }
 
 /// Sizes and alignments of a module's target, in bytes. `None` where a type has no constant size.
