@@ -4,6 +4,7 @@ use super::error::CliError;
 use super::input::{self, Input};
 use super::opt::say;
 use looptree::cost_model::Cost;
+use looptree::cost_model::targets::Vectors;
 use looptree::driver::{Chosen, Doubt, DriverError, Explored, ExploredRegion, Optimizer, Purpose, Session};
 use looptree::names;
 use looptree::tree::{Kernel, SourceLocation};
@@ -47,6 +48,8 @@ pub struct Picked {
     pub number: usize,
     /// What the region computes.
     pub kernel: Arc<Kernel>,
+    /// Vectors of its code, where the function's attributes say so.
+    pub vectors: Option<Vectors>,
     /// Values of the parameters, by which it is ranked.
     pub params: Vec<i64>,
     /// The variant.
@@ -56,7 +59,8 @@ pub struct Picked {
 impl Picked {
     /// Predicted cost of the original and of the variant.
     pub fn costs(&self, optimizer: &Optimizer) -> (Cost, Cost) {
-        let prepared = optimizer.models.cost.prepare(&self.kernel, &self.params);
+        let models = optimizer.models.for_code(self.vectors);
+        let prepared = models.cost.prepare(&self.kernel, &self.params);
         (prepared.cost_of_original(), prepared.cost(&self.chosen.root))
     }
 
@@ -75,20 +79,20 @@ pub fn pick(session: &Session<'_>, read: &Input, recipe: &str, file: &Path) -> R
         return ranked(session, read, rank, file);
     }
     let recipe = input::recipe(recipe, &session.optimizer.registry)?;
-    let (function, number, kernel, likely) = match read {
-        Input::Text(program) => (program.kernel.name.clone(), 0, program.kernel.clone(), Vec::new()),
+    let (function, number, kernel, likely, vectors) = match read {
+        Input::Text(program) => (program.kernel.name.clone(), 0, program.kernel.clone(), Vec::new(), None),
         Input::Ir(_) => {
             let (function, number, region) = session.only_region().map_err(failed)?;
             if let Some(doubt) = Doubt::of_names(&region.kernel, &region.invented, &recipe) {
                 warn(&names::label(&function, number), region.location.as_ref(), &doubt);
             }
-            (function, number, region.kernel, region.likely)
+            (function, number, region.kernel, region.likely, region.vectors)
         }
     };
     let optimizer = session.optimizer;
     let params = optimizer.settings.parameter_values(&kernel, &likely);
     let chosen = optimizer.apply(&names::label(&function, number), &kernel, &recipe).map_err(failed)?;
-    Ok(Picked { function, number, kernel, params, chosen })
+    Ok(Picked { function, number, kernel, vectors, params, chosen })
 }
 
 /// Says what a recipe is perhaps not meant to do.
@@ -125,6 +129,7 @@ fn ranked(session: &Session<'_>, read: &Input, rank: &str, file: &Path) -> Resul
         function: region.function.clone(),
         number: region.number,
         kernel: region.kernel.clone(),
+        vectors: region.vectors,
         params: region.params.clone(),
         chosen,
     })

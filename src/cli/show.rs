@@ -41,6 +41,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
                 vectors: None,
                 whole: program.kernel.clone(),
                 regions: vec![LiftedKernel {
+                    vectors: None,
                     kernel: program.kernel.clone(),
                     location: None,
                     likely: Vec::new(),
@@ -67,7 +68,9 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
             idioms(&mut out, "; ", &optimizer.idioms, &function.whole);
             out.push_str(&text::print(&text::Program { kernel: function.whole.clone(), variant: None }));
         }
-        for (number, LiftedKernel { kernel, location, likely, .. }) in function.regions.iter().enumerate() {
+        for (number, LiftedKernel { kernel, location, likely, vectors, .. }) in
+            function.regions.iter().enumerate()
+        {
             if settings.region.is_some_and(|r| r != number) {
                 continue;
             }
@@ -94,8 +97,9 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
                     loops(&mut out, &label, &problem);
                 }
                 if parts.contains(&Part::Cost) {
-                    let root = canonical(kernel, &kernel.original);
-                    let cost = optimizer.models.cost.cost(kernel, &root, &problem.params);
+                    // As `explore` and `opt` have it.
+                    let models = optimizer.models.for_code(*vectors);
+                    let cost = models.cost.cost_of_original(kernel, &problem.params);
                     let _ = writeln!(out, "cost of {label}:\n{}", cost.explain());
                 }
             }

@@ -41,6 +41,7 @@ impl LiftedKernels {
         settings: &Settings,
     ) -> LiftedKernels {
         let region = |r: &lift::Region<'_>| LiftedKernel {
+            vectors: code::vectors(r.function),
             kernel: r.kernel.clone(),
             location: r.location.clone(),
             likely: likely_values(module, r, settings.default_param),
@@ -71,6 +72,8 @@ impl LiftedKernels {
 /// A region's kernel; plain data.
 #[derive(Clone, Debug)]
 pub struct LiftedKernel {
+    /// Vectors of its function's code, where attributes say so.
+    pub vectors: Option<Vectors>,
     /// What the region computes.
     pub kernel: Arc<Kernel>,
     /// Its place in the source.

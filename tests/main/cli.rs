@@ -125,6 +125,46 @@ fn opt_takes_what_measures_fastest() {
     assert!(std::fs::read_to_string(&out).expect("IR").contains("columns"));
 }
 
+/// What is predicted of a recipe is the same for every command, also where code has other vectors than the machine.
+#[test]
+fn a_recipe_is_predicted_the_same_everywhere() {
+    let place = tempfile::tempdir().expect("a directory");
+    let file = place.path().join("x.c");
+    let text = "double a[256][256], b[256][256], c[256][256];
+        void product(void) {
+            for (int i = 0; i < 256; i++)
+                for (int j = 0; j < 256; j++)
+                    for (int k = 0; k < 256; k++) c[i][j] += a[i][k] * b[k][j];
+        }";
+    std::fs::write(&file, text).expect("a file");
+    let file = file.display().to_string();
+    let run = |command: &str, more: &[&str]| {
+        let own = [&[command, &file], more, &["--target", "znver5", "--", "-march=x86-64-v3"]].concat();
+        let output = piped(&own, b"");
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    let found: serde_json::Value =
+        serde_json::from_str(&run("explore", &["--format", "json"])).expect("JSON");
+    let region = &found["regions"][0];
+    let best = &region["variants"][0];
+    let recipe = best["recipe"].as_str().expect("a recipe");
+    let gain = format!("predicted {:.2}x", best["predicted_ratio"].as_f64().expect("a number"));
+    for recipe in ["#0", recipe] {
+        let asked = ["--recipe", recipe, "--remarks", "-o", "/dev/null"];
+        let told = run("opt", &asked);
+        assert!(told.contains(&format!("as asked ({gain})")), "{gain}: {told}");
+        let told = run("apply", &["--recipe", recipe, "--explain"]);
+        assert!(told.contains(&format!("; {gain}\n")), "{gain}: {told}");
+    }
+    let cycles = |text: &str| text.lines().find(|l| l.contains("cycles")).map(str::to_string);
+    let shown = run("show", &["--what", "cost"]);
+    let explained = run("apply", &["--recipe", recipe, "--explain"]);
+    let original = explained.split_once("cost of the original:\n; ").map(|(_, cost)| cost.to_string());
+    assert_eq!(cycles(&shown), original.as_deref().and_then(cycles), "{shown}{explained}");
+}
+
 #[test]
 fn timings_name_the_phases() {
     // With threads also a loop by itself is searched.
