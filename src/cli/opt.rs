@@ -132,7 +132,7 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
     progress.finish();
     output::write(&arguments.output, written.map_err(failed)?.as_deref().unwrap_or(bytes))?;
     if let Some(told) = told {
-        output::say(told);
+        output::say(terminal::said(&told));
     }
     Ok(())
 }
@@ -199,7 +199,7 @@ fn summary(regions: usize, changed: usize) -> String {
 /// A line on standard error.
 pub fn say(kind: &str, location: Option<&SourceLocation>, told: impl Display) {
     let place = location.map_or_else(String::new, |l| format!("{l}: "));
-    output::say(format_args!("{place}{kind}: {told}"));
+    output::say(terminal::said(&format!("{place}{kind}: {told}")));
     if let Some(excerpt) = location.and_then(|l| terminal::excerpt(l, style("^").green().for_stderr())) {
         output::say(excerpt);
     }

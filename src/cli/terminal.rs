@@ -1,6 +1,6 @@
 //! What fits on a terminal.
 
-use console::{Term, measure_text_width, style};
+use console::{Term, measure_text_width, style, user_attended_stderr};
 use looptree::tree::SourceLocation;
 use std::fmt::{Display, Write};
 
@@ -32,8 +32,16 @@ pub fn words(out: &mut String, text: &str) {
     let _ = writeln!(out, "{}", broken(text, width()).join("\n"));
 }
 
+/// The same for standard error.
+pub fn said(text: &str) -> String {
+    let width = user_attended_stderr().then(|| Term::stderr().size_checked()).flatten();
+    broken(text, width.map(|(_, columns)| usize::from(columns))).join("\n")
+}
+
 fn broken(text: &str, width: Option<usize>) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
+    let own = text.len() - text.trim_start_matches(' ').len();
+    let indent = " ".repeat(INDENT.len().max(own + 2));
     for word in text.split(' ') {
         match lines.last_mut() {
             Some(line)
@@ -42,7 +50,7 @@ fn broken(text: &str, width: Option<usize>) -> Vec<String> {
                 line.push(' ');
                 line.push_str(word);
             }
-            Some(_) => lines.push(format!("{INDENT}{word}")),
+            Some(_) => lines.push(format!("{indent}{word}")),
             None => lines.push(word.to_string()),
         }
     }
@@ -119,6 +127,7 @@ mod tests {
         assert_eq!(broken("one two three", None), ["one two three"]);
         assert_eq!(broken("one two three", Some(9)), ["one two", "    three"]);
         assert_eq!(broken("  one two", Some(5)), ["  one", "    two"]);
+        assert_eq!(broken("    one two", Some(8)), ["    one", "      two"]);
         assert_eq!(broken("", Some(5)), [""]);
         assert_eq!(broken("longer-than-that", Some(5)), ["longer-than-that"]);
     }
