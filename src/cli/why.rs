@@ -111,15 +111,15 @@ impl Report<'_> {
             |l: Option<&SourceLocation>| self.line.is_none_or(|line| l.is_some_and(|l| l.line == line));
         for skipped in self.explored.skipped.iter().filter(|s| here(s.location.as_ref())) {
             head(&mut out, &skipped.label(), skipped.location.as_ref(), "");
-            let _ = writeln!(out, "  not searched: {}", skipped.why);
+            terminal::words(&mut out, &format!("  not searched: {}", skipped.why));
         }
         let remarks: Vec<&(Arc<str>, Remark)> =
             self.explored.remarks.iter().filter(|(_, r)| here(r.location.as_ref())).collect();
         for (function, remark) in remarks {
             head(&mut out, &readable(function), remark.location.as_ref(), ", not described");
-            let _ = writeln!(out, "  {} [{}]", remark.message, remark.code);
+            terminal::words(&mut out, &format!("  {} [{}]", remark.message, remark.code));
             if !remark.help.is_empty() {
-                let _ = writeln!(out, "  {} {}", style("help:").bold(), remark.help);
+                terminal::words(&mut out, &format!("  {} {}", style("help:").bold(), remark.help));
             }
         }
         // What only becomes a nest when more is allowed.
@@ -129,7 +129,8 @@ impl Report<'_> {
                     head(&mut out, &region.label(), region.location.as_ref(), "");
                     let ratio = region.exploration.ratio(region.exploration.best());
                     let with = what.with(region);
-                    let _ = writeln!(out, "  with {with} it is a nest, and {ratio:.1}x is predicted");
+                    let told = format!("  with {with} it is a nest, and {ratio:.1}x is predicted");
+                    terminal::words(&mut out, &told);
                 }
             }
         }
@@ -155,7 +156,8 @@ impl Report<'_> {
         for term in terms {
             let most = term.parts.iter().max_by(|a, b| a.cycles.total_cmp(&b.cycles));
             let why = most.map_or_else(|| term.detail.clone(), |p| format!("{}: {}", p.name, p.detail));
-            let _ = writeln!(out, "    {:>3.0} %  {}: {why}", 100.0 * term.cycles / total, term.name);
+            let share = 100.0 * term.cycles / total;
+            terminal::words(out, &format!("    {share:>3.0} %  {}: {why}", term.name));
         }
         let models = self.optimizer.models.for_code(region.vectors);
         if let Some(roofline) = roofline(&region.kernel, &region.params, &*models.target)
@@ -176,10 +178,13 @@ impl Report<'_> {
         let Statistics { tried, judged, legal, undecided, .. } = exploration.statistics;
         let unknown = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
         // As `explore` says it.
-        let _ = match tried {
-            0 => writeln!(out, "  no transformation applies"),
-            _ => writeln!(out, "  tried: {tried} variants, {judged} of them judged, {legal} legal{unknown}"),
+        let count = match tried {
+            0 => "no transformation applies of those that are searched; `show --what moves` lists steps for a --recipe, \
+                  and --threads, --library and --reorder allow more"
+                .to_string(),
+            _ => format!("tried: {tried} variants, {judged} of them judged, {legal} legal{unknown}"),
         };
+        terminal::words(out, &format!("  {count}"));
         let best = exploration.best();
         let ratio = exploration.ratio(best);
         if tried == 0 {
@@ -194,7 +199,7 @@ impl Report<'_> {
                 }
                 _ => "`opt` and the plugin do it",
             };
-            let _ = writeln!(out, "  the best is predicted to be {ratio:.2}x as fast ({done}):");
+            terminal::words(out, &format!("  the best is predicted to be {ratio:.2}x as fast ({done}):"));
             terminal::recipe(out, &best.recipe.to_string(), "");
             self.checks(out, region);
         }
@@ -203,7 +208,7 @@ impl Report<'_> {
             let _ = writeln!(out, "  forbidden, and predicted to be better:");
         }
         for (gain, recipe, witness) in forbidden.iter().take(FORBIDDEN) {
-            let _ = writeln!(out, "    {gain:.2}x, which {witness}");
+            terminal::words(out, &format!("    {gain:.2}x, which {witness}"));
             terminal::recipe(out, recipe, "");
         }
         let time = |r: &ExploredRegion| {
@@ -224,13 +229,15 @@ impl Report<'_> {
                 );
             }
         }
-        let mut heading = "  with other flags:\n";
+        let mut heading = Some("  with other flags:");
         for (Allowed { what, .. }, gain) in others {
             if let What::Flags(flags, says) = what
                 && gain >= BETTER
             {
-                let _ = writeln!(out, "{heading}    {flags}: {gain:.2}x faster than the above ({says})");
-                heading = "";
+                if let Some(heading) = heading.take() {
+                    let _ = writeln!(out, "{heading}");
+                }
+                terminal::words(out, &format!("    {flags}: {gain:.2}x faster than the above ({says})"));
             }
         }
     }
@@ -306,7 +313,8 @@ fn lines(region: &ExploredRegion) -> std::ops::RangeInclusive<u32> {
 fn head(out: &mut String, label: &str, location: Option<&SourceLocation>, note: &str) {
     let blank = if out.is_empty() { "" } else { "\n" };
     let place = location.map_or_else(String::new, |l| format!(" at {l}"));
-    let _ = writeln!(out, "{blank}{}{place}{note}", style(label).bold());
+    out.push_str(blank);
+    terminal::words(out, &format!("{}{place}{note}", style(label).bold()));
     if let Some(excerpt) = location.and_then(|l| terminal::excerpt(l, style("^").green())) {
         let _ = writeln!(out, "{excerpt}");
     }

@@ -125,6 +125,39 @@ fn opt_takes_what_measures_fastest() {
     assert!(std::fs::read_to_string(&out).expect("IR").contains("columns"));
 }
 
+/// Words are whole on a terminal, on both streams.
+#[test]
+fn lines_fit_the_terminal() {
+    let place = tempfile::tempdir().expect("a directory");
+    let text = "double a[256], b[256][256];
+void both(void) {
+    for (int i = 1; i < 256; i++) a[i] += a[i - 1];
+    for (int j = 0; j < 256; j++) for (int i = 0; i < 256; i++) b[i][j] *= 2;
+}
+__attribute__((annotate(\"looptree interchange\"))) void none(void) {}
+";
+    std::fs::write(place.path().join("x.c"), text).expect("a file");
+    for (arguments, said) in [
+        ("why x.c", "the cycles predicted for this file"),
+        ("opt x.c -o x.ll --remarks", "nothing is done about"),
+    ] {
+        let command = format!("stty cols 50 rows 30; {} {arguments}", env!("CARGO_BIN_EXE_looptree"));
+        let mut script = Command::new("script");
+        script.args(["-qefc", &command, "/dev/null"]).current_dir(place.path()).env("NO_COLOR", "1");
+        let Ok(output) = script.stdin(Stdio::null()).output() else {
+            eprintln!("skipped: there is no `script`, which makes a terminal");
+            return;
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(output.status.success() && words.join(" ").contains(said), "{text}");
+        // Lines of the source stay as they are.
+        for line in text.lines().filter(|l| !l.contains(" | ")) {
+            assert!(line.chars().count() <= 50, "{line}: {text}");
+        }
+    }
+}
+
 /// What is predicted of a recipe is the same for every command, also where code has other vectors than the machine.
 #[test]
 fn a_recipe_is_predicted_the_same_everywhere() {

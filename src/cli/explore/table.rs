@@ -51,10 +51,10 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
     let at = if params.is_empty() { String::new() } else { format!(" at {}", params.join(", ")) };
     let RegionSummary { legal, judged, tried, .. } = summary;
     let count = match tried {
-        0 => "no transformation applies".to_string(),
-        _ => format!("{legal} legal of {judged} judged, of {tried} variants"),
+        0 => format!("no transformation applies{at}; `looptree why` tells what would help"),
+        _ => format!("{legal} legal of {judged} judged, of {tried} variants{at}"),
     };
-    terminal::words(out, &format!("{}{place}: {count}{at}", style(&summary.name).bold()));
+    terminal::words(out, &format!("{}{place}: {count}", style(&summary.name).bold()));
     if !summary.runs || summary.original_cycles <= 0.0 {
         let _ = writeln!(out, "nothing of it runs for these parameters: there is nothing to rank");
         return;
@@ -121,7 +121,7 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
         terminal::words(out, &format!("checked at run time: {}", shared.join(", ")));
     }
     if let Some(why) = &summary.not_measured {
-        let _ = writeln!(out, "not measured: {why}");
+        terminal::words(out, &format!("not measured: {why}"));
     }
     for variant in variants.iter().filter(|_| arguments.explain) {
         if let Some(cost) = &variant.cost {
@@ -129,9 +129,11 @@ fn region(out: &mut String, summary: &RegionSummary, machine: &str, arguments: &
         }
     }
     if arguments.why_not {
-        let _ = writeln!(out, "refused:");
+        let none = if summary.refused.is_empty() { " nothing" } else { "" };
+        let _ = writeln!(out, "refused:{none}");
         for r in &summary.refused {
-            let _ = writeln!(out, "  {} [{}]\n    {}", r.recipe, r.code, r.reason.replace('\n', "\n    "));
+            terminal::words(out, &format!("  {} [{}]", r.recipe, r.code));
+            r.reason.lines().for_each(|line| terminal::words(out, &format!("    {line}")));
         }
     }
 }
