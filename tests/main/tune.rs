@@ -232,6 +232,46 @@ fn hq() -> Option<PathBuf> {
         .find(|hq| Command::new(hq).arg("--version").output().is_ok_and(|o| o.status.success()))
 }
 
+/// Stands for `hq`: takes a job, of which nothing runs until it is over.
+const NO_WORKERS: &str = r#"#!/bin/sh
+case "$*" in
+    *submit*) shift 5; echo "$2" > name; echo '{"id": 1}' ;;
+    *"worker list"*) cat workers ;;
+    *"job info"*)
+        waiting=1
+        echo >> asked
+        if [ -e over ] || [ "$(wc -l < asked)" -gt 100 ]; then waiting=0; fi
+        printf '[{"info": {"name": "%s", "task_stats": {"running": 0, "waiting": %s}}}]' "$(cat name)" $waiting ;;
+esac
+"#;
+
+/// Who waits for workers that nobody has started is told so.
+#[cfg(unix)]
+#[test]
+fn hyperqueue_without_workers_is_said_to_be_so() {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.write("hq", NO_WORKERS);
+    std::fs::set_permissions(place.path("hq"), std::fs::Permissions::from_mode(0o755)).expect("a file");
+    place.write("workers", "[]");
+    let mut command =
+        place.command(&["tune", "x.c", "--size", "n=64", "-k", "2", "--max-variants", "8", "--engine", "hq"]);
+    command.env("LOOPTREE_HQ", place.path("hq")).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut running = command.spawn().expect("it starts");
+    let lines = BufReader::new(running.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    let mut told = String::new();
+    for line in lines {
+        told += &line;
+        if line.contains("no worker is connected: `hq worker start` starts one") {
+            place.write("over", "");
+        }
+    }
+    // It has waited on, and says what became of the job.
+    assert!(!running.wait().expect("it ends").success());
+    assert!(place.path("over").exists() && told.contains("did not come back"), "{told}");
+}
+
 /// A server and two workers on the loopback address. One worker is killed while it measures: its item goes to the other.
 #[test]
 fn hyperqueue_loses_nothing_with_a_worker() {
@@ -283,7 +323,7 @@ fn hyperqueue_loses_nothing_with_a_worker() {
     first.0.kill().expect("it was alive");
     let output = running.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    assert!(output.status.success(), "{text}");
+    assert!(output.status.success() && !text.contains("no worker is connected"), "{text}");
 
     let nests = place.nests("looptree.db");
     assert_eq!(nests.len(), 2, "{text}");

@@ -8,15 +8,18 @@ use crate::cli::args::TuneArguments;
 use crate::cli::error::CliError;
 use crate::cli::output;
 use crate::cli::progress::Progress;
+use crate::cli::terminal;
 use looptree::tune::Report;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the job is looked at.
 const LOOK: Duration = Duration::from_millis(500);
+/// How long nothing runs before it is asked whether anybody could.
+const IDLE: Duration = Duration::from_secs(3);
 /// What each task does: `$0` is looptree, `$1` the directory.
 const TASK: &str = r#"exec "$0" measure --item "$HQ_ENTRY" -o "$1/$HQ_JOB_ID-$HQ_TASK_ID.json""#;
 
@@ -111,12 +114,20 @@ impl Work {
 
     /// Takes reports as they come, until the job is over.
     fn wait(&self, job: &Job, back: &mut BTreeSet<String>, each: Each<'_>) -> Result<(), CliError> {
+        let mut idle = Idle::default();
         loop {
             // Asked first: what it has written until then is there.
-            let over = state(job)?.is_none_or(|s| s.running + s.waiting == 0);
+            let state = state(job)?;
             self.take(back, each)?;
-            if over {
+            let Some(State { running, waiting }) = state else { return Ok(()) };
+            if running + waiting == 0 {
                 return Ok(());
+            }
+            if idle.is_long(running > 0, Instant::now()) && is_without_workers() {
+                output::say(terminal::said(&format!(
+                    "{job}: {waiting} measurements wait, as no worker is connected: `hq worker start` starts one, here or on another machine that shares \
+                     this directory; HQ_SERVER_DIR names the server's"
+                )));
             }
             std::thread::sleep(LOOK);
         }
@@ -179,6 +190,33 @@ impl Work {
     }
 }
 
+/// Since when nothing runs.
+#[derive(Default)]
+struct Idle {
+    since: Option<Instant>,
+    is_told: bool,
+}
+
+impl Idle {
+    /// Whether nothing has run for so long that it is to be told; once, until something runs.
+    fn is_long(&mut self, runs: bool, now: Instant) -> bool {
+        if runs {
+            *self = Idle::default();
+            return false;
+        }
+        let since = *self.since.get_or_insert(now);
+        let told = std::mem::replace(&mut self.is_told, now.duration_since(since) >= IDLE);
+        self.is_told && !told
+    }
+}
+
+/// Whether it is certain that the server has nobody who could run anything.
+fn is_without_workers() -> bool {
+    let mut list = hq();
+    list.args(["worker", "list"]);
+    ask::<Vec<serde::de::IgnoredAny>>(list).is_ok_and(|workers| workers.is_empty())
+}
+
 #[derive(Deserialize)]
 struct Info {
     info: JobInfo,
@@ -233,4 +271,17 @@ fn ask<R: serde::de::DeserializeOwned>(mut question: Command) -> Result<R, CliEr
         return Err(failed(format!("hq: {}", said.lines().next().unwrap_or_default()), HELP));
     }
     serde_json::from_str(&text).map_err(|e| failed(format!("hq says what is not understood: {e}"), HELP))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_nothing_runs_is_told_once_until_something_does() {
+        let (mut idle, begin) = (Idle::default(), Instant::now());
+        let told: Vec<u64> =
+            (0..30).filter(|s| idle.is_long((10..12).contains(s), begin + Duration::from_secs(*s))).collect();
+        assert_eq!(told, [IDLE.as_secs(), 12 + IDLE.as_secs()]);
+    }
 }
