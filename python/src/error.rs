@@ -39,6 +39,19 @@ pub enum Failure {
     Value(String),
 }
 
+impl Failure {
+    /// An error about a file, which LLVM does not always name.
+    pub fn of_file(error: DriverError, file: &str) -> Failure {
+        let is_llvm = matches!(error, DriverError::Llvm(_));
+        match Failure::from(error) {
+            Failure::Input(message) if is_llvm && !message.starts_with(file) => {
+                Failure::Input(format!("{file}: {message}"))
+            }
+            other => other,
+        }
+    }
+}
+
 impl From<DriverError> for Failure {
     fn from(error: DriverError) -> Self {
         let mut message = error.to_string();
@@ -47,6 +60,9 @@ impl From<DriverError> for Failure {
                 message += &format!(": {source}")
             }
             _ => {}
+        }
+        if let Some(help) = error.help() {
+            message += &format!("; {help}");
         }
         match error {
             DriverError::Recipe(_) | DriverError::Replay { .. } => Failure::Recipe(message),

@@ -380,6 +380,7 @@ pub fn lift(
         work(py, || Ok(driver::compile_source(&path, &flags)?))?
     } else {
         let bytes = read(&path)?;
+        driver::require_ir(&name, &bytes).map_err(Failure::from)?;
         if llvm::is_bitcode(&bytes) {
             try_in_child(py, &path)?;
         }
@@ -421,7 +422,7 @@ fn of_ir(bytes: Vec<u8>, name: String, settings: Settings) -> Result<Module, Fai
     let optimizer = Optimizer::new(settings)?;
     let data = Arc::new(ModuleData { input: Some(bytes), name, optimizer });
     let session = data.session();
-    let functions = session.kernels()?;
+    let functions = session.kernels().map_err(|e| Failure::of_file(e, &data.name))?;
     session.require_names(&functions)?;
     let (mut regions, mut remarks) = (Vec::new(), Vec::new());
     for function in functions {

@@ -132,7 +132,17 @@ def test_bad_input_is_an_error(tmp_path):
     assert "x.lt:3" in lifting("x.lt", b"nest @f {\n  for\n}", looptree.InputError)
     assert "UTF-8" in lifting("x.lt", b"\xff\xfe", looptree.InputError)
     assert "error" in lifting("x.c", b"int f( {", looptree.InputError)
-    lifting("x.ll", b"nonsense", looptree.InputError)
+    assert "opt-22 -passes=verify" in lifting("x.ll", b"nonsense", looptree.InputError)
+    unverified = b"define i32 @f() {\n  %a = add i32 %b, 1\n  %b = add i32 %a, 1\n  ret i32 %b\n}\n"
+    told = lifting("x.ll", unverified, looptree.InputError)
+    assert "x.ll: the module does not verify" in told and "opt-22" in told
+    for name, other, words in (
+        ("x.o", b"\x7fELF\x02\x01\x01" + bytes(57), "an object file or a program: no LLVM IR"),
+        ("x.a", b"!<arch>\n", "an archive: no LLVM IR"),
+        ("x.png", b"\x89PNG\r\n\x1a\n" + bytes(8), "neither text nor bitcode: no LLVM IR"),
+    ):
+        told = lifting(name, other, looptree.InputError)
+        assert words in told and "-emit-llvm" in told, told
     # LLVM's reader ends the process on some of these.
     for damaged in (b"BC\xc0\xde", b"BC\xc0\xde" + b"\xff" * 400, b"BC\xc0\xde" + bytes(range(256)) * 4):
         assert "bitcode" in lifting("x.bc", damaged, looptree.InputError)

@@ -54,27 +54,13 @@ pub fn read(arguments: &InputArguments) -> Result<Input, CliError> {
             if file.as_os_str() == "-" && is_tree(&bytes) {
                 return Ok(Input::Text(Box::new(parse(file, as_text(file, bytes)?)?)));
             }
-            require_ir(file, &bytes)?;
+            driver::require_ir(&file.display().to_string(), &bytes).map_err(|e| from_driver(e, file))?;
             // SAFETY: the command starts its threads, for the search and for progress, after it has read its input.
             unsafe { irgen::llvm::try_reading(&bytes, &file.display().to_string()) }
                 .map_err(|e| from_driver(DriverError::Llvm(e), file))?;
             Ok(Input::Ir(bytes))
         }
     }
-}
-
-/// Refuses what is easily taken for IR.
-fn require_ir(file: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let what = match bytes {
-        [0x7f, b'E', b'L', b'F', ..] => "an object file or a program",
-        _ if bytes.starts_with(b"!<arch>") => "an archive",
-        _ if !irgen::llvm::is_bitcode(bytes) && bytes.contains(&0) => "neither text nor bitcode",
-        _ => return Ok(()),
-    };
-    Err(CliError::Llvm {
-        message: format!("{} is {what}: no LLVM IR", file.display()),
-        help: "IR is what `clang-22 -O3 -Xclang -disable-llvm-passes -emit-llvm -c` writes".to_string(),
-    })
 }
 
 /// Other files of a program; C goes through clang with the flags of the input.
@@ -281,6 +267,7 @@ pub fn values(option: &str, pairs: &[String]) -> Result<BTreeMap<String, i64>, C
 /// A driver's error in the words of the command.
 pub fn from_driver(error: DriverError, file: &Path) -> CliError {
     let message = error.to_string();
+    let help = error.help().unwrap_or_default();
     match error {
         DriverError::Read { source, .. } => CliError::Read { file: file.to_owned(), source },
         DriverError::Run { program, source } => CliError::Run { program, source },
@@ -293,10 +280,11 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
             },
             help: match file.as_os_str() == "-" {
                 true => "standard input is read as LLVM 22 IR, bitcode or `.lt` text; C is read from files",
-                false => "the input must be LLVM 22 IR or bitcode that `opt-22 -passes=verify` accepts",
+                false => help,
             }
             .to_string(),
         },
+        DriverError::NotIr { .. } => CliError::Llvm { message, help: help.to_string() },
         DriverError::Target { .. } => CliError::Llvm {
             message: format!("{}: {message}", file.display()),
             help: "compile for x86-64".to_string(),

@@ -4,7 +4,7 @@ use super::ModelError;
 use analyses::AnalysisError;
 use cgen::CgenError;
 use irgen::emit::EmitError;
-use irgen::llvm::LlvmError;
+use irgen::llvm::{LlvmError, is_bitcode};
 use transforms::{RecipeError, ReplayError};
 
 /// What ends the work on a module or a kernel.
@@ -33,6 +33,14 @@ pub enum DriverError {
         file: String,
         /// clang's words.
         message: String,
+    },
+    /// What is easily taken for IR.
+    #[error("{file} is {what}: no LLVM IR")]
+    NotIr {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: &'static str,
     },
     /// LLVM does not accept the input, or what was made of it.
     #[error(transparent)]
@@ -131,4 +139,33 @@ pub enum DriverError {
         /// Why.
         source: EmitError,
     },
+}
+
+impl DriverError {
+    /// What to do about input that is no IR.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            DriverError::NotIr { .. } => {
+                Some("IR is what `clang-22 -O3 -Xclang -disable-llvm-passes -emit-llvm -c` writes")
+            }
+            DriverError::Llvm(_) => {
+                Some("the input must be LLVM 22 IR or bitcode that `opt-22 -passes=verify` accepts")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Refuses what is easily taken for IR.
+///
+/// # Errors
+/// [`DriverError::NotIr`]
+pub fn require_ir(file: &str, bytes: &[u8]) -> Result<(), DriverError> {
+    let what = match bytes {
+        [0x7f, b'E', b'L', b'F', ..] => "an object file or a program",
+        _ if bytes.starts_with(b"!<arch>") => "an archive",
+        _ if !is_bitcode(bytes) && bytes.contains(&0) => "neither text nor bitcode",
+        _ => return Ok(()),
+    };
+    Err(DriverError::NotIr { file: file.to_string(), what })
 }
