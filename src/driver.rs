@@ -30,7 +30,7 @@ pub use replace::{Choices, Rehearsed};
 pub use search::check;
 pub use settings::{ModelError, Models, Settings};
 pub use suppose::Sizes;
-pub use warnings::{Doubt, Warning};
+pub use warnings::{Doubt, NO_THREADS, Warning};
 
 use crate::explore::Exploration;
 use crate::measure::{ArgumentSpec, NotCallable, argument_specs};

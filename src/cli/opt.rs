@@ -10,7 +10,7 @@ use super::regions::{self, Picked};
 use super::terminal;
 use super::tuned::{self, Tuned};
 use console::style;
-use looptree::driver::{Choices, Explored, Note, Purpose, Session, Subject, emit_c, notes};
+use looptree::driver::{Choices, Explored, NO_THREADS, Note, Purpose, Session, Subject, emit_c, notes};
 use looptree::explore::Statistics;
 use looptree::measure::Part;
 use looptree::names;
@@ -83,6 +83,8 @@ pub fn run(arguments: &OptArguments) -> Result<(), CliError> {
         }
         for note in notes(&explored, arguments.min_gain) {
             match note.subject {
+                // C says itself which loops threads share.
+                Subject::Doubtful if note.code == NO_THREADS && arguments.emit == Language::C => {}
                 Subject::Denied | Subject::Doubtful => say("warning", note.location.as_ref(), &note),
                 _ if arguments.remarks && !is_about(&note, &measured) => {
                     say("remark", note.location.as_ref(), &note)

@@ -98,10 +98,7 @@ pub fn notes(explored: &Explored, min_gain: f64) -> Vec<Note> {
                 let Statistics { tried, judged, undecided, legal, .. } = exploration.statistics;
                 let ratio = exploration.ratio(exploration.best());
                 let best = match (tried, legal) {
-                    (0, _) => {
-                        "no transformation applies; `looptree why` tells what would help"
-                            .to_string()
-                    }
+                    (0, _) => "no transformation applies; `looptree why` tells what would help".to_string(),
                     // Judged are those that are predicted to gain.
                     _ if judged == 0 => format!("none of {tried} variants is predicted to be faster"),
                     (_, 0) => {

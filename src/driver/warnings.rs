@@ -4,6 +4,9 @@ use loop_tree::{Green, Kernel, LoopKind, SourceLocation, VarId, canonical};
 use std::sync::Arc;
 use transforms::Recipe;
 
+/// The code of a doubt about threads.
+pub const NO_THREADS: &str = "NoThreads";
+
 /// What somebody asks for in the source and perhaps does not mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
@@ -47,7 +50,7 @@ impl Doubt {
         let mut loops = root.walk().filter_map(|node| node.as_loop());
         let marked = loops.any(|(header, _)| header.kind == LoopKind::Parallel);
         (marked && threads <= 1).then(|| Doubt {
-            code: "NoThreads",
+            code: NO_THREADS,
             message: "one thread runs the loop that is marked parallel, as nobody says how many there are: `--threads 4`, in a build LOOPTREE=threads=4".to_string(),
         })
     }

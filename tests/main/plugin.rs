@@ -598,6 +598,10 @@ fn marks_for_threads_without_threads_are_warned_of() {
             let arguments = [&["opt", "x.c", "-o", "x.ll", "--threads", threads], more].concat();
             let text = both(&place.driver(&arguments).output().expect("it runs"));
             assert_eq!(text.contains(&format!("warning: {warning}")), doubtful, "{text}");
+            // C has a pragma for threads, whatever their number.
+            let arguments = [&["opt", "x.c", "-o", "new.c", "--emit", "c"], more].concat();
+            let text = both(&place.driver(&arguments).output().expect("it runs"));
+            assert!(place.path("new.c").exists() && !text.contains("one thread"), "{text}");
         }
     }
 }

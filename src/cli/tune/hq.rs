@@ -125,8 +125,8 @@ impl Work {
             }
             if idle.is_long(running > 0, Instant::now()) && is_without_workers() {
                 output::say(terminal::said(&format!(
-                    "{job}: {waiting} measurements wait, as no worker is connected: `hq worker start` starts one, here or on another machine that shares \
-                     this directory; HQ_SERVER_DIR names the server's"
+                    "{job}: {waiting} measurements wait, as no worker is connected: `hq worker start` starts one, here or on another \
+                     machine that sees this directory, with the server's HQ_SERVER_DIR"
                 )));
             }
             std::thread::sleep(LOOK);
