@@ -4,6 +4,7 @@ use irgen::emit::{EmitError, Variant, add_trampoline, emit_function};
 use irgen::llvm::{CodeModel, Context, Jit, OptLevel, TargetMachine};
 use loop_tree::{Green, Kernel, Path, RuntimeCondition, text};
 use std::collections::BTreeSet;
+use std::sync::Once;
 
 /// Memory of one array, with canary bytes on both sides.
 pub struct Buffer {
@@ -11,6 +12,9 @@ pub struct Buffer {
 }
 
 const CANARY: usize = 64;
+
+/// Threads do not spin: there may be more of them than processors.
+static PASSIVE: Once = Once::new();
 
 impl Buffer {
     pub fn new(content: &[u8]) -> Self {
