@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::cfg::Cfg;
 use super::leaves::{Data, Section, Spot};
-use crate::llvm::{Inst, Opcode, Value};
+use crate::llvm::{Inst, IntPredicate, Opcode, Value};
 
 /// What was found of sections, by their numbers; of those without the shape of a body nothing.
 #[derive(Default)]
@@ -70,44 +70,52 @@ fn body<'m>(cfg: &Cfg<'m>, section: &Section<'m>) -> Option<(Vec<usize>, Body)> 
     if blocks.iter().skip(1).any(|&b| !cfg.preds[b].iter().all(|p| *p < b && place(p).is_some())) {
         return None;
     }
-    let mut conditions: Vec<Value<'m>> = Vec::new();
+    let mut conditions = Conditions::default();
     let described = blocks.iter().map(|&b| {
         let successors = cfg.succs[b].iter().map(|s| place(s).filter(|_| *s > b)).collect();
         let condition = cfg.insts[b].last().and_then(|t| t.condition());
-        Block { successors, test: condition.map(|c| test(c, &mut conditions)) }
+        Block { successors, test: condition.map(|c| conditions.test(c)) }
     });
     let described = described.collect();
     Some((blocks.clone(), Body { blocks: described }))
 }
 
-/// The number of a condition. One that is the opposite of another has the same number.
-fn test<'m>(mut condition: Value<'m>, conditions: &mut Vec<Value<'m>>) -> Test {
-    let mut positive = true;
-    while let Some(inner) = condition.as_inst().and_then(negated) {
-        (condition, positive) = (inner, !positive);
-    }
-    for (n, &other) in conditions.iter().enumerate() {
-        if other == condition {
-            return Test { condition: n as u32, positive };
+/// Conditions that were met, by number; of integer comparisons also what they compare.
+#[derive(Default)]
+struct Conditions<'m> {
+    met: FxHashMap<Value<'m>, u32>,
+    compared: FxHashMap<(IntPredicate, Value<'m>, Value<'m>), u32>,
+}
+
+impl<'m> Conditions<'m> {
+    /// The number of a condition. One that is the opposite of another has the same number. Poison does not matter: to branch on it
+    /// is undefined.
+    fn test(&mut self, mut condition: Value<'m>) -> Test {
+        let mut positive = true;
+        while let Some(inner) = condition.as_inst().and_then(negated) {
+            (condition, positive) = (inner, !positive);
         }
-        if let (Some(a), Some(b)) = (condition.as_inst(), other.as_inst())
-            && are_opposite(a, b)
+        let comparison = condition.as_inst().and_then(comparison);
+        if let Some((predicate, a, b)) = comparison
+            && let Some(&condition) = self.compared.get(&(predicate.inverse(), a, b))
         {
-            return Test { condition: n as u32, positive: !positive };
+            return Test { condition, positive: !positive };
         }
+        let next = self.met.len() as u32;
+        let number = *self.met.entry(condition).or_insert(next);
+        if let Some(comparison) = comparison {
+            self.compared.entry(comparison).or_insert(number);
+        }
+        Test { condition: number, positive }
     }
-    conditions.push(condition);
-    Test { condition: conditions.len() as u32 - 1, positive }
+}
+
+/// What an integer comparison asks of which operands.
+fn comparison(inst: Inst<'_>) -> Option<(IntPredicate, Value<'_>, Value<'_>)> {
+    Some((inst.int_predicate()?, inst.operand(0)?, inst.operand(1)?))
 }
 
 fn negated(inst: Inst<'_>) -> Option<Value<'_>> {
     let flips = inst.opcode() == Opcode::Xor && inst.operand(1)?.const_int().is_some_and(|c| c & 1 == 1);
     inst.operand(0).filter(|_| flips)
-}
-
-/// Whether two integer comparisons have opposite results. Poison does not matter: to branch on it is undefined.
-fn are_opposite(a: Inst<'_>, b: Inst<'_>) -> bool {
-    let (Some(p), Some(q)) = (a.int_predicate(), b.int_predicate()) else { return false };
-    let is_icmp = a.opcode() == Opcode::ICmp && b.opcode() == Opcode::ICmp;
-    is_icmp && p == q.inverse() && a.operands() == b.operands()
 }

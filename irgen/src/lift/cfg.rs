@@ -65,7 +65,8 @@ impl<'m> Cfg<'m> {
         let mut preds = vec![Vec::new(); blocks.len()];
         for (from, targets) in succs.iter().enumerate() {
             for &to in targets {
-                if !preds[to].contains(&from) {
+                // Ascending.
+                if preds[to].last() != Some(&from) {
                     preds[to].push(from);
                 }
             }

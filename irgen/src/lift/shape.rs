@@ -4,6 +4,7 @@ use super::cfg::Cfg;
 use super::values::{MAX_DISJUNCTS, Values};
 use crate::llvm::{Inst, Opcode, Value};
 use analyses::closed_forms::{LoopExit, Meaning, TripCount};
+use rustc_hash::FxHashSet;
 
 /// One part of a sequence.
 pub(super) enum Item<'m> {
@@ -199,10 +200,9 @@ impl<'m> Walker<'_, '_, 'm> {
         if yes == join || no == join {
             return false;
         }
-        let (mut left, mut right) = (self.between(yes, join), self.between(no, join));
-        left.push(yes);
-        right.push(no);
-        left.iter().any(|x| right.contains(x))
+        let (left, right) = (self.between(yes, join), self.between(no, join));
+        let leads = |way: &[usize], from, x: &usize| *x == from || way.binary_search(x).is_ok();
+        leads(&right, no, &yes) || left.iter().any(|x| leads(&right, no, x))
     }
 
     /// Blocks that `b` leads to without going through the header of the loop around once more, ascending.
@@ -225,8 +225,9 @@ impl<'m> Walker<'_, '_, 'm> {
     /// Blocks on the ways from `b` to `join`, without both, ascending.
     fn between(&self, b: usize, join: usize) -> Vec<usize> {
         let (mut found, mut work) = (Vec::new(), self.cfg.succs[b].clone());
+        let mut seen = FxHashSet::default();
         while let Some(x) = work.pop() {
-            if x != join && x != b && !found.contains(&x) {
+            if x != join && x != b && seen.insert(x) {
                 found.push(x);
                 work.extend(&self.cfg.succs[x]);
             }

@@ -180,13 +180,11 @@ impl<'m> Data<'_, '_, 'm> {
     /// Blocks of the section between a block's immediate dominator, included, and the block, where ways part.
     fn deciders(&self, block: usize, section: usize) -> Vec<usize> {
         let cfg = self.cx.values.cfg;
-        let from = cfg.idom[block];
-        let blocks = &self.sections[section].blocks;
-        blocks
-            .iter()
-            .copied()
-            .filter(|&u| Some(u) != self.sections[section].test)
-            .filter(|&u| u >= from && u < block && cfg.succs[u].len() == 2 && cfg.dominates(from, u))
+        let (from, test) = (cfg.idom[block], self.sections[section].test);
+        let is_here = |end: &Inst<'m>| self.section_of.get(end) == Some(&section);
+        (from..block)
+            .filter(|&u| Some(u) != test && cfg.succs[u].len() == 2)
+            .filter(|&u| cfg.insts[u].last().is_some_and(is_here) && cfg.dominates(from, u))
             .collect()
     }
 

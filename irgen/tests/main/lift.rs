@@ -1,37 +1,12 @@
 //! Lifts C through clang: the small programs in `tests/lift` and the kernels in `bench/kernels`, as the front end emits
 //! them and after `-O1`.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use irgen::lift::{canonicalise, has_cycle, lift_function};
 use irgen::llvm::{Context, Module};
 
-const RAW: [&str; 3] = ["-O3", "-Xclang", "-disable-llvm-passes"];
-const LIGHT: [&str; 1] = ["-O1"];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn sources(folder: &str) -> Vec<PathBuf> {
-    let list = std::fs::read_dir(root().join(folder)).expect("the folder is there");
-    let mut all: Vec<PathBuf> = list.map(|e| e.expect("readable").path()).collect();
-    all.retain(|p| p.extension().is_some_and(|e| e == "c"));
-    all.sort();
-    all
-}
-
-fn compile(source: &Path, flags: &[&str]) -> Vec<u8> {
-    let output = Command::new("clang-22")
-        .args(flags)
-        .args(["-DSMALL", "-g", "-fno-math-errno", "-ffp-contract=off", "-S", "-emit-llvm", "-o", "-"])
-        .arg(source)
-        .output()
-        .expect("clang-22 runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output.stdout
-}
+use crate::sources::{LIGHT, RAW, compile, root, sources};
 
 /// Kernels of the regions of one function, or of all.
 fn regions(source: &Path, flags: &[&str], only: Option<&str>) -> Vec<String> {
@@ -68,7 +43,7 @@ fn regions(source: &Path, flags: &[&str], only: Option<&str>) -> Vec<String> {
 fn every_kernel_has_a_region() {
     for source in sources("bench/kernels") {
         let name = source.file_stem().and_then(|s| s.to_str()).expect("a name").to_owned();
-        let found = regions(&source, &RAW, Some(&format!("kernel_{name}")));
+        let found = regions(&source, RAW, Some(&format!("kernel_{name}")));
         assert!(!found.is_empty(), "{name}");
     }
 }
@@ -76,14 +51,14 @@ fn every_kernel_has_a_region() {
 #[test]
 fn whole_files_lift_in_both_forms() {
     for source in sources("tests/lift").into_iter().chain(sources("bench/kernels")) {
-        regions(&source, &RAW, None);
-        regions(&source, &LIGHT, None);
+        regions(&source, RAW, None);
+        regions(&source, LIGHT, None);
     }
 }
 
 /// A file as the plugin finds it.
 fn surveyed<'c>(context: &'c Context, file: &str) -> Module<'c> {
-    let mut module = context.parse(&compile(&root().join(file), &RAW), "test.ll").expect("parses");
+    let mut module = context.parse(&compile(&root().join(file), RAW), "test.ll").expect("parses");
     module.run_passes("function(sroa,early-cse,simplifycfg)", None).expect("early passes");
     module
 }
@@ -123,7 +98,7 @@ fn stores_that_may_overwrite_their_pointers_are_known_before_lifting() {
 fn lifting_is_deterministic() {
     for name in ["complex_matmul", "ludcmp", "mesh_relax"] {
         let source = root().join(format!("bench/kernels/{name}.c"));
-        assert_eq!(regions(&source, &RAW, None), regions(&source, &RAW, None));
+        assert_eq!(regions(&source, RAW, None), regions(&source, RAW, None));
     }
 }
 
@@ -137,7 +112,7 @@ fn check(name: &str, flags: &[&str], parts: &[&str]) {
 
 #[test]
 fn subscripts_are_those_of_the_source() {
-    for flags in [&RAW[..], &LIGHT[..]] {
+    for flags in [RAW, LIGHT] {
         check("gemm_ikj", flags, &["f64[?, n", "for k in 0..", "[i, k] * "]);
         check("jacobi_2d", flags, &[" - 1, j", "j + 1]"]);
         check("heat_3d", flags, &["f64[?, 13, 13]"]);
@@ -147,7 +122,7 @@ fn subscripts_are_those_of_the_source() {
 /// `m * (i + 1) - 1 - k` is in row `i`, and not in the next one, which it would be only for `m <= 0`.
 #[test]
 fn a_row_walked_backwards_is_that_row() {
-    for flags in [&RAW[..], &LIGHT[..]] {
+    for flags in [RAW, LIGHT] {
         let text = regions(&root().join("tests/lift/row_backwards.c"), flags, Some("f")).concat();
         assert!(text.contains("f64[?, ") && !text.contains("<= 0"), "{text}");
     }
@@ -155,7 +130,7 @@ fn a_row_walked_backwards_is_that_row() {
 
 #[test]
 fn loops_between_pointers_are_nests() {
-    for flags in [&RAW[..], &LIGHT[..]] {
+    for flags in [RAW, LIGHT] {
         let source = root().join("tests/lift/pointer_ranges.c");
         assert!(regions(&source, flags, Some("f")).concat().contains("for j in 0..n_2"), "{flags:?}");
         assert_eq!(regions(&source, flags, Some("g")).len(), 1);
@@ -164,7 +139,7 @@ fn loops_between_pointers_are_nests() {
 
 #[test]
 fn steps_that_only_the_program_knows_are_strides() {
-    for flags in [&RAW[..], &LIGHT[..]] {
+    for flags in [RAW, LIGHT] {
         let source = root().join("tests/lift/strides.c");
         for (function, parts) in [
             ("passes", &["f64[?, 2*dual, 2]", "data[j, a + dual, 1]", "for j in 0..count"][..]),
@@ -181,7 +156,7 @@ fn steps_that_only_the_program_knows_are_strides() {
 
 #[test]
 fn nests_stand_inside_of_loops_by_more_than_one() {
-    let found = regions(&root().join("tests/lift/strides.c"), &RAW, Some("tiles")).concat();
+    let found = regions(&root().join("tests/lift/strides.c"), RAW, Some("tiles")).concat();
     assert!(
         found.contains("f64[?, 2000]") && found.contains("[i, j]") && found.contains("[j, i]"),
         "{found}"
@@ -190,43 +165,43 @@ fn nests_stand_inside_of_loops_by_more_than_one() {
 
 #[test]
 fn a_counter_of_several_loops_is_a_subscript() {
-    let found = regions(&root().join("tests/lift/counter_of_both.c"), &RAW, Some("f"));
+    let found = regions(&root().join("tests/lift/counter_of_both.c"), RAW, Some("f"));
     assert!(found.len() == 1 && found[0].contains("[i, j2 + n"), "{found:?}");
 }
 
 #[test]
 fn multiples_of_a_product_are_planes() {
-    let found = regions(&root().join("tests/lift/planes.c"), &RAW, Some("f")).concat();
+    let found = regions(&root().join("tests/lift/planes.c"), RAW, Some("f")).concat();
     assert!(found.contains("f64[?, m, n]") && found.contains("b[7, k, i]"), "{found}");
 }
 
 #[test]
 fn rows_that_a_loop_around_chooses_are_arrays() {
-    let found = regions(&root().join("tests/lift/chosen_row.c"), &RAW, Some("f"));
+    let found = regions(&root().join("tests/lift/chosen_row.c"), RAW, Some("f"));
     assert!(found.len() == 1 && found[0].contains("w[j, 0]") && found[0].contains("w[j, k]"), "{found:?}");
 }
 
 #[test]
 fn small_functions_between_loops_are_inlined() {
-    let found = regions(&root().join("tests/lift/getter.c"), &RAW, Some("f"));
+    let found = regions(&root().join("tests/lift/getter.c"), RAW, Some("f"));
     assert_eq!(found.len(), 1, "{found:?}");
 }
 
 #[test]
 fn small_functions_are_inlined_however_deep_they_call() {
-    let found = regions(&root().join("tests/lift/deep_calls.c"), &RAW, Some("f"));
+    let found = regions(&root().join("tests/lift/deep_calls.c"), RAW, Some("f"));
     assert_eq!(found.len(), 1, "{found:?}");
-    let checked = regions(&root().join("tests/lift/checked_calls.c"), &RAW, Some("f"));
+    let checked = regions(&root().join("tests/lift/checked_calls.c"), RAW, Some("f"));
     assert_eq!(checked.len(), 1, "{checked:?}");
-    let circle = regions(&root().join("tests/lift/calls_in_a_circle.c"), &RAW, Some("f"));
+    let circle = regions(&root().join("tests/lift/calls_in_a_circle.c"), RAW, Some("f"));
     assert!(circle.is_empty(), "{circle:?}");
 }
 
 #[test]
 fn accumulators_become_array_elements() {
-    check("gemm_colmajor", &RAW, &["require nooverlap(", "for k in 0..n"]);
+    check("gemm_colmajor", RAW, &["require nooverlap(", "for k in 0..n"]);
     let text =
-        regions(&root().join("bench/kernels/gemm_colmajor.c"), &RAW, Some("kernel_gemm_colmajor")).concat();
+        regions(&root().join("bench/kernels/gemm_colmajor.c"), RAW, Some("kernel_gemm_colmajor")).concat();
     assert!(!text.contains("scalar"), "{text}");
 }
 
@@ -239,11 +214,11 @@ fn sums_are_computed_where_what_is_made_of_them_goes() {
         ("solved", &["a[i, j] -= a[i, k] * a[k, j]", "a[i, j] /= a[j, j]"]),
         ("also_returned", &["scalar total", "m[j] += a[i, j]"]),
     ] {
-        let found = regions(&source, &RAW, Some(function)).concat();
+        let found = regions(&source, RAW, Some(function)).concat();
         assert!(parts.iter().all(|part| found.contains(part)), "{function}: {found}");
     }
     for function in ["used_twice", "added_to", "narrower", "sometimes", "seen", "kept"] {
-        let found = regions(&source, &RAW, Some(function)).concat();
+        let found = regions(&source, RAW, Some(function)).concat();
         assert!(found.contains("scalar"), "{function}: {found}");
     }
 }
@@ -252,7 +227,7 @@ fn sums_are_computed_where_what_is_made_of_them_goes() {
 #[test]
 fn borders_are_conditions_that_exclude_one_another() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/kernels/sobel_clamp.c");
-    let flags = [&RAW[..], &["-DH=30", "-DW=41"]].concat();
+    let flags = [RAW, &["-DH=30", "-DW=41"]].concat();
     let found = regions(&source, &flags, Some("kernel_sobel_clamp"));
     let [text] = &found[..] else { panic!("{found:?}") };
     let conditions: Vec<&str> = text.lines().map(str::trim).filter(|l| l.starts_with("if ")).collect();
@@ -279,9 +254,9 @@ fn pragmas_on_all_loops_that_say_anything_are_no_flag() {
                 for (int j = 0; j < 50; j++) A[j][i] = A[j][i] * 0.5;
         }";
     std::fs::write(&source, text).expect("written");
-    let found = regions(&source, &[&RAW[..], &["-std=c99"]].concat(), Some("walk"));
+    let found = regions(&source, &[RAW, &["-std=c99"]].concat(), Some("walk"));
     assert!(found.iter().all(|kernel| kernel.matches("kept for").count() == 2), "{found:?}");
-    let other = regions(&source, &[&RAW[..], &["-std=c99", "-fno-unroll-loops"]].concat(), Some("other"));
+    let other = regions(&source, &[RAW, &["-std=c99", "-fno-unroll-loops"]].concat(), Some("other"));
     assert!(other.len() == 1 && !other[0].contains("kept"), "{other:?}");
 }
 
@@ -304,18 +279,18 @@ fn nests_with_pragmas_are_described_where_these_are_done_or_handed_on() {
         std::fs::write(&source, text).expect("a file");
         regions(&source, flags, Some("f")).len()
     };
-    assert_eq!(lifted("", "", &RAW), 1);
+    assert_eq!(lifted("", "", RAW), 1);
     for pragma in [
         "vectorize_predicate(enable)",
         "unroll_count(4) vectorize(disable)",
         "unroll_count(4) vectorize(enable)",
     ] {
         let pragma = format!("_Pragma(\"clang loop {pragma}\")");
-        assert_eq!(lifted(&pragma, "", &RAW), 0, "{pragma}");
-        assert_eq!(lifted("", &pragma, &RAW), 0, "{pragma}");
+        assert_eq!(lifted(&pragma, "", RAW), 0, "{pragma}");
+        assert_eq!(lifted("", &pragma, RAW), 0, "{pragma}");
     }
     // That iterations are independent is what a user says to LLVM, and nothing that we know.
-    assert_eq!(lifted("", "_Pragma(\"clang loop vectorize(assume_safety)\")", &RAW), 0);
+    assert_eq!(lifted("", "_Pragma(\"clang loop vectorize(assume_safety)\")", RAW), 0);
     // What is said of one loop is handed on with it.
     for pragma in [
         "unroll(disable)",
@@ -327,8 +302,8 @@ fn nests_with_pragmas_are_described_where_these_are_done_or_handed_on() {
         "distribute(disable)",
     ] {
         let pragma = format!("_Pragma(\"clang loop {pragma}\")");
-        assert_eq!(lifted(&pragma, "", &RAW), 1, "{pragma}");
-        assert_eq!(lifted("", &pragma, &RAW), 1, "{pragma}");
+        assert_eq!(lifted(&pragma, "", RAW), 1, "{pragma}");
+        assert_eq!(lifted("", &pragma, RAW), 1, "{pragma}");
     }
     for pragma in [
         "unroll_count(4)",
@@ -338,19 +313,17 @@ fn nests_with_pragmas_are_described_where_these_are_done_or_handed_on() {
         "vectorize(enable) interleave_count(2)",
         "distribute(enable)",
     ] {
-        assert_eq!(lifted("", &format!("_Pragma(\"clang loop {pragma}\")"), &RAW), 1, "{pragma}");
+        assert_eq!(lifted("", &format!("_Pragma(\"clang loop {pragma}\")"), RAW), 1, "{pragma}");
     }
     for pragma in ["unroll 3", "unroll_and_jam(2)"] {
-        assert_eq!(lifted(&format!("_Pragma(\"{pragma}\")"), "", &RAW), 1, "{pragma}");
+        assert_eq!(lifted(&format!("_Pragma(\"{pragma}\")"), "", RAW), 1, "{pragma}");
     }
     for pragma in ["unroll", "nounroll", "unroll_and_jam", "nounroll_and_jam"] {
-        assert_eq!(lifted(&format!("_Pragma(\"{pragma}\")"), "", &RAW), 1, "{pragma}");
+        assert_eq!(lifted(&format!("_Pragma(\"{pragma}\")"), "", RAW), 1, "{pragma}");
     }
-    for flags in [
-        &["-O1", "-Xclang", "-disable-llvm-passes"][..],
-        &[&RAW[..], &["-fno-unroll-loops"]].concat(),
-        &LIGHT,
-    ] {
+    for flags in
+        [&["-O1", "-Xclang", "-disable-llvm-passes"][..], &[RAW, &["-fno-unroll-loops"]].concat(), LIGHT]
+    {
         assert_eq!(lifted("", "", flags), 1, "{flags:?}");
     }
 }

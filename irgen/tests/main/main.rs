@@ -4,3 +4,4 @@ mod emit;
 mod lift;
 mod pluggable;
 mod regions;
+mod sources;

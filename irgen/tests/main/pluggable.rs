@@ -1,33 +1,11 @@
 //! The same C through each implementation of each analysis that lifting asks: equal results, or fewer.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use analyses::accesses::accesses_by_name;
 use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, canonicalise, closed_forms_by_name, lift_function_with};
 use irgen::llvm::Context;
 
-fn kernels() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/kernels");
-    let list = std::fs::read_dir(folder).expect("the folder is there");
-    let mut all: Vec<PathBuf> = list.map(|e| e.expect("readable").path()).collect();
-    all.retain(|p| p.extension().is_some_and(|e| e == "c"));
-    all.sort();
-    all
-}
-
-/// As the front end emits it.
-fn compile(source: &Path) -> Vec<u8> {
-    let output = Command::new("clang-22")
-        .args(["-O3", "-Xclang", "-disable-llvm-passes", "-DSMALL", "-fno-math-errno", "-ffp-contract=off"])
-        .args(["-S", "-emit-llvm", "-o", "-"])
-        .arg(source)
-        .output()
-        .expect("clang-22 runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output.stdout
-}
+use crate::sources::{RAW, compile, root, sources};
 
 /// What a function lifts to.
 #[derive(Default)]
@@ -85,8 +63,8 @@ fn every_name_is_known_and_no_other() {
 
 #[test]
 fn without_closed_forms_nothing_is_lifted_and_remarks_say_so() {
-    for source in kernels() {
-        let found = lift(&compile(&source), None, &closed_forms("none"));
+    for source in sources("bench/kernels") {
+        let found = lift(&compile(&source, RAW), None, &closed_forms("none"));
         assert!(found.regions.is_empty(), "{}", source.display());
         assert!(found.remarks.contains(&"trip-count"), "{}", source.display());
     }
@@ -95,8 +73,9 @@ fn without_closed_forms_nothing_is_lifted_and_remarks_say_so() {
 #[test]
 fn scalar_evolution_finds_a_region_in_every_kernel() {
     let (mut recurrences, mut evolution) = (0, 0);
-    for source in kernels() {
-        let (ir, name) = (compile(&source), source.file_stem().and_then(|s| s.to_str()).expect("a name"));
+    for source in sources("bench/kernels") {
+        let (ir, name) =
+            (compile(&source, RAW), source.file_stem().and_then(|s| s.to_str()).expect("a name"));
         let kernel = format!("kernel_{name}");
         let by_evolution = lift(&ir, Some(&kernel), &closed_forms("scalar-evolution"));
         assert!(!by_evolution.regions.is_empty(), "{name}");
@@ -249,8 +228,8 @@ fn dimensions(regions: &[String]) -> usize {
 #[test]
 fn linear_accesses_have_one_dimension_and_lift_less() {
     let (mut least, mut most) = (0, 0);
-    for source in kernels() {
-        let ir = compile(&source);
+    for source in sources("bench/kernels") {
+        let ir = compile(&source, RAW);
         let linear = lift(&ir, None, &accesses("linear"));
         assert!(dimensions(&linear.regions) <= 1, "{}: {:?}", source.display(), linear.regions);
         least += linear.loops();
@@ -261,11 +240,13 @@ fn linear_accesses_have_one_dimension_and_lift_less() {
 
 #[test]
 fn types_spell_out_the_rows_of_constant_length_only() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/kernels");
+    let folder = root().join("bench/kernels");
     // `double (*A)[N]`, and a variable-length array.
-    let constant = lift(&compile(&folder.join("jacobi_2d.c")), Some("kernel_jacobi_2d"), &accesses("types"));
+    let constant =
+        lift(&compile(&folder.join("jacobi_2d.c"), RAW), Some("kernel_jacobi_2d"), &accesses("types"));
     assert!(dimensions(&constant.regions) == 2, "{:?}", constant.regions);
-    let variable = lift(&compile(&folder.join("gemm_ikj.c")), Some("kernel_gemm_ikj"), &accesses("types"));
+    let variable =
+        lift(&compile(&folder.join("gemm_ikj.c"), RAW), Some("kernel_gemm_ikj"), &accesses("types"));
     assert!(dimensions(&variable.regions) <= 1, "{:?}", variable.regions);
     assert!(variable.remarks.contains(&"subscript"), "{:?}", variable.remarks);
 }
@@ -358,8 +339,8 @@ fn control_flow_by_either_analysis_describes_the_same_kernels() {
         let [region] = &found.regions[..] else { panic!("{:?} {:?}", found.regions, found.remarks) };
         assert!(region.contains("S1"), "{name}: {region}");
         for kernel in ["life", "floyd_warshall", "mesh_relax"] {
-            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../bench/kernels/{kernel}.c"));
-            let ir = compile(&source);
+            let source = root().join(format!("bench/kernels/{kernel}.c"));
+            let ir = compile(&source, RAW);
             let all = |o: &LiftOptions| lift(&ir, Some(&format!("kernel_{kernel}")), o).regions;
             assert_eq!(all(&options), all(&LiftOptions::default()), "{kernel}");
         }

@@ -1,7 +1,7 @@
 //! Every region of the C kernels, emitted again in its original order: the program prints the same. So does one with buffers.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use irgen::emit::{EmitError, Variant, emit_region};
@@ -12,16 +12,9 @@ use loop_tree::{
     canonical, text,
 };
 
-const FORMS: [&[&str]; 2] = [&["-O3", "-Xclang", "-disable-llvm-passes"], &["-O1"]];
+use crate::sources::{LIGHT, RAW, compile, sources};
 
-fn sources(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
-    let list = std::fs::read_dir(folder).expect("the folder is there");
-    let mut all: Vec<PathBuf> = list.map(|e| e.expect("readable").path()).collect();
-    all.retain(|p| p.extension().is_some_and(|e| e == "c"));
-    all.sort();
-    all
-}
+const FORMS: [&[&str]; 2] = [RAW, LIGHT];
 
 fn clang(args: &[&str], files: &[&Path]) {
     let output = Command::new("clang-22").args(args).args(files).output().expect("clang-22 runs");
@@ -70,15 +63,6 @@ fn emitted_again(
     Ok((module.to_bitcode(), count))
 }
 
-fn compile(source: &Path, form: &[&str], folder: &Path) -> Vec<u8> {
-    let file = folder.join("original.ll");
-    let mut args = form.to_vec();
-    let name = file.to_string_lossy().into_owned();
-    args.extend(["-DSMALL", "-g", "-fno-math-errno", "-ffp-contract=off", "-S", "-emit-llvm", "-o", &name]);
-    clang(&args, &[source]);
-    std::fs::read(file).expect("clang wrote it")
-}
-
 fn output(folder: &Path, name: &str, module: &[u8]) -> Vec<u8> {
     let (bitcode, program) = (folder.join(format!("{name}.bc")), folder.join(name));
     std::fs::write(&bitcode, module).expect("writable");
@@ -91,10 +75,9 @@ fn output(folder: &Path, name: &str, module: &[u8]) -> Vec<u8> {
 
 #[test]
 fn small_functions_verify() {
-    let folder = tempfile::tempdir().expect("a folder");
     for source in sources("tests/lift") {
         for form in FORMS {
-            identity(&source, &compile(&source, form, folder.path()));
+            identity(&source, &compile(&source, form));
         }
     }
 }
@@ -106,7 +89,7 @@ fn kernels_print_the_same() {
     let mut wrong = Vec::new();
     // Each in one form, in turn: what takes time are clang and the programs.
     for (source, form) in sources("bench/kernels").iter().zip(FORMS.iter().cycle()) {
-        let ir = compile(source, form, folder);
+        let ir = compile(source, form);
         let (module, count) = identity(source, &ir);
         assert!(count > 0, "{}", source.display());
         let expected = output(folder, "original", source_bitcode(&ir).as_slice());
@@ -184,13 +167,13 @@ fn regions_with_buffers_print_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let source = folder.path().join("sums.c");
     std::fs::write(&source, PROGRAM).expect("writable");
-    let ir = compile(&source, &["-O1"], folder.path());
+    let ir = compile(&source, LIGHT);
     let module = buffered(&ir).expect("it is emitted");
     let printed = Context::new().parse(&module, "test.ll").expect("parses").to_string();
     assert!(printed.contains("call ptr @malloc") && printed.contains("call void @free"), "{printed}");
     let expected = output(folder.path(), "original", &source_bitcode(&ir));
     assert_eq!(expected, output(folder.path(), "buffered", &module));
-    let freestanding = compile(&source, &["-O1", "-ffreestanding"], folder.path());
+    let freestanding = compile(&source, &["-O1", "-ffreestanding"]);
     let error = buffered(&freestanding).expect_err("there is no malloc to call");
     assert_eq!(
         error.to_string(),
@@ -226,7 +209,7 @@ fn temporaries_of_the_function_are_contracted() {
     let source = folder.path().join("chain.c");
     std::fs::write(&source, CHAIN).expect("writable");
     for form in FORMS {
-        let ir = compile(&source, form, folder.path());
+        let ir = compile(&source, form);
         let context = Context::new();
         let mut module = context.parse(&ir, "test.ll").expect("parses");
         canonicalise(&mut module).expect("canonical");
