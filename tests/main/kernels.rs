@@ -199,6 +199,7 @@ fn check(name: &str, extent: Extent, asked: Option<Asked>) {
         (extent, _) => extent,
     };
     let mut outcome = Outcome { variants: 0, mismatches: Vec::new() };
+    let bitcode = compiled(name);
     let small = [Sizes::Same(1), Sizes::Same(0), Sizes::Same(2)];
     // Where loops hardly run, variants hardly differ: of some, one such size in turn.
     let small = match extent {
@@ -211,7 +212,7 @@ fn check(name: &str, extent: Extent, asked: Option<Asked>) {
             (Extent::Some(n), Sizes::Same(_)) => Extent::Some(n.div_ceil(3)),
             (Extent::All, Sizes::Same(_)) => Extent::Some(60),
         };
-        let has_sizes = check_at(name, extent, sizes, asked, &mut outcome);
+        let has_sizes = check_at(name, &bitcode, extent, sizes, asked, &mut outcome);
         if !has_sizes {
             break;
         }
@@ -220,8 +221,7 @@ fn check(name: &str, extent: Extent, asked: Option<Asked>) {
     assert!(outcome.mismatches.is_empty(), "{name}:\n{}", outcome.mismatches.join("\n"));
 }
 
-/// Returns whether the kernel takes sizes.
-fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outcome: &mut Outcome) -> bool {
+fn compiled(name: &str) -> Vec<u8> {
     let mut file = tempfile::Builder::new().suffix(".c").tempfile().expect("a temporary file");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("bench/kernels/{name}.c"));
     // Without `main`, only what the kernel needs is left.
@@ -231,10 +231,21 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
     );
     std::io::Write::write_all(&mut file, text.as_bytes()).expect("it is written");
     let flags = ["-DSMALL", "-march=native", "-ffp-contract=off", "-fno-math-errno"].map(String::from);
-    let bitcode = compile_source(file.path(), &flags).expect("it compiles");
+    compile_source(file.path(), &flags).expect("it compiles")
+}
+
+/// Returns whether the kernel takes sizes.
+fn check_at(
+    name: &str,
+    bitcode: &[u8],
+    extent: Extent,
+    sizes: Sizes,
+    asked: Option<Asked>,
+    outcome: &mut Outcome,
+) -> bool {
     let function = format!("kernel_{name}");
     let none = optimizer(settings(&function, sizes, &BTreeSet::new(), asked));
-    let session = Session::new(&bitcode, name, &none);
+    let session = Session::new(bitcode, name, &none);
     let lifted = session.kernels().expect("it is lifted");
     let names: BTreeSet<String> = lifted
         .iter()
@@ -250,7 +261,7 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
     );
 
     let optimizer = optimizer(settings(&function, sizes, &names, asked));
-    let session = Session::new(&bitcode, name, &optimizer);
+    let session = Session::new(bitcode, name, &optimizer);
     let regions: Vec<ExploredRegion> = lifted
         .into_iter()
         .flat_map(|f| f.regions.into_iter().enumerate().map(move |(n, r)| (f.name.clone(), n, r.kernel)))
@@ -261,7 +272,7 @@ fn check_at(name: &str, extent: Extent, sizes: Sizes, asked: Option<Asked>, outc
         let changed = region.exploration.variants.iter().any(|v| v.root != original);
         assert!(changed || asked.is_some(), "{}: nothing can be done", region.label());
     }
-    run(&session, &bitcode, &function, &regions, extent, sizes, outcome).expect("variants are emitted");
+    run(&session, bitcode, &function, &regions, extent, sizes, outcome).expect("variants are emitted");
     !names.is_empty()
 }
 
