@@ -42,6 +42,7 @@ pub use owners::tell_owners_apart;
 pub use region::{Emitted, emit_region};
 pub use variant::Variant;
 
+use crate::lift::CallBinding;
 use crate::llvm::{Builder, Inst, LlvmError, LoopHint, Metadata, Module, Value};
 use arith::Known;
 use buffers::{Memory, Store};
@@ -131,6 +132,8 @@ struct Emitter<'m, 'k> {
     bases: Vec<Base<'m>>,
     slots: Slots<'m>,
     origins: &'k [Inst<'m>],
+    /// What the region calls without anything being known of it, with arguments as they are in front of it.
+    called: Vec<CallBinding<'m>>,
     /// Debug location of what has no origin.
     location: Option<Metadata<'m>>,
     scopes: Scopes<'m>,
@@ -178,6 +181,7 @@ impl<'m, 'k> Emitter<'m, 'k> {
             bases: Vec::new(),
             slots: Slots::new(),
             origins: &[],
+            called: Vec::new(),
             location: None,
             scopes: Scopes::new(module, kernel, conditions, moving, &buffers::find(root)),
             parallel,

@@ -207,7 +207,7 @@ bitflags::bitflags! {
         const MAY_THROW = 1 << 4;
         /// May not return.
         const MAY_NOT_RETURN = 1 << 5;
-        /// Not understood: may read and write all memory, cannot be regenerated or duplicated.
+        /// Not understood: may read and write all memory. Only its owner may know how to regenerate it.
         const OPAQUE = 1 << 6;
         /// A division or other operation that is undefined for some operands.
         const MAY_TRAP = 1 << 7;

@@ -1,7 +1,7 @@
 //! Random functions of loops as LLVM IR, of several kinds, each with calls whose outcome is defined.
 
 use crate::cases::{self, Done};
-use crate::{again, planes, strides};
+use crate::{again, called, planes, strides};
 use std::fmt::Write;
 
 /// What such functions have in common.
@@ -16,7 +16,7 @@ pub struct Kind {
 }
 
 /// All of them.
-pub const KINDS: [Kind; 3] = [
+pub const KINDS: [Kind; 4] = [
     Kind { name: "again", title: "loops that read again what they may overwrite", case: again::case },
     Kind { name: "strides", title: "loops by steps that only the program knows", case: strides::case },
     Kind {
@@ -24,6 +24,7 @@ pub const KINDS: [Kind; 3] = [
         title: "loops over rows and planes of lengths that only the program knows",
         case: planes::case,
     },
+    Kind { name: "called", title: "loops around calls of which nothing is known", case: called::case },
 ];
 
 impl Kind {
@@ -103,5 +104,10 @@ mod tests {
     #[test]
     fn loops_run_over_rows_and_planes_that_only_the_program_knows() {
         hold(KINDS[2]);
+    }
+
+    #[test]
+    fn loops_call_what_nothing_is_known_of() {
+        hold(KINDS[3]);
     }
 }

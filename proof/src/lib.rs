@@ -4,7 +4,7 @@
 //! - [`differential`]: these through lifting and emission, bit for bit against the original.
 //! - [`c_code`]: C that is emitted, by gcc and clang, against the interpreter.
 //! - [`ir_loops`]: random loops as LLVM IR: those that read [`again`] what they may overwrite, those by steps that only the program
-//!   knows ([`strides`]), and those over rows and [`planes`] of such lengths.
+//!   knows ([`strides`]), those over rows and [`planes`] of such lengths, and those around calls of which nothing is known ([`called`]).
 //! - [`cases`]: files that say what must hold of them.
 //! - [`hostile`]: arbitrary bytes into everything that reads.
 //! - [`soak`]: all of it, for as long as wanted.
@@ -18,6 +18,7 @@ pub mod brute_force;
 pub mod buffers;
 pub mod c_code;
 pub mod c_programs;
+pub mod called;
 pub mod cases;
 pub mod differential;
 pub mod hostile;

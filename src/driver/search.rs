@@ -10,7 +10,7 @@ use crate::names;
 use cost_model::targets::Vectors;
 use emission::conditions::checked;
 use irgen::lift::Remark;
-use loop_tree::{Affine, Constraint, Kernel, ParamId, RuntimeCondition, text};
+use loop_tree::{Affine, Constraint, Green, Kernel, Node, ParamId, RuntimeCondition, StmtFlags, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use transforms::Recipe;
@@ -35,6 +35,21 @@ const CHECK: f64 = 50.0;
 const COMPARED: f64 = 5.0;
 /// Why a region is left alone of whose function that is plain before lifting.
 const ONE_ORDER: &str = "no other order improves the loops of its function: straight ones by themselves, or such around which nothing is read or written";
+
+/// Why a region is left alone in which nothing can move.
+const CALLS: &str = "each of its loops calls what nothing is known of, to which all keeps its order";
+
+/// Whether each loop has such a call in it.
+fn each_loop_calls(kernel: &Kernel, tree: &Green) -> bool {
+    fn calls(kernel: &Kernel, tree: &Green) -> bool {
+        match tree.node() {
+            Node::Stmt(id, _) => kernel.statement(*id).flags.contains(StmtFlags::OPAQUE),
+            _ => tree.children().any(|c| calls(kernel, c)),
+        }
+    }
+    let here = !matches!(tree.node(), Node::Loop(..)) || calls(kernel, tree);
+    here && tree.children().all(|c| each_loop_calls(kernel, c))
+}
 
 /// A region that somebody may want to be faster.
 struct Wanted {
@@ -192,6 +207,9 @@ impl All<'_> {
             ));
         }
         let LiftedKernel { kernel, likely, .. } = &wanted.region;
+        if !explores && each_loop_calls(kernel, &kernel.original) {
+            return skipped(CALLS.to_string());
+        }
         if let Some(condition) = for_no_size(kernel).filter(|_| !explores) {
             return skipped(format!(
                 "it is described where {condition}, so that new code would hardly ever run"

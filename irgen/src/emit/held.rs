@@ -168,7 +168,7 @@ impl<'m> Emitter<'m, '_> {
             Node::Let(_, _, body) => self.is_straight(body, lanes),
             Node::Stmt(id, _) => {
                 let statement = self.kernel.statement(*id);
-                !statement.flags.contains(StmtFlags::ATOMIC_RELAXED)
+                !statement.flags.intersects(StmtFlags::ATOMIC_RELAXED | StmtFlags::OPAQUE)
                     && statement.ops.iter().all(|op| op.mask.is_none())
             }
             Node::Loop(header, body) if header.kind == LoopKind::Vector && !lanes => {

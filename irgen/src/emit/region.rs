@@ -3,7 +3,7 @@
 use super::buffers;
 use super::extent::footprints;
 use super::{Base, EmitError, Emitter, Variant, conditions, gathers};
-use crate::lift::{Apart, ArrayBinding, FrontRead, Region};
+use crate::lift::{Apart, ArrayBinding, CallArgument, CallBinding, FrontRead, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{Affine, ArrayId, Atom, ParamId, RuntimeCondition};
@@ -41,6 +41,7 @@ pub fn emit_region<'m>(
     let buffers = buffers::find(variant.root);
     let mut emitter = Emitter::new(module, builder, kernel, variant, &conditions, &moving_arrays(region))?;
     emitter.origins = &region.origins;
+    emitter.called = called(region);
     emitter.location = location;
     emitter.hints = crate::lift::handed_on(region);
     let mut slots = Vec::new();
@@ -178,6 +179,20 @@ fn incoming<'m>(region: &Region<'m>, mut value: Value<'m>) -> Value<'m> {
         value = phi.value();
     }
     value
+}
+
+/// The calls of the region, their arguments available in front of it.
+fn called<'m>(region: &Region<'m>) -> Vec<CallBinding<'m>> {
+    let argument = |argument: &CallArgument<'m>| match *argument {
+        CallArgument::Same(value) => CallArgument::Same(incoming(region, value)),
+        CallArgument::Computed => CallArgument::Computed,
+        CallArgument::Behind(base) => CallArgument::Behind(incoming(region, base)),
+    };
+    let binding = |c: &CallBinding<'m>| CallBinding {
+        call: c.call,
+        arguments: c.arguments.iter().map(argument).collect(),
+    };
+    region.calls.iter().map(binding).collect()
 }
 
 /// Blocks to which control may go from here, not through `avoided`.

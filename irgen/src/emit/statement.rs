@@ -2,7 +2,11 @@
 
 use super::element::Tag;
 use super::{EmitError, Emitter};
-use crate::llvm::{Block, FastMath, IntPredicate, Opcode, Ordering, PoisonFlags, RealPredicate, Type, Value};
+use crate::lift::CallArgument;
+use crate::llvm::{
+    Block, FastMath, GepFlags, IntPredicate, Opcode, Ordering, PoisonFlags, RealPredicate, Type, TypeKind,
+    Value,
+};
 use crate::mutation::{self, Rule};
 use loop_tree::{
     ArrayId, BinaryOp, CastOp, ComparePredicate, Derived, Intrinsic, Mask, Op, OpFlags, OpId, OpKind,
@@ -15,7 +19,11 @@ type Values<'m> = Vec<Option<Value<'m>>>;
 impl<'m> Emitter<'m, '_> {
     pub(super) fn statement(&mut self, id: StmtId) -> Result<(), EmitError> {
         let statement = self.kernel.statement(id).clone();
-        let understood = StmtFlags::MAY_TRAP | StmtFlags::ATOMIC_RELAXED;
+        let mut understood = StmtFlags::MAY_TRAP | StmtFlags::ATOMIC_RELAXED;
+        if statement.ops.iter().any(|op| matches!(op.kind, OpKind::Opaque(..))) {
+            understood |= StmtFlags::OPAQUE | StmtFlags::SIDE_EFFECTS;
+            understood |= StmtFlags::MAY_THROW | StmtFlags::MAY_NOT_RETURN;
+        }
         if statement.flags.intersects(understood.complement()) {
             return Err(EmitError::Unsupported { what: "a statement that cannot be regenerated" });
         }
@@ -260,10 +268,46 @@ impl<'m> Emitter<'m, '_> {
                 let args = args.iter().map(|a| operand(values, *a)).collect::<Result<Vec<_>, _>>()?;
                 self.call_by_lane(&args, |args| Ok(self.builder.repeat_call(call, args)?.value()))?
             }
-            OpKind::Opaque(..) => {
-                return Err(EmitError::Unsupported { what: "an operation that is not understood" });
-            }
+            OpKind::Opaque(number, args) => return self.repeat(*number, args, values),
         }))
+    }
+
+    /// A call of which nothing is known, once more.
+    fn repeat(
+        &mut self,
+        number: u32,
+        operands: &[OpId],
+        values: &Values<'m>,
+    ) -> Result<Option<Value<'m>>, EmitError> {
+        let unsupported = |what| EmitError::Unsupported { what };
+        let binding = self.called.get(number as usize).cloned();
+        let binding = binding.ok_or(unsupported("an operation that is not understood"))?;
+        let call = binding.call.as_call().ok_or(unsupported("a call of which the original is not known"))?;
+        if self.lanes.is_some() {
+            return Err(unsupported("a call of which nothing is known in a vector loop"));
+        }
+        let mut operands = operands.iter();
+        let mut next = || {
+            let operand_of = operands.next().ok_or(unsupported("a call with too few operands"))?;
+            operand(values, *operand_of)
+        };
+        let mut arguments = Vec::with_capacity(binding.arguments.len());
+        for argument in &binding.arguments {
+            arguments.push(match *argument {
+                CallArgument::Same(value) => value,
+                CallArgument::Computed => next()?,
+                CallArgument::Behind(base) => {
+                    let bytes = self.module.context().int(8)?;
+                    self.builder.gep(bytes, base, &[next()?], GepFlags::empty(), "")?
+                }
+            });
+        }
+        // It may look at everything, and change it.
+        if !mutation::off(Rule::CallsForget) {
+            self.registers.forget();
+        }
+        let value = self.builder.repeat_call(call, &arguments)?.value();
+        Ok((value.ty().kind() != TypeKind::Void).then_some(value))
     }
 
     fn with_fast_math(&self, value: Value<'m>, fast: FastMath) -> Result<Value<'m>, EmitError> {

@@ -258,6 +258,7 @@ impl<'m> Data<'_, '_, 'm> {
         match spot {
             Spot::Memory(i) | Spot::Held(i) => self.touches.get(i),
             Spot::Slot(s) => self.element(*s).map(|e| &e.touch),
+            Spot::Called(_) => None,
         }
     }
 }

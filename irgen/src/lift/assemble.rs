@@ -50,7 +50,11 @@ impl<'m> Builder<'_, '_, 'm> {
         self.data.memories = memories;
         self.data.touches = touches;
         let apart = Apart { reads: self.reads(&owned)?, errno };
-        self.data.accumulate();
+        // A call may look at the element that a scalar stands for.
+        if self.data.called.is_empty() {
+            self.data.accumulate();
+        }
+        self.data.describe_calls()?;
         self.results(&place, last)?;
         self.data.discover()?;
         let (statements, origins, leaves) = self.statements()?;
@@ -73,8 +77,8 @@ impl<'m> Builder<'_, '_, 'm> {
             original: Green::empty(),
         };
         kernel.original = canonical(&kernel, &original);
-        let (kernel, loops) = (Arc::new(kernel), self.latches);
-        Ok(Draft { kernel, params: values, arrays: bindings, origins, apart, loops, invented, place })
+        let (kernel, loops, calls) = (Arc::new(kernel), self.latches, self.data.bindings);
+        Ok(Draft { kernel, params: values, arrays: bindings, origins, apart, calls, loops, invented, place })
     }
 
     /// Its loads and stores, each with what is known there.

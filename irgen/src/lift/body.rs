@@ -38,7 +38,7 @@ impl<'m> Data<'_, '_, 'm> {
     /// Whether two reads or writes in one section never happen in the same execution of it.
     pub(super) fn excludes(&self, a: &Spot<'m>, b: &Spot<'m>, section: usize) -> bool {
         let place = |spot: &Spot<'m>, flow: &SectionFlow| match spot {
-            Spot::Memory(i) if self.section_of.get(i) == Some(&section) => {
+            Spot::Memory(i) | Spot::Called(i) if self.section_of.get(i) == Some(&section) => {
                 flow.blocks.binary_search(&self.cx.values.cfg.home(*i)?).ok()
             }
             _ => None,

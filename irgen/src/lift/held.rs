@@ -10,6 +10,9 @@ use crate::mutation::{self, Rule};
 impl<'m> Data<'_, '_, 'm> {
     /// The store that has put a value of section `home` where it still is when `section` begins.
     pub(super) fn held(&self, v: Value<'m>, home: usize, section: usize) -> Option<Inst<'m>> {
+        if !self.called.is_empty() && !mutation::off(Rule::CallsWrite) {
+            return None;
+        }
         let mut stores: Vec<Inst<'m>> = v
             .users()
             .into_iter()

@@ -1,15 +1,20 @@
 //! Where the values that statements compute come from: constants, affine expressions, loads, other operations,
 //! scalars that cross statements.
 
+use std::rc::Rc;
+
 use loop_tree::{Affine, Constant, ScalarType};
 use rustc_hash::FxHashMap;
 
+use super::CallBinding;
 use super::accumulate::Element;
 use super::body::Bodies;
+use super::called::Argument;
 use super::context::{Context, Place};
 use super::memory::{Memory, Touch, scalar_type};
 use super::ops::may_set_errno;
 use crate::llvm::{Effects, Inst, Opcode, Value};
+use crate::mutation::{self, Rule};
 use analyses::closed_forms::{Meaning, Poly};
 
 /// Code without loops, and the effects that it must have.
@@ -26,6 +31,8 @@ pub(super) struct Section<'m> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Root<'m> {
     Store(Inst<'m>),
+    /// A call of which nothing is known.
+    Call(Inst<'m>),
     /// Sets a scalar at the end of the section.
     Set {
         slot: usize,
@@ -78,6 +85,8 @@ pub(super) enum Leaf<'m> {
     Same(Value<'m>),
     /// Computed from operands.
     Op(Inst<'m>),
+    /// What a call of which nothing is known returned.
+    Called(Inst<'m>),
     /// Chosen by the way that control took.
     Join(Inst<'m>),
 }
@@ -159,6 +168,12 @@ pub(super) struct Data<'v, 'a, 'm> {
     pub(super) apart: Vec<(usize, usize)>,
     /// Calls that may set `errno`, all to the same value.
     pub(super) errno: Vec<Inst<'m>>,
+    /// Calls of which nothing is known, each with its arguments once these are described.
+    pub(super) called: FxHashMap<Inst<'m>, Rc<[Argument<'m>]>>,
+    /// Whether such calls may be statements.
+    pub(super) calls: bool,
+    /// The calls of operations, by their numbers.
+    pub(super) bindings: Vec<CallBinding<'m>>,
     /// Sections with roots that were not looked at yet.
     pub(super) fresh: Vec<(usize, Root<'m>)>,
     /// Headers of loops that are tested first: their last execution belongs to no iteration.
@@ -234,11 +249,12 @@ impl<'m> Data<'_, '_, 'm> {
             return Ok(Leaf::Same(only));
         }
         if home == section {
-            return match inst.opcode() {
-                Opcode::Load => Ok(Leaf::Load(inst)),
-                Opcode::Phi => Ok(Leaf::Join(inst)),
-                _ => Ok(Leaf::Op(inst)),
-            };
+            return Ok(match inst.opcode() {
+                Opcode::Load => Leaf::Load(inst),
+                Opcode::Phi => Leaf::Join(inst),
+                _ if self.called.contains_key(&inst) => Leaf::Called(inst),
+                _ => Leaf::Op(inst),
+            });
         }
         let loops = &self.sections[section].place.loops.clone();
         let prefix = loops.starts_with(&self.sections[home].place.loops);
@@ -418,6 +434,7 @@ impl<'m> Data<'_, '_, 'm> {
                 let class = self.classes[t.memory];
                 t.subscripts.is_some()
                     && spent.1 <= RECOMPUTE.1
+                    && self.called.is_empty()
                     && !self.memories.iter().zip(&self.classes).any(|(m, c)| m.written && *c == class)
             }
             o if is_plain(o) => inst.operands().into_iter().all(|o| self.recomputable(o, home, spent)),
@@ -457,6 +474,8 @@ impl<'m> Data<'_, '_, 'm> {
             (Some(x), Some(y)) => self.touch_meets(x, y),
             _ => match (a, b) {
                 (Spot::Slot(x), Spot::Slot(y)) => x == y,
+                (Spot::Called(_), Spot::Memory(_)) => false,
+                (Spot::Memory(_) | Spot::Held(_), Spot::Called(_)) => !mutation::off(Rule::CallsWrite),
                 (Spot::Memory(_) | Spot::Held(_), Spot::Memory(_) | Spot::Held(_)) => true,
                 // A scalar, and memory.
                 _ => false,
@@ -484,6 +503,8 @@ pub(super) enum Spot<'m> {
     Memory(Inst<'m>),
     /// The element of a store, read.
     Held(Inst<'m>),
+    /// What a call returns, read; all memory, written.
+    Called(Inst<'m>),
     Slot(usize),
 }
 

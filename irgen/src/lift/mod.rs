@@ -10,6 +10,7 @@ mod alias;
 mod assemble;
 mod body;
 mod call_sites;
+mod called;
 mod canonicalise;
 mod cfg;
 mod closed_forms;
@@ -105,6 +106,8 @@ pub struct Region<'m> {
     pub arrays: Vec<ArrayBinding<'m>>,
     /// What [`Op::origin`](loop_tree::Op::origin) refers to: type-based alias information, debug locations, alignment.
     pub origins: Vec<Inst<'m>>,
+    /// The calls of which nothing is known, by the numbers of [`Opaque`](loop_tree::OpKind::Opaque) operations.
+    pub calls: Vec<CallBinding<'m>>,
     /// What is to be checked at run time beside the conditions of the kernel.
     pub apart: Apart<'m>,
     /// The original loops that became variables, by [`VarId`].
@@ -165,6 +168,26 @@ pub enum ArrayBinding<'m> {
         /// Values of the original region that are used after it, each equal to the scalar's last value.
         outgoing: Vec<Inst<'m>>,
     },
+}
+
+/// A call of which nothing is known, and where its arguments come from.
+#[derive(Clone, Debug)]
+pub struct CallBinding<'m> {
+    /// The original.
+    pub call: Inst<'m>,
+    /// All of them, in order.
+    pub arguments: Vec<CallArgument<'m>>,
+}
+
+/// An argument of a repeated call. What is computed are the operands of its operation, in order.
+#[derive(Clone, Copy, Debug)]
+pub enum CallArgument<'m> {
+    /// Available in front of the region.
+    Same(Value<'m>),
+    /// The next operand.
+    Computed,
+    /// So many bytes behind a pointer that is available in front of the region as the next operand says.
+    Behind(Value<'m>),
 }
 
 /// Memory that a region must not touch for its kernel to describe it.

@@ -1,11 +1,13 @@
 //! From a run of items to nodes: sections, loops and conditions, and what is known at each of them.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use loop_tree::{Kept, Kernel, ScalarType, VarId};
 use rustc_hash::FxHashMap;
 
 use super::body::Bodies;
+use super::called::stands_for_itself;
 use super::context::{Context, Counter, Place};
 use super::fronts::{Cell, settle};
 use super::leaves::{Carried, Data, Merge, Refusal, Root, Section, impure, refuse};
@@ -15,7 +17,7 @@ use super::ops::error_number;
 use super::select::has_loop;
 use super::shape::{Branch, Cycle, Item, Piece, has_effect};
 use super::values::{MAX_DISJUNCTS, Values};
-use super::{Apart, ArrayBinding, ParamBinding};
+use super::{Apart, ArrayBinding, CallBinding, ParamBinding};
 use crate::llvm::{Effects, Inst, Opcode, Value};
 use crate::mutation::{self, Rule};
 use analyses::closed_forms::{Fact, Poly, TripCount};
@@ -27,6 +29,7 @@ pub(super) struct Draft<'m> {
     pub(super) arrays: Vec<ArrayBinding<'m>>,
     pub(super) origins: Vec<Inst<'m>>,
     pub(super) apart: Apart<'m>,
+    pub(super) calls: Vec<CallBinding<'m>>,
     /// Header and latch of each variable's loop.
     pub(super) loops: Vec<(usize, usize)>,
     pub(super) invented: Vec<VarId>,
@@ -89,21 +92,32 @@ pub(super) fn draft<'m>(
     items: &[Item<'m>],
 ) -> Result<Draft<'m>, Refusal<'m>> {
     let mut in_front = true;
-    match attempt(values, name, items, &mut in_front) {
+    match attempt(values, name, items, &mut in_front, false) {
         Err(refused) if in_front => {
             in_front = false;
-            attempt(values, name, items, &mut in_front).map_err(|_| refused)
+            attempt(values, name, items, &mut in_front, false).map_err(|_| refused)
         }
         done => done,
     }
 }
 
+/// The same with calls of which nothing is known as statements. Nothing is taken for what was read in front, as they may overwrite it.
+pub(super) fn draft_around_calls<'m>(
+    values: &mut Values<'_, 'm>,
+    name: &str,
+    item: &Item<'m>,
+) -> Result<Draft<'m>, Refusal<'m>> {
+    attempt(values, name, std::slice::from_ref(item), &mut false, true)
+}
+
 /// `in_front`: whether to take what the run reads again and again for what was read in front, and whether there is any of it.
+/// `calls`: whether calls of which nothing is known may be statements.
 fn attempt<'m>(
     values: &mut Values<'_, 'm>,
     name: &str,
     items: &[Item<'m>],
     in_front: &mut bool,
+    calls: bool,
 ) -> Result<Draft<'m>, Refusal<'m>> {
     let wanted = std::mem::take(in_front);
     let cfg = values.cfg;
@@ -173,6 +187,9 @@ fn attempt<'m>(
         elements: FxHashMap::default(),
         apart: Vec::new(),
         errno: Vec::new(),
+        called: FxHashMap::default(),
+        calls,
+        bindings: Vec::new(),
         fresh: Vec::new(),
         tested_headers: FxHashMap::default(),
         bodies: Bodies::default(),
@@ -340,6 +357,9 @@ impl<'m> Builder<'_, '_, 'm> {
             }
             if inst.opcode() == Opcode::Store && (!has_other_effect(inst) || is_relaxed(inst)) {
                 self.data.add_root(at, Root::Store(inst));
+            } else if self.data.calls && stands_for_itself(inst, has_effect(inst)) {
+                self.data.called.insert(inst, Rc::from([]));
+                self.data.add_root(at, Root::Call(inst));
             } else if let Some(number) = error_number(inst) {
                 let others = self.data.errno.first().and_then(|other| error_number(*other));
                 if others.is_some_and(|other| other != number) && !mutation::off(Rule::ErrnoNumbers) {

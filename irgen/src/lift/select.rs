@@ -1,8 +1,9 @@
 //! Which parts of a function become regions, and cutting their blocks out.
 
+use super::called::is_of_call;
 use super::cfg::Cfg;
 use super::leaves::Refusal;
-use super::region::{Draft, contains, describable, draft, too_large};
+use super::region::{Draft, contains, describable, draft, draft_around_calls, too_large};
 use super::remedies::remedy;
 use super::shape::Item;
 use super::values::Values;
@@ -121,6 +122,8 @@ impl<'m> Selection<'m> {
                     at = end;
                 }
                 None => {
+                    let (drafts, left, remarks) = (self.drafts.len(), self.left.len(), self.remarks.len());
+                    let calls = refused.as_ref().is_some_and(is_of_call);
                     if let Some(r) = refused {
                         if let Item::Loop(c) = &items[at] {
                             self.left.push((c.id, r.code, r.message.clone()));
@@ -129,7 +132,19 @@ impl<'m> Selection<'m> {
                         let inst = r.inst.or_else(|| first_of(values.cfg, &items[at]));
                         self.refused(values.cfg, Refusal { inst, ..r }, depth(&items[at]));
                     }
-                    parts.push(self.descend(values, &items[at]));
+                    let mut part = self.descend(values, &items[at]);
+                    // Where nothing inside may move anyway, the nest is described around its calls.
+                    if calls
+                        && self.drafts[drafts..].iter().all(|d| !d.calls.is_empty())
+                        && let Ok(d) = draft_around_calls(values, &self.name, &items[at])
+                    {
+                        self.remarks[remarks..].iter_mut().for_each(|r| r.depth = 0);
+                        self.left.truncate(left);
+                        self.drafts.truncate(drafts);
+                        part = Part::Region(drafts);
+                        self.drafts.push(d);
+                    }
+                    parts.push(part);
                     at += 1;
                 }
             }
@@ -256,6 +271,7 @@ pub(super) fn cut<'m>(function: Function<'m>, blocks: &[Block<'m>], draft: Draft
         params: draft.params,
         arrays: draft.arrays,
         origins: draft.origins,
+        calls: draft.calls,
         apart: draft.apart,
         location: start,
     })

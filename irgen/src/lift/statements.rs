@@ -30,7 +30,7 @@ impl<'m> Data<'_, '_, 'm> {
 
     fn position(&self, section: usize, root: usize) -> usize {
         match self.sections[section].roots[root] {
-            Root::Store(i) => self.order.get(&i).copied().unwrap_or(0),
+            Root::Store(i) | Root::Call(i) => self.order.get(&i).copied().unwrap_or(0),
             Root::Set { .. } => (usize::MAX >> 1) + root,
         }
     }
@@ -46,6 +46,15 @@ impl<'m> Data<'_, '_, 'm> {
                 }
                 self.number_reads(i, section, &mut reads, &mut seen)?;
                 i.operand(0).ok_or_else(|| refuse(Some(i), "store", "a store without a value"))?
+            }
+            Root::Call(i) => {
+                if let Some(block) = self.cx.values.cfg.home(i) {
+                    self.control_reads(block, section, &mut reads, &mut seen)?;
+                }
+                for value in self.argument_values(i) {
+                    self.value_reads(value, section, &mut reads, &mut seen)?;
+                }
+                return Ok(reads);
             }
             Root::Set { value, .. } => value,
         };
@@ -79,6 +88,7 @@ impl<'m> Data<'_, '_, 'm> {
                 }
             }
             Leaf::Held(store) => reads.push((Spot::Held(store), 0)),
+            Leaf::Called(i) => reads.push((Spot::Called(i), self.order.get(&i).copied().unwrap_or(0))),
             Leaf::Same(w) => self.value_reads(w, section, reads, seen)?,
             Leaf::Op(i) => {
                 // Its choice would have to be the same in all statements that use it.
@@ -200,10 +210,13 @@ impl<'m> Data<'_, '_, 'm> {
                 let at = self.position(section, other);
                 let spot = match self.sections[section].roots[other] {
                     Root::Store(i) => Spot::Memory(i),
+                    Root::Call(i) => Spot::Called(i),
                     Root::Set { slot, .. } => Spot::Slot(slot),
                 };
                 if reads.iter().any(|(r, from)| {
-                    *from < at && self.may_touch(r, &spot) && !self.excludes(r, &spot, section)
+                    // Only its own statement knows what a call returned.
+                    *r == spot && matches!(r, Spot::Called(_))
+                        || *from < at && self.may_touch(r, &spot) && !self.excludes(r, &spot, section)
                 }) {
                     first[late] = first[late].min(early);
                     break;
@@ -251,12 +264,12 @@ pub(super) struct Maker<'d, 'v, 'a, 'm> {
     pub(super) origins: &'d mut Vec<Inst<'m>>,
     pub(super) dims: Arc<[VarId]>,
     ops: Vec<Op>,
-    accesses: Vec<Access>,
+    pub(super) accesses: Vec<Access>,
     memo: FxHashMap<Value<'m>, OpId>,
     slots: FxHashMap<usize, OpId>,
     held: FxHashMap<Inst<'m>, OpId>,
     masks: FxHashMap<usize, Option<Mask>>,
-    flags: StmtFlags,
+    pub(super) flags: StmtFlags,
 }
 
 impl Data<'_, '_, '_> {
@@ -316,6 +329,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                             Spot::Slot(slot) => self.read_slot(slot)?,
                             Spot::Memory(i) => self.value(i.value())?,
                             Spot::Held(store) => self.held(store)?,
+                            Spot::Called(_) => continue,
                         };
                     }
                 }
@@ -338,6 +352,15 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                     };
                     (kind, ty, mask, Some(i))
                 }
+                Root::Call(i) => {
+                    let block = self.data.cx.values.cfg.home(i).unwrap_or(0);
+                    let mask = self.mask(block)?;
+                    location = location.or_else(|| super::location(i));
+                    let (kind, ty) = self.call(i, mask)?;
+                    let op = self.push(kind, ty, mask, OpFlags::empty(), Some(i));
+                    self.memo.insert(i.value(), op);
+                    continue;
+                }
                 Root::Set { slot, value } => {
                     let inst = value.as_inst().filter(|i| self.data.section_of.get(i) == Some(&self.section));
                     location = location.or_else(|| inst.and_then(super::location));
@@ -357,7 +380,8 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         }
         // Other threads see what an atomic accumulator holds in between.
         let observed = self.flags.contains(StmtFlags::ATOMIC_RELAXED);
-        let reduction = if observed { None } else { reduction(&self.ops, &self.accesses) };
+        let called = self.flags.contains(StmtFlags::OPAQUE);
+        let reduction = if observed || called { None } else { reduction(&self.ops, &self.accesses) };
         Ok(Statement {
             name: name.into(),
             dims: self.dims,
@@ -369,7 +393,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         })
     }
 
-    fn push(
+    pub(super) fn push(
         &mut self,
         kind: OpKind,
         ty: ScalarType,
@@ -420,7 +444,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
     }
 
     /// The number of an element, under the mask of its access.
-    fn number(&mut self, number: &Number<'m>, mask: Option<Mask>) -> Result<OpId, Refusal<'m>> {
+    pub(super) fn number(&mut self, number: &Number<'m>, mask: Option<Mask>) -> Result<OpId, Refusal<'m>> {
         let (i64, none) = (ScalarType::I64, OpFlags::empty());
         let constant = |this: &mut Self, c: i64| {
             this.push(OpKind::Const(Constant { ty: i64, bits: c as u64 }), i64, None, none, None)
@@ -587,7 +611,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
     }
 
     /// The operation that computes a value.
-    fn value(&mut self, v: Value<'m>) -> Result<OpId, Refusal<'m>> {
+    pub(super) fn value(&mut self, v: Value<'m>) -> Result<OpId, Refusal<'m>> {
         if let Some(&op) = self.memo.get(&v) {
             return Ok(op);
         }
@@ -611,6 +635,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                 self.push(kind, ty, mask, none, Some(i))
             }
             Leaf::Join(phi) => self.join(phi)?,
+            Leaf::Called(i) => return Err(refuse(Some(i), "value", "what a call returns is used before it")),
             Leaf::Op(i) => self.operation(i, ty)?,
         };
         self.memo.insert(v, op);
