@@ -1,5 +1,7 @@
 ; A call that writes to memory stays where it is.
-; regions: 0
+; regions: 1
+; kernel: opaque
+; emitted: call void @effect
 ; notices: Calls
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:

@@ -1,5 +1,6 @@
 ; A call that may not return stays where it is, though it touches no memory.
-; regions: 0
+; regions: 1
+; emitted: call void @forever
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

@@ -1,5 +1,6 @@
 ; A call that may throw stays where it is, though it touches no memory and returns.
-; regions: 0
+; regions: 1
+; emitted: call void @throws
 define void @test(ptr noalias %a, ptr noalias %b) {
 start:
   br label %loop

@@ -1,5 +1,6 @@
 ; What is stored may be errno itself, which the roots set: their order counts.
-; regions: 0
+; regions: 1
+; kernel: opaque
 ; notices: ErrnoMemory
 declare double @sqrt(double) #0
 define void @test(ptr %a, ptr %b, i64 %n) {

@@ -1,6 +1,7 @@
 ; Which of two numbers errno is left with depends on which call comes last: a root of something negative, or an exponential that
 ; is too large.
-; regions: 0
+; regions: 1
+; kernel: opaque
 ; memory: f64
 ; notices: ErrnoNumbers
 declare double @sqrt(double) #0

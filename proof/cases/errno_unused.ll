@@ -1,5 +1,6 @@
 ; A root of which only errno is used belongs to no statement, and runs all the same.
-; regions: 0
+; regions: 1
+; kernel: opaque
 ; notices: ErrnoCalls
 declare double @sqrt(double) #0
 define void @test(ptr noalias %a, ptr noalias %b, i64 %n) {

@@ -6,7 +6,7 @@ use crate::llvm::Context;
 /// The regions' kernels and the remarks' codes of `@f`.
 fn lift(body: &str) -> (Vec<String>, Vec<&'static str>) {
     let text = format!(
-        "{body}\ndeclare void @g()\ndeclare double @llvm.sqrt.f64(double)\ndeclare double @h(double)\n\
+        "{body}\ndeclare void @g()\ndeclare void @k(ptr)\ndeclare void @w(<2 x double>)\ndeclare double @llvm.sqrt.f64(double)\ndeclare double @h(double)\n\
          declare double @sqrt(double)\ndeclare double @exp(double)\ndeclare double @log(double)\ndefine double @log10(double %x) {{\ncall void @g()\nret double %x\n}}\n"
     );
     let cx = Context::new();
@@ -259,7 +259,7 @@ fn calls_that_may_set_errno_move_only_where_they_set_one_value() {
     // What may set errno to several values, and what is not the library's.
     for (name, attributes) in [("log", "nounwind"), ("sqrt", "nounwind nobuiltin")] {
         let (regions, remarks) = call(name, attributes);
-        assert!(regions.is_empty(), "{regions:?}");
+        assert!(regions[0].contains("= opaque "), "{regions:?}");
         assert_eq!(remarks, ["errno"], "{attributes}");
     }
     // As clang writes it, and as LLVM annotates it.
@@ -281,8 +281,32 @@ fn calls_that_may_set_errno_move_only_where_they_set_one_value() {
     // A function of that name with a body is no library function.
     let (regions, remarks) =
         body("%v = load double, ptr %q\n%w = call double @log10(double %v)\nstore double %w, ptr %p");
-    assert!(regions.is_empty());
+    assert!(regions[0].contains("= opaque "), "{regions:?}");
     assert_eq!(remarks, ["opaque"]);
+}
+
+#[test]
+fn calls_are_statements_in_their_place() {
+    let with = |call: &str| {
+        let (regions, _) = body(&format!("%v = load double, ptr %q\n{call}\nstore double %v, ptr %p"));
+        regions.first().cloned().unwrap_or_default()
+    };
+    // What is loaded in front of the call and stored behind it goes with it.
+    let one = with("call void @k(ptr %p)");
+    assert!(one.contains("opaque]") && one.matches("statement ").count() == 1, "{one}");
+    assert!(one.contains("side_effects, may_throw, may_not_return"), "{one}");
+    assert!(!with("call void @k(ptr %p) nounwind willreturn").contains("may_"));
+    // What belongs to its place in the code, assembler, what is computed there, and other types.
+    for other in [
+        "call void @k(ptr %p) noduplicate",
+        "call void @k(ptr %p) convergent",
+        "call void asm sideeffect \"nop\", \"~{memory}\"()",
+        "%f = load ptr, ptr %q\ncall void %f(ptr %p)",
+        "%w = insertelement <2 x double> undef, double %v, i32 0\ncall void @w(<2 x double> %w)",
+        "call void @k(ptr %p) [ \"deopt\"(i32 10) ]",
+    ] {
+        assert_eq!(with(other), "", "{other}");
+    }
 }
 
 #[test]

@@ -1,0 +1,31 @@
+; Between two loads of an element a call changes it, and between a store and a load; each is where it was.
+; regions: 1
+; emitted: call void @changes
+; notices: CallsWrite
+define void @test(ptr noalias %a, ptr noalias %b) {
+start:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %start ], [ %next, %loop ]
+  %at = getelementptr inbounds i64, ptr %a, i64 %i
+  %to = getelementptr inbounds i64, ptr %b, i64 %i
+  %x = load i64, ptr %at
+  call void @changes(ptr %at)
+  store i64 %x, ptr %to
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, 20
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+define void @changes(ptr %q) noinline {
+  %old = load i64, ptr %q
+  %new = add i64 %old, 1
+  store i64 %new, ptr %q
+  ret void
+}
+define i64 @entry(ptr %p) {
+  %b = getelementptr i8, ptr %p, i64 400
+  call void @test(ptr %p, ptr %b)
+  ret i64 0
+}
