@@ -21,12 +21,9 @@ fn regions(source: &Path, flags: &[&str], only: Option<&str>) -> Vec<String> {
             continue;
         }
         let lifted = lift_function(&module, f);
-        assert!(
-            lifted.regions.is_empty() || !hopeless.contains(&f.name()),
-            "{}: {}",
-            source.display(),
-            f.name()
-        );
+        // Nothing moves across a call that is a statement in its place.
+        let may_gain = lifted.regions.iter().any(|r| r.calls.is_empty());
+        assert!(!may_gain || !hopeless.contains(&f.name()), "{}: {}", source.display(), f.name());
         assert!(loop_tree::validate_kernel(&lifted.kernel).is_empty(), "{}", source.display());
         for r in &lifted.regions {
             let problems = loop_tree::validate_kernel(&r.kernel);
@@ -44,7 +41,7 @@ fn every_kernel_has_a_region() {
     for source in sources("bench/kernels") {
         let name = source.file_stem().and_then(|s| s.to_str()).expect("a name").to_owned();
         let found = regions(&source, RAW, Some(&format!("kernel_{name}")));
-        assert!(!found.is_empty(), "{name}");
+        assert!(found.iter().any(|r| !r.contains("= opaque ")), "{name}");
     }
 }
 
@@ -184,7 +181,7 @@ fn rows_that_a_loop_around_chooses_are_arrays() {
 #[test]
 fn small_functions_between_loops_are_inlined() {
     let found = regions(&root().join("tests/lift/getter.c"), RAW, Some("f"));
-    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found.len() == 1 && !found[0].contains("= opaque "), "{found:?}");
 }
 
 #[test]
@@ -193,8 +190,9 @@ fn small_functions_are_inlined_however_deep_they_call() {
     assert_eq!(found.len(), 1, "{found:?}");
     let checked = regions(&root().join("tests/lift/checked_calls.c"), RAW, Some("f"));
     assert_eq!(checked.len(), 1, "{checked:?}");
+    assert!(!found.iter().chain(&checked).any(|r| r.contains("= opaque ")));
     let circle = regions(&root().join("tests/lift/calls_in_a_circle.c"), RAW, Some("f"));
-    assert!(circle.is_empty(), "{circle:?}");
+    assert!(circle.iter().all(|r| r.contains("= opaque ")), "{circle:?}");
 }
 
 #[test]
