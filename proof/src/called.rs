@@ -38,11 +38,19 @@ struct Place {
 #[derive(Clone, Debug)]
 enum Stmt {
     Store(Place, Vec<Number>),
-    /// A call with a pointer and a number; whether its result is wanted.
-    Call(Place, Number, bool),
+    /// A call with a pointer and a number, and what it returns.
+    Call(Place, Number, Returned),
     If(Number, i64, Vec<Stmt>),
     /// The variable, its bound, whether it is tested at the end, whether it has a sum, and the array that a pointer walks along.
     Loop(usize, Bound, bool, bool, Option<usize>, Vec<Stmt>),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Returned {
+    Nothing,
+    One,
+    /// Two numbers in a vector, and another one.
+    Three,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +121,10 @@ impl Maker {
                 let body = (0..1 + self.rng.usize(0..2)).map(|_| self.stmt(0)).collect();
                 Stmt::If(number, least, body)
             }
-            0..=2 => Stmt::Call(self.place(), self.number(), self.rng.bool()),
+            0..=2 => {
+                let returned = [Returned::Nothing, Returned::One, Returned::Three][self.rng.usize(0..3)];
+                Stmt::Call(self.place(), self.number(), returned)
+            }
             _ => {
                 let values = (0..1 + self.rng.usize(0..2)).map(|_| self.number()).collect();
                 Stmt::Store(self.place(), values)
@@ -169,12 +180,25 @@ impl Writer {
                     self.line(&format!("store i64 {value}, ptr {place}, align 8"));
                     last = value;
                 }
-                Stmt::Call(place, number, wanted) => {
+                Stmt::Call(place, number, returned) => {
                     let number = self.number_of(number, &last);
                     let place = self.place_of(place, &last);
-                    match wanted {
-                        true => last = self.value(&format!("call i64 @gives(ptr {place}, i64 {number})")),
-                        false => self.line(&format!("call void @takes(ptr {place}, i64 {number})")),
+                    match returned {
+                        Returned::One => {
+                            last = self.value(&format!("call i64 @gives(ptr {place}, i64 {number})"));
+                        }
+                        Returned::Nothing => {
+                            self.line(&format!("call void @takes(ptr {place}, i64 {number})"))
+                        }
+                        Returned::Three => {
+                            let all = format!("call {THREE} @three(ptr {place}, i64 {number})");
+                            let all = self.value(&all);
+                            let pair = self.value(&format!("extractvalue {THREE} {all}, 0"));
+                            let part = self.value(&format!("extractelement <2 x i32> {pair}, i64 1"));
+                            let wide = self.value(&format!("zext i32 {part} to i64"));
+                            let other = self.value(&format!("extractvalue {THREE} {all}, 1"));
+                            last = self.value(&format!("add i64 {wide}, {other}"));
+                        }
                     }
                 }
                 Stmt::If(number, least, inner) => {
@@ -240,6 +264,9 @@ impl Writer {
     }
 }
 
+/// The type of three numbers.
+const THREE: &str = "{ <2 x i32>, i64 }";
+
 /// What is called: each counts, and changes one of four elements.
 const CALLED: &str = "@count = global i64 0
 define i64 @gives(ptr %q, i64 %x) noinline {
@@ -255,6 +282,15 @@ define i64 @gives(ptr %q, i64 %x) noinline {
   %both = xor i64 %new, %x
   %some = and i64 %both, 15
   ret i64 %some
+}
+define { <2 x i32>, i64 } @three(ptr %q, i64 %x) noinline {
+  %r = call i64 @gives(ptr %q, i64 %x)
+  %s = trunc i64 %r to i32
+  %a = insertelement <2 x i32> zeroinitializer, i32 %s, i64 1
+  %b = insertvalue { <2 x i32>, i64 } poison, <2 x i32> %a, 0
+  %t = and i64 %r, 3
+  %c = insertvalue { <2 x i32>, i64 } %b, i64 %t, 1
+  ret { <2 x i32>, i64 } %c
 }
 define void @takes(ptr %q, i64 %x) noinline {
   %r = call i64 @gives(ptr %q, i64 %x)

@@ -188,9 +188,11 @@ fn called<'m>(region: &Region<'m>) -> Vec<CallBinding<'m>> {
         CallArgument::Computed => CallArgument::Computed,
         CallArgument::Behind(base) => CallArgument::Behind(incoming(region, base)),
     };
-    let binding = |c: &CallBinding<'m>| CallBinding {
-        call: c.call,
-        arguments: c.arguments.iter().map(argument).collect(),
+    let binding = |binding: &CallBinding<'m>| match binding {
+        CallBinding::Call(call, arguments) => {
+            CallBinding::Call(*call, arguments.iter().map(argument).collect())
+        }
+        part => part.clone(),
     };
     region.calls.iter().map(binding).collect()
 }

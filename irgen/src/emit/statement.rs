@@ -2,7 +2,7 @@
 
 use super::element::Tag;
 use super::{EmitError, Emitter};
-use crate::lift::CallArgument;
+use crate::lift::{CallArgument, CallBinding};
 use crate::llvm::{
     Block, FastMath, GepFlags, IntPredicate, Opcode, Ordering, PoisonFlags, RealPredicate, Type, TypeKind,
     Value,
@@ -282,17 +282,24 @@ impl<'m> Emitter<'m, '_> {
         let unsupported = |what| EmitError::Unsupported { what };
         let binding = self.called.get(number as usize).cloned();
         let binding = binding.ok_or(unsupported("an operation that is not understood"))?;
-        let call = binding.call.as_call().ok_or(unsupported("a call of which the original is not known"))?;
-        if self.lanes.is_some() {
-            return Err(unsupported("a call of which nothing is known in a vector loop"));
-        }
         let mut operands = operands.iter();
         let mut next = || {
             let operand_of = operands.next().ok_or(unsupported("a call with too few operands"))?;
             operand(values, *operand_of)
         };
-        let mut arguments = Vec::with_capacity(binding.arguments.len());
-        for argument in &binding.arguments {
+        let (call, all) = match binding {
+            CallBinding::Call(call, all) => (call, all),
+            CallBinding::Part(steps) => {
+                let taken = steps.iter().try_fold(next()?, |from, step| self.builder.take_part(*step, from));
+                return Ok(Some(taken?));
+            }
+        };
+        let call = call.as_call().ok_or(unsupported("a call of which the original is not known"))?;
+        if self.lanes.is_some() {
+            return Err(unsupported("a call of which nothing is known in a vector loop"));
+        }
+        let mut arguments = Vec::with_capacity(all.len());
+        for argument in &all {
             arguments.push(match *argument {
                 CallArgument::Same(value) => value,
                 CallArgument::Computed => next()?,

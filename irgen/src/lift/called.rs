@@ -98,6 +98,22 @@ impl<'m> Data<'_, '_, 'm> {
         Ok(())
     }
 
+    /// The call that an instruction takes a part out of what it returns of, and the instructions that do.
+    pub(super) fn part(&self, inst: Inst<'m>) -> Option<(Inst<'m>, Vec<Inst<'m>>)> {
+        let (mut steps, mut at) = (Vec::new(), inst);
+        while !self.called.contains_key(&at) {
+            match at.opcode() {
+                Opcode::ExtractValue => {}
+                Opcode::ExtractElement if at.operand(1)?.const_int().is_some() => {}
+                _ => return None,
+            }
+            steps.push(at);
+            at = at.operand(0)?.as_inst()?;
+        }
+        steps.reverse();
+        (!steps.is_empty()).then_some((at, steps))
+    }
+
     /// The values that a call's arguments are computed from.
     pub(super) fn argument_values(&self, call: Inst<'m>) -> Vec<Value<'m>> {
         let of = |argument: &Argument<'m>| match argument {
@@ -191,10 +207,25 @@ impl<'m> Maker<'_, '_, '_, 'm> {
                 self.accesses.push(Access { array: ArrayId::new(m), subscripts: None, kind });
             }
         }
-        let number = u32::try_from(self.data.bindings.len());
-        let number = number.map_err(|_| refuse(Some(inst), "size", "too many calls"))?;
-        self.data.bindings.push(CallBinding { call: inst, arguments: binding });
+        let number = self.bind(inst, CallBinding::Call(inst, binding))?;
         Ok((OpKind::Opaque(number, operands), scalar_type(inst.ty()).unwrap_or(ScalarType::I32)))
+    }
+
+    /// A number in what a call of the statement returned.
+    pub(super) fn take(&mut self, part: Inst<'m>) -> Result<OpId, Refusal<'m>> {
+        let unknown = || refuse(Some(part), "value", "what a call returns is used before it");
+        let (call, steps) = self.data.part(part).ok_or_else(unknown)?;
+        let whole = *self.memo.get(&call.value()).ok_or_else(unknown)?;
+        let ty = scalar_type(part.ty()).ok_or_else(unknown)?;
+        let mask = self.mask_of(part)?;
+        let number = self.bind(part, CallBinding::Part(steps))?;
+        Ok(self.push(OpKind::Opaque(number, vec![whole]), ty, mask, OpFlags::empty(), None))
+    }
+
+    fn bind(&mut self, inst: Inst<'m>, binding: CallBinding<'m>) -> Result<u32, Refusal<'m>> {
+        let number = u32::try_from(self.data.bindings.len());
+        self.data.bindings.push(binding);
+        number.map_err(|_| refuse(Some(inst), "size", "too many calls"))
     }
 
     /// A sum of products, in 64 bits.

@@ -87,6 +87,8 @@ pub(super) enum Leaf<'m> {
     Op(Inst<'m>),
     /// What a call of which nothing is known returned.
     Called(Inst<'m>),
+    /// A number in what such a call returned.
+    Part(Inst<'m>),
     /// Chosen by the way that control took.
     Join(Inst<'m>),
 }
@@ -253,6 +255,7 @@ impl<'m> Data<'_, '_, 'm> {
                 Opcode::Load => Leaf::Load(inst),
                 Opcode::Phi => Leaf::Join(inst),
                 _ if self.called.contains_key(&inst) => Leaf::Called(inst),
+                _ if self.part(inst).is_some() => Leaf::Part(inst),
                 _ => Leaf::Op(inst),
             });
         }

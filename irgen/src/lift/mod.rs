@@ -170,13 +170,13 @@ pub enum ArrayBinding<'m> {
     },
 }
 
-/// A call of which nothing is known, and where its arguments come from.
+/// What an [`Opaque`](loop_tree::OpKind::Opaque) operation does.
 #[derive(Clone, Debug)]
-pub struct CallBinding<'m> {
-    /// The original.
-    pub call: Inst<'m>,
-    /// All of them, in order.
-    pub arguments: Vec<CallArgument<'m>>,
+pub enum CallBinding<'m> {
+    /// A call of which nothing is known, and where its arguments come from: all of them, in order.
+    Call(Inst<'m>, Vec<CallArgument<'m>>),
+    /// The instructions that take a number out of what a call returns, its operand, one after the other.
+    Part(Vec<Inst<'m>>),
 }
 
 /// An argument of a repeated call. What is computed are the operands of its operation, in order.

@@ -89,6 +89,17 @@ impl<'m> Data<'_, '_, 'm> {
             }
             Leaf::Held(store) => reads.push((Spot::Held(store), 0)),
             Leaf::Called(i) => reads.push((Spot::Called(i), self.order.get(&i).copied().unwrap_or(0))),
+            Leaf::Part(i) => {
+                let (call, _) =
+                    self.part(i).ok_or_else(|| refuse(Some(i), "value", "a part of what is not known"))?;
+                if self.section_of.get(&call) != Some(&section) {
+                    return Err(refuse(Some(i), "type", "a result of a type that statements do not have"));
+                }
+                reads.push((Spot::Called(call), self.order.get(&call).copied().unwrap_or(0)));
+                if let Some(block) = self.cx.values.cfg.home(i) {
+                    self.control_reads(block, section, reads, seen)?;
+                }
+            }
             Leaf::Same(w) => self.value_reads(w, section, reads, seen)?,
             Leaf::Op(i) => {
                 // Its choice would have to be the same in all statements that use it.
@@ -265,7 +276,7 @@ pub(super) struct Maker<'d, 'v, 'a, 'm> {
     pub(super) dims: Arc<[VarId]>,
     ops: Vec<Op>,
     pub(super) accesses: Vec<Access>,
-    memo: FxHashMap<Value<'m>, OpId>,
+    pub(super) memo: FxHashMap<Value<'m>, OpId>,
     slots: FxHashMap<usize, OpId>,
     held: FxHashMap<Inst<'m>, OpId>,
     masks: FxHashMap<usize, Option<Mask>>,
@@ -635,6 +646,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                 self.push(kind, ty, mask, none, Some(i))
             }
             Leaf::Join(phi) => self.join(phi)?,
+            Leaf::Part(i) => self.take(i)?,
             Leaf::Called(i) => return Err(refuse(Some(i), "value", "what a call returns is used before it")),
             Leaf::Op(i) => self.operation(i, ty)?,
         };
@@ -642,7 +654,7 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         Ok(op)
     }
 
-    fn mask_of(&mut self, i: Inst<'m>) -> Result<Option<Mask>, Refusal<'m>> {
+    pub(super) fn mask_of(&mut self, i: Inst<'m>) -> Result<Option<Mask>, Refusal<'m>> {
         match self.data.cx.values.cfg.home(i) {
             Some(block) if self.data.section_of.get(&i) == Some(&self.section) => self.mask(block),
             _ => Ok(None),

@@ -352,6 +352,24 @@ impl<'m> Builder<'m> {
         }
     }
 
+    /// Takes a part out of a value as an instruction takes it out of another one of the same type.
+    pub fn take_part(&self, as_in: Inst<'m>, from: Value<'m>) -> Result<Value<'m>> {
+        let operation = "take part";
+        let takes = matches!(as_in.opcode(), Opcode::ExtractValue | Opcode::ExtractElement);
+        require(takes, operation, "an instruction that takes nothing out")?;
+        let same = as_in.operand(0).is_some_and(|whole| whole.ty() == from.ty());
+        require(same, operation, "a value of another type")?;
+        self.usable(&[from], operation)?;
+        // SAFETY: the copy is put at the builder's place, and its first operand replaced by one of its type; the other ones are
+        // constants where lifting asks, and else checked by the verifier.
+        unsafe {
+            let copy = LLVMInstructionClone(as_in.raw());
+            LLVMSetOperand(copy, 0, from.raw());
+            LLVMInsertIntoBuilder(self.raw, copy);
+            Ok(self.value(copy))
+        }
+    }
+
     /// Calls an intrinsic by its name without overloads (`llvm.sqrt`), declaring it as needed.
     pub fn intrinsic(
         &self,
