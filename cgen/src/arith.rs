@@ -274,7 +274,11 @@ impl Emitter<'_> {
 
     pub(crate) fn condition(&self, condition: &Condition) -> Result<Code, CgenError> {
         let mut any: Option<Code> = None;
-        for conjunction in &condition.disjuncts {
+        // Compilers warn of tests that never hold.
+        let never = |all: &Vec<Constraint>| {
+            all.iter().enumerate().any(|(at, a)| all[at + 1..].iter().any(|b| a.contradicts(b)))
+        };
+        for conjunction in condition.disjuncts.iter().filter(|c| !never(c)) {
             let mut all: Option<Code> = None;
             for c in conjunction {
                 let one = self.constraint(c)?;

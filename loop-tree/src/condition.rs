@@ -49,6 +49,14 @@ impl Constraint {
         self.expression.as_constant().map(|c| self.accepts(c))
     }
 
+    /// Whether plainly no point satisfies both: the sum of what they say is below zero everywhere.
+    pub fn contradicts(&self, other: &Constraint) -> bool {
+        let signs = |c: &Constraint| if c.relation == Relation::Zero { &[1, -1][..] } else { &[1] };
+        let sum = |s: i64, t: i64| self.expression.scale(s) + other.expression.scale(t);
+        let below = |e: Affine| e.is_exact() && e.as_constant().is_some_and(|c| c < 0);
+        signs(self).iter().any(|s| signs(other).iter().any(|t| below(sum(*s, *t))))
+    }
+
     /// The constraint with variables replaced; see [`Affine::substitute`].
     pub fn substitute(&self, f: &dyn Fn(VarId) -> Option<Affine>) -> Self {
         Constraint { expression: self.expression.substitute(f), relation: self.relation }
@@ -224,6 +232,21 @@ pub enum RuntimeCondition {
 mod tests {
     use super::*;
     use crate::ParamId;
+
+    #[test]
+    fn what_no_point_satisfies_is_known_from_two_constraints() {
+        let n = || Affine::param(crate::ParamId(0));
+        let c = Affine::constant;
+        let least = Constraint::ge(n(), c(2));
+        assert!(least.contradicts(&Constraint::lt(n(), c(2))));
+        assert!(!least.contradicts(&Constraint::lt(n(), c(3))));
+        assert!(
+            least.contradicts(&Constraint::eq(n(), c(1))) && least.contradicts(&Constraint::eq(c(1), n()))
+        );
+        assert!(!least.contradicts(&Constraint::eq(n(), c(2))));
+        assert!(Constraint::eq(n(), c(2)).contradicts(&Constraint::eq(n(), c(3))));
+        assert!(Constraint::eq(n(), c(3)).contradicts(&Constraint::eq(c(2), n())));
+    }
 
     #[test]
     fn bounds_of_floors_are_bounds_of_what_is_divided() {
