@@ -78,17 +78,17 @@ impl Writer {
 mod tests {
     use super::*;
 
-    /// Nothing is wrong with 60 cases, which have more than 20 regions.
+    /// Nothing is wrong with 40 cases, which have more than 12 regions.
     #[track_caller]
     fn hold(kind: Kind) {
         let mut regions = 0;
-        for seed in 0..60 {
+        for seed in 0..40 {
             match kind.check(seed, 4) {
                 Ok(done) => regions += done.regions,
                 Err(what) => panic!("seed {seed}: {what}"),
             }
         }
-        assert!(regions > 20, "{regions}");
+        assert!(regions > 12, "{regions}");
     }
 
     #[test]

@@ -351,7 +351,7 @@ macro_rules! kernels {
         mod some {
             $(#[test]
             fn $name() {
-                super::check(stringify!($name), super::Extent::Some(6), None);
+                super::check(stringify!($name), super::Extent::Some(4), None);
             })*
         }
         mod all {
