@@ -15,7 +15,7 @@ const GROWTH: i64 = 2048;
 /// Runs before the heap is looked at: what is made once is made then.
 const WARM_UP: usize = 4;
 /// Runs between two looks: what the allocator keeps for threads differs by some kilobytes from time to time.
-const RUNS: usize = 16;
+const RUNS: usize = 24;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
