@@ -37,7 +37,7 @@ use crate::measure::{ArgumentSpec, NotCallable, argument_specs};
 use crate::names::{self, Unfound};
 use analyses::DependenceSet;
 use cost_model::targets::Vectors;
-use irgen::lift::{self, LiftOptions, OwnedGlobals, Remark};
+use irgen::lift::{self, LiftOptions, Remark};
 use irgen::llvm::{Context, Function, Module};
 use irgen::terms::{FunctionLoops, loops_of};
 use lifted::likely_values;
@@ -210,7 +210,7 @@ impl<'a> Session<'a> {
 impl Session<'_> {
     /// What lifting a module asks and knows; before any of its functions changes.
     fn lifting(&self, module: &Module<'_>) -> LiftOptions {
-        LiftOptions { owned: Arc::new(OwnedGlobals::of(module)), ..self.optimizer.lifting.clone() }
+        self.optimizer.lifting.clone().knowing(module)
     }
 
     /// Does something with a copy of the input.

@@ -33,7 +33,7 @@ use analyses::idioms::Idioms;
 use analyses::{Oracle, OracleOptions, Verdict};
 use fastrand::Rng;
 use irgen::emit::{Variant, emit_region, tell_owners_apart};
-use irgen::lift::{LiftOptions, OwnedGlobals, canonicalise, lift_function_with};
+use irgen::lift::{LiftOptions, canonicalise, lift_function_with};
 use irgen::llvm::{CodeModel, Context, Jit, Module, OptLevel, TargetMachine};
 use loop_tree::{Green, Kernel, Path, text};
 use serde::{Deserialize, Serialize};
@@ -175,7 +175,7 @@ fn check_ir(content: &str, variants: usize) -> Result<Done, String> {
         let context = Context::new();
         let mut module = context.parse(content.as_bytes(), "case").map_err(llvm)?;
         module.verify().map_err(llvm)?;
-        let options = LiftOptions { owned: Arc::new(OwnedGlobals::of(&module)), ..LiftOptions::default() };
+        let options = LiftOptions::default().knowing(&module);
         canonicalise(&mut module).map_err(llvm)?;
         let defined = module.functions().into_iter().filter(|f| !f.is_declaration() && f.name() != "entry");
         let names: Vec<String> = defined.map(|f| f.name()).collect();

@@ -166,7 +166,7 @@ pub(crate) fn handed_on(region: &Region<'_>) -> BTreeMap<VarId, Vec<LoopHint>> {
 }
 
 /// For each loop, what a user says of it; that the nest stays, also of loops inside.
-pub(super) fn wishes(module: &Module<'_>, cfg: &Cfg<'_>) -> Vec<Said> {
+pub(super) fn wishes(cfg: &Cfg<'_>, never_unrolled: bool) -> Vec<Said> {
     let own: Vec<Vec<LoopHint>> = cfg
         .loops
         .iter()
@@ -174,10 +174,7 @@ pub(super) fn wishes(module: &Module<'_>, cfg: &Cfg<'_>) -> Vec<Said> {
             l.latches.iter().filter_map(|&b| cfg.blocks[b].terminator()).flat_map(Inst::loop_hints).collect()
         })
         .collect();
-    let disabled = own.iter().flatten().any(|h| suffix(h) == Some(UNROLL_DISABLE));
-    // `-fno-unroll-loops`, and `-O1`, which implies it, say so of every loop.
-    let by_flag = disabled && module.functions().into_iter().all(is_never_unrolled);
-    let mut all: Vec<Said> = own.iter().map(|hints| Said::read(hints, by_flag)).collect();
+    let mut all: Vec<Said> = own.iter().map(|hints| Said::read(hints, never_unrolled)).collect();
     // Outer loops come before inner ones.
     for l in 0..all.len() {
         if let (None, Some(parent)) = (&all[l].stays, cfg.loops[l].parent) {
@@ -201,7 +198,12 @@ fn text(hint: &LoopHint) -> String {
     }
 }
 
-/// Whether all loops say something of unrolling.
+/// Whether all loops of a module say something of unrolling: so `-fno-unroll-loops` does, and `-O1`, which implies it.
+pub(super) fn are_never_unrolled(module: &Module<'_>) -> bool {
+    module.functions().into_iter().all(is_never_unrolled)
+}
+
+/// The same of a function.
 fn is_never_unrolled(function: Function<'_>) -> bool {
     let Some(entry) = function.entry() else { return true };
     let order = reverse_postorder(entry, Block::successors);

@@ -6,7 +6,9 @@ use analyses::accesses::{Accesses, Delinearised};
 use analyses::control_flow::{ControlFlow, FromGraph};
 
 use super::closed_forms::{AffineRecurrences, ClosedFormsSource};
+use super::hints;
 use super::owned::OwnedGlobals;
+use crate::llvm::Module;
 
 /// The analyses that lifting is handed. Each choice is sound; a weaker one describes less.
 #[derive(Clone, Debug)]
@@ -19,6 +21,20 @@ pub struct LiftOptions {
     pub control_flow: Arc<dyn ControlFlow>,
     /// What is known of the module's variables; by default nothing.
     pub owned: Arc<OwnedGlobals>,
+    /// That loops are not unrolled is what a flag of the compiler says of all in the module, and no user of one.
+    pub never_unrolled: bool,
+}
+
+impl LiftOptions {
+    /// The same analyses, with what is known of a module, before any of its functions changes. Cost: linear in the module.
+    #[must_use]
+    pub fn knowing(self, module: &Module<'_>) -> LiftOptions {
+        LiftOptions {
+            owned: Arc::new(OwnedGlobals::of(module)),
+            never_unrolled: hints::are_never_unrolled(module),
+            ..self
+        }
+    }
 }
 
 impl Default for LiftOptions {
@@ -28,6 +44,7 @@ impl Default for LiftOptions {
             accesses: Arc::new(Delinearised),
             control_flow: Arc::new(FromGraph),
             owned: Arc::default(),
+            never_unrolled: false,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::soak::{add_counts, processor_micros};
 use analyses::idioms::Idioms;
 use fastrand::Rng;
 use irgen::emit::{Variant, emit_region, tell_owners_apart};
-use irgen::lift::{LiftOptions, OwnedGlobals, canonicalise, lift_function_with};
+use irgen::lift::{LiftOptions, canonicalise, lift_function_with};
 use irgen::llvm::{Builder, CodeModel, Context, LlvmError, Module, OptLevel, TargetMachine};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -114,13 +114,12 @@ pub fn check(
     tally.programs += batch.functions.len() as u64;
     tally.unstable += unstable.iter().filter(|u| **u).count() as u64;
 
-    let mut options = asked(seed);
-    let canonical = {
+    let (options, canonical) = {
         let context = Context::new();
         let mut module = batch.module(&context, level)?;
-        options.owned = Arc::new(OwnedGlobals::of(&module));
+        let options = asked(seed).knowing(&module);
         canonicalise(&mut module)?;
-        module.to_bitcode()
+        (options, module.to_bitcode())
     };
     let planned = {
         let context = Context::new();
