@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use irgen::lift::{canonicalise, has_cycle, lift_function};
+use irgen::lift::{LiftOptions, canonicalise, has_cycle, lift_function, lift_function_with};
 use irgen::llvm::{Context, Module};
 
 use crate::sources::{LIGHT, RAW, compile, root, sources};
@@ -14,13 +14,14 @@ fn regions(source: &Path, flags: &[&str], only: Option<&str>) -> Vec<String> {
     let mut module = context.parse(&compile(source, flags), "test.ll").expect("parses");
     let hopeless: Vec<String> =
         module.functions().into_iter().filter(|f| !f.may_gain(true)).map(|f| f.name()).collect();
+    let options = LiftOptions::default().knowing(&module);
     canonicalise(&mut module).expect("canonical");
     let mut found = Vec::new();
     for f in module.functions() {
         if f.is_declaration() || only.is_some_and(|name| name != f.name()) {
             continue;
         }
-        let lifted = lift_function(&module, f);
+        let lifted = lift_function_with(&module, f, &options);
         // Nothing moves across a call that is a statement in its place.
         let may_gain = lifted.regions.iter().any(|r| r.calls.is_empty());
         assert!(!may_gain || !hopeless.contains(&f.name()), "{}: {}", source.display(), f.name());
