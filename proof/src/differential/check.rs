@@ -16,7 +16,6 @@ use irgen::llvm::{Builder, CodeModel, Context, LlvmError, Module, OptLevel, Targ
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::Arc;
 
 /// Counts of a run.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
