@@ -253,6 +253,8 @@ pub struct Remark {
 
 /// Describes a function and gives each of its regions blocks of its own; nothing else in the IR changes. Best after
 /// [`canonicalise`]. Cost: a few milliseconds for a function with a handful of nests.
+///
+/// Nothing is known of the module around it: [`LiftOptions::knowing`].
 pub fn lift_function<'m>(module: &'m Module<'m>, function: Function<'m>) -> LiftedFunction<'m> {
     lift_function_with(module, function, &LiftOptions::default())
 }

@@ -21,7 +21,8 @@ pub struct LiftOptions {
     pub control_flow: Arc<dyn ControlFlow>,
     /// What is known of the module's variables; by default nothing.
     pub owned: Arc<OwnedGlobals>,
-    /// That loops are not unrolled is what a flag of the compiler says of all in the module, and no user of one.
+    /// Whether a flag of the compiler says of all loops that they are not unrolled, so that no user says so of one; by
+    /// default it is taken for a user's wish.
     pub never_unrolled: bool,
 }
 

@@ -5,7 +5,7 @@ use analyses::dependences::Polyhedral;
 use analyses::idioms::Idioms;
 use analyses::{Oracle, OracleOptions, Verdict};
 use irgen::emit::{Variant, emit_region};
-use irgen::lift::{canonicalise, lift_function};
+use irgen::lift::{LiftOptions, canonicalise, lift_function_with};
 use irgen::llvm::Context;
 use loop_tree::text::print_kernel;
 use std::collections::BTreeSet;
@@ -21,13 +21,14 @@ pub fn show(file: &Path, before: &str, recipe: &str) -> Result<String, BatchErro
     if !before.is_empty() {
         module.run_passes(before, None)?;
     }
+    let options = LiftOptions::default().knowing(&module);
     canonicalise(&mut module)?;
     let mut out = String::new();
     let Some(function) = module.function("test_0") else {
         return Err(BatchError::Clang("there is no function test_0".to_owned()));
     };
     let _ = writeln!(out, "; ---- canonical\n{module}");
-    let lifted = lift_function(&module, function);
+    let lifted = lift_function_with(&module, function, &options);
     for remark in &lifted.remarks {
         let _ = writeln!(out, "; remark {}: {}", remark.code, remark.message);
     }
