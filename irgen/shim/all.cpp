@@ -13,6 +13,7 @@
 #include "passes.cpp"
 #include "plugin.cpp"
 #include "ranges.cpp"
+#include "ratios.cpp"
 #include "roots.cpp"
 #include "rows.cpp"
 #include "scev.cpp"

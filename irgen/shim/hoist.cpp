@@ -72,10 +72,23 @@ struct Hoister : Motion {
               Walked.insert(L);
   }
 
+  // Whether a pointer leads to others, which are rows of one array if it is known in front of the loops that walk along them.
+  static bool isTable(LoadInst *Load) {
+    SmallVector<Value *, 8> Work = {Load};
+    for (unsigned At = 0; At < Work.size() && At < MaxDepth; ++At)
+      for (User *U : Work[At]->users()) {
+        if (isa<GetElementPtrInst>(U))
+          Work.push_back(U);
+        else if (auto *Next = dyn_cast<LoadInst>(U); Next && Next->getType()->isPointerTy())
+          return true;
+      }
+    return false;
+  }
+
   // Whether a pointer to a row stays in the loop that walks along its table: else the loops inside, two at least, are described
   // whatever the distances of rows.
   bool keeps(LoadInst *Load, Loop *Along, Loop *Outer) {
-    if (Along == Outer || !Along->contains(Outer))
+    if (Along == Outer || !Along->contains(Outer) || isTable(Load))
       return false;
     return Walked.contains(Along) || LI.getLoopDepth(Load->getParent()) <= Along->getLoopDepth() + 1;
   }

@@ -30,6 +30,7 @@ analyses::rules! {
     RangesFound: "there is always a number of elements between pointers",
     StridesEnd: "counters that go by the program's steps never pass by their bounds, nor wrap",
     StridesFound: "counters that go by the program's steps come to an end",
+    StrideRatios: "a stride is always a multiple of the next one",
     StridesWhole: "steps that the program knows lead to the bound",
     RangeOverflow: "pointers that loops walk with never wrap",
     MovedMemory: "bytes that are moved never overlap",

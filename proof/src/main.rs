@@ -60,6 +60,9 @@ enum Command {
         /// Recipe text.
         #[arg(long, default_value = "")]
         recipe: String,
+        /// The seed of the case: which analyses are asked, and clang's flags.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
     },
     /// Runs one function alone, at all levels, with many placings of its arrays.
     Function {
@@ -125,16 +128,18 @@ fn main() -> ExitCode {
             println!("{}", report.summary());
             if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
-        Command::Emit { file, before, recipe } => match proof::differential::show(&file, &before, &recipe) {
-            Ok(text) => {
-                print!("{text}");
-                ExitCode::SUCCESS
+        Command::Emit { file, before, recipe, seed } => {
+            match proof::differential::show(&file, &before, &recipe, seed) {
+                Ok(text) => {
+                    print!("{text}");
+                    ExitCode::SUCCESS
+                }
+                Err(error) => {
+                    eprintln!("{error}");
+                    ExitCode::FAILURE
+                }
             }
-            Err(error) => {
-                eprintln!("{error}");
-                ExitCode::FAILURE
-            }
-        },
+        }
         Command::Function { seed, affine, tries } => {
             let profile = if affine { Profile::affine() } else { Profile::default() };
             let Some(function) = generate(seed, &profile) else {

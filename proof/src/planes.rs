@@ -1,5 +1,5 @@
 //! Random nests over arrays of several dimensions whose extents only the program knows: many accesses side by side, `a[i + n * (j + m * 6)]`,
-//! rows that a loop around chooses, and pointers that walk along them.
+//! rows that a loop around chooses, strides that are values of their own, and pointers that walk along them.
 //!
 //! [`case`] makes a case ([`cases`](crate::cases)) from a seed: a function, and an `entry` that calls it with extents and arrays that lie apart,
 //! or on one another. Each call is walked first: what would leave the block is no call.
@@ -21,6 +21,8 @@ enum Place {
     Plane(usize, i64, i64),
     /// `array[i + n * (of * j + plane) + shift]`
     Row(usize, i64, i64, i64),
+    /// `array[i * column + j * row + shift]`
+    Apart(usize, i64),
     /// The pointer that walks.
     Walked(i64),
 }
@@ -59,16 +61,19 @@ struct Values {
     n: i64,
     m: i64,
     off: i64,
+    column: i64,
+    row: i64,
     arrays: [i64; 2],
 }
 
 /// Iterations of the loop around.
 const AROUND: i64 = 3;
 
-fn place(rng: &mut Rng, planes: i64) -> Place {
+fn place(rng: &mut Rng, planes: i64, apart: bool) -> Place {
     let (array, plane) = (rng.usize(0..2), rng.i64(0..planes));
     let shift = if rng.u32(0..6) == 0 { rng.i64(-1..3) } else { 0 };
     match rng.u32(0..8) {
+        0..=5 if apart => Place::Apart(array, shift),
         0..=3 => Place::Plane(array, plane, shift),
         4..=5 => Place::Row(array, planes, plane, shift),
         _ => Place::Walked(shift),
@@ -78,9 +83,10 @@ fn place(rng: &mut Rng, planes: i64) -> Place {
 fn function(rng: &mut Rng) -> Function {
     let around = [None, None, Some(Begin::Product), Some(Begin::Chosen)][rng.usize(0..4)];
     let planes = [2, 3, 8][rng.usize(0..3)];
+    let apart = rng.u32(0..3) == 0;
     let stores = (0..if planes == 8 { rng.usize(6..10) } else { rng.usize(1..4) }).map(|_| Store {
-        to: place(rng, planes),
-        from: place(rng, planes),
+        to: place(rng, planes, apart),
+        from: place(rng, planes, apart),
         constant: rng.i64(0..9),
     });
     Function {
@@ -113,6 +119,7 @@ impl Function {
                             Place::Row(array, of, plane, shift) => {
                                 arrays[array] + i + v.n * (of * j + plane) + shift
                             }
+                            Place::Apart(array, shift) => arrays[array] + i * v.column + j * v.row + shift,
                             Place::Walked(shift) => walked + shift,
                         };
                         (0..WORDS).contains(&at).then_some(())?;
@@ -128,7 +135,10 @@ impl Function {
 
     fn text(&self) -> String {
         let mut w = Writer::default();
-        let _ = writeln!(w.out, "define void @test(ptr %a, ptr %a1, i64 %n, i64 %m, i64 %off) {{");
+        let _ = writeln!(
+            w.out,
+            "define void @test(ptr %a, ptr %a1, i64 %n, i64 %m, i64 %off, i64 %column.by, i64 %row.by) {{"
+        );
         w.begin("start");
         let (mut end, mut begin) = ("%n".to_owned(), "%a".to_owned());
         if let Some(form) = self.around {
@@ -205,21 +215,25 @@ impl Function {
 
 impl Writer {
     fn element(&mut self, begin: &str, place: Place) -> String {
-        let (base, row, shift) = match place {
+        let (base, column, row, shift) = match place {
             Place::Walked(shift) => {
                 return self.value(&format!("getelementptr inbounds i32, ptr %q, i64 {shift}"));
             }
             Place::Plane(array, plane, shift) => {
                 let first = self.value(&format!("mul nsw i64 %m, {plane}"));
-                (array, self.value(&format!("add nsw i64 %j, {first}")), shift)
+                (array, "%i".to_owned(), self.value(&format!("add nsw i64 %j, {first}")), shift)
             }
             Place::Row(array, of, plane, shift) => {
                 let first = self.value(&format!("mul nsw i64 %j, {of}"));
-                (array, self.value(&format!("add nsw i64 {first}, {plane}")), shift)
+                (array, "%i".to_owned(), self.value(&format!("add nsw i64 {first}, {plane}")), shift)
+            }
+            Place::Apart(array, shift) => {
+                (array, self.value("mul nsw i64 %i, %column.by"), "%j".to_owned(), shift)
             }
         };
-        let row = self.value(&format!("mul nsw i64 %n, {row}"));
-        let mut at = self.value(&format!("add nsw i64 %i, {row}"));
+        let length = if matches!(place, Place::Apart(..)) { "%row.by" } else { "%n" };
+        let row = self.value(&format!("mul nsw i64 {length}, {row}"));
+        let mut at = self.value(&format!("add nsw i64 {column}, {row}"));
         if shift != 0 {
             at = self.value(&format!("add nsw i64 {at}, {shift}"));
         }
@@ -238,7 +252,11 @@ pub fn case(seed: u64) -> Option<String> {
         if rng.u32(0..3) == 0 {
             arrays[1] = rng.i64(0..WORDS / 2);
         }
-        let values = Values { n: rng.i64(-1..7), m: rng.i64(-1..6), off: rng.i64(-3..16), arrays };
+        let column = rng.i64(-1..4);
+        // Mostly so many columns that rows are apart.
+        let row = if rng.u32(0..4) == 0 { rng.i64(-2..12) } else { column * rng.i64(1..9) };
+        let (n, m, off) = (rng.i64(-1..7), rng.i64(-1..6), rng.i64(-3..16));
+        let values = Values { n, m, off, column, row, arrays };
         if count == CALLS.0 || function.walk(&values).is_none() {
             continue;
         }
@@ -246,10 +264,9 @@ pub fn case(seed: u64) -> Option<String> {
             let at = count as i64 * WORDS + at;
             let _ = writeln!(calls, "  %c{count}.{a} = getelementptr i32, ptr %p, i64 {at}");
         }
-        let Values { n, m, off, .. } = values;
         let _ = writeln!(
             calls,
-            "  call void @test(ptr %c{count}.0, ptr %c{count}.1, i64 {n}, i64 {m}, i64 {off})"
+            "  call void @test(ptr %c{count}.0, ptr %c{count}.1, i64 {n}, i64 {m}, i64 {off}, i64 {column}, i64 {row})"
         );
         count += 1;
     }

@@ -115,7 +115,7 @@ fn nests(arguments: &RunArguments, settings: Settings, module: &[u8]) -> Result<
             }
             // Sizes that callers pass are for programs; products are so for certain.
             let certain = |l: &Likely| match l {
-                Likely::Product(_) => l.clone(),
+                Likely::Product(_) | Likely::Ratio(..) => l.clone(),
                 _ => Likely::Unknown,
             };
             let likely: Vec<Likely> = region.likely.iter().map(certain).collect();

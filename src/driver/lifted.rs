@@ -96,14 +96,20 @@ pub enum Likely {
     Tile(Option<i64>),
     /// The product of other parameters, for certain.
     Product(Vec<ParamId>),
+    /// How often the first one has the second one, for certain.
+    Ratio(ParamId, ParamId),
 }
 
 /// What callers pass; else, where arrays have no room for the default, what they have room for.
-pub(super) fn likely_values(module: &Module<'_>, region: &lift::Region<'_>, default: i64) -> Vec<Likely> {
-    let value = |p: &lift::ParamBinding<'_>| match &p.factors[..] {
-        [single] => lift::likely_value(*single).map_or(Likely::Unknown, Likely::Value),
+pub(super) fn likely_values<'m>(module: &Module<'_>, region: &lift::Region<'m>, default: i64) -> Vec<Likely> {
+    let own = |v| region.params.iter().position(|p| p.factors == [v]).map(ParamId::new);
+    let value = |p: &lift::ParamBinding<'m>| match &p.factors[..] {
+        [single] => {
+            let ratio = lift::ratio_of(*single).and_then(|[outer, inner]| own(outer).zip(own(inner)));
+            let likely = || lift::likely_value(*single).map_or(Likely::Unknown, Likely::Value);
+            ratio.map_or_else(likely, |(outer, inner)| Likely::Ratio(outer, inner))
+        }
         factors => {
-            let own = |v| region.params.iter().position(|p| p.factors == [v]).map(ParamId::new);
             let all: Option<Vec<ParamId>> = factors.iter().map(|v| own(*v)).collect();
             all.map_or(Likely::Unknown, Likely::Product)
         }

@@ -301,6 +301,20 @@ impl Settings {
             self.params.get(&*param.name).copied().unwrap_or_else(|| guess.min(greatest).max(least))
         };
         let mut values: Vec<i64> = kernel.params.iter().enumerate().map(value).collect();
+        let given = |p: ParamId| {
+            known(p.index()).is_some() || self.params.contains_key(&*kernel.params[p.index()].name)
+        };
+        let ratios = likely.iter().enumerate().filter_map(|(at, l)| match l {
+            Likely::Ratio(outer, inner) => Some((at, *outer, *inner)),
+            _ => None,
+        });
+        // Once more for strides that are multiples of others that are multiples.
+        for (at, outer, inner) in ratios.clone().chain(ratios) {
+            match given(outer) {
+                true => values[at] = values[outer.index()] / values[inner.index()].max(1),
+                false => values[outer.index()] = values[at].saturating_mul(values[inner.index()]),
+            }
+        }
         for at in 0..values.len() {
             if let Some(factors) = product(at) {
                 values[at] = factors.iter().fold(1, |p: i64, f| p.saturating_mul(values[f.index()]));

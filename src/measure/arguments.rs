@@ -53,7 +53,8 @@ pub fn argument_specs(regions: &[(&Region<'_>, &[i64])]) -> Result<Vec<ArgumentS
                 continue;
             };
             let Some((argument, value)) = origin(factor, *wanted) else {
-                if is_set_inside(factor) {
+                // What is computed from arguments is as they are.
+                if is_set_inside(factor) || irgen::lift::ratio_of(factor).is_some() {
                     continue;
                 }
                 return Err(NotCallable::new(format!("{} is no argument of the function", param.name)));

@@ -103,7 +103,7 @@ fn callees(function: Function<'_>) -> Vec<String> {
 
 /// Finds the counters of loops that run once and square roots that set no `errno`, moves bounds, row pointers and strides that do not change in loops in front of
 /// them, reads there, too, those that a store of the loops might overwrite, splits accesses whose subscripts are choices, and
-/// counts what lies between pointers, and how often loops run by steps that only the program knows.
+/// counts what lies between pointers, how often loops run by steps that only the program knows, and how many rows there are to a plane.
 fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
     let bits = |rules: &[Rule]| {
         rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum::<u32>()
@@ -127,6 +127,7 @@ fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
         steps.last_values(name)?;
         tidy(steps, true)?;
     }
+    steps.divide_strides(name)?;
     steps.read_in_front(name, mutation::off(Rule::HoistGuards))?;
     steps.forget(name)
 }

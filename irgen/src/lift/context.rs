@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::closed_forms::address_of;
 use super::prove::Given;
 use super::values::{Values, int_bits, signed_range};
-use crate::llvm::Value;
+use crate::llvm::{Inst, Value};
 use crate::mutation::{self, Rule};
 use analyses::closed_forms::{Fact, Meaning, Monomial, Need, Poly, Sym};
 use loop_tree::{Affine, Constraint, ParamId, Relation, VarId};
@@ -73,6 +73,13 @@ impl<'v, 'a, 'm> Context<'v, 'a, 'm> {
     /// Whether the value is the same during the whole region.
     pub(super) fn is_outside(&self, v: Value<'m>) -> bool {
         v.as_inst().is_none_or(|i| self.values.cfg.home(i).is_some_and(|b| !self.inside[b]))
+    }
+
+    /// Whether the instruction is executed before the region, whenever that is.
+    pub(super) fn is_in_front(&self, inst: Inst<'m>) -> bool {
+        let cfg = self.values.cfg;
+        let home = cfg.home(inst).filter(|b| !self.inside[*b]);
+        home.zip(self.first).is_some_and(|(home, first)| cfg.dominates(home, first))
     }
 
     /// Whether it has one value during the region.

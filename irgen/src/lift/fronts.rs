@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use super::closed_forms::{BETWEEN, COUNT, is_between};
+use super::ratios::RATIO;
 use super::shape::has_effect;
 use super::values::{Values, int_bits};
 use crate::llvm::{Effects, Inst, Opcode, Type, TypeKind, Value};
@@ -256,7 +257,12 @@ fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> Known<'m> {
         }
     };
     let mut at = front;
+    // What a loop on the way reads may be another region's, whose new code does not read it.
+    let stays = |at: usize| cfg.loop_of[at].is_none_or(|l| cfg.loops[l].contains(front));
     for _ in 0..MAX_BLOCKS {
+        if !stays(at) {
+            break;
+        }
         let guarded = match cfg.preds[at][..] {
             [a, b] => guarded(values, at, a, b).or_else(|| guarded(values, at, b, a)),
             _ => None,
@@ -293,9 +299,9 @@ const DISTANCE: &str = "looptree.rows.distance";
 const FIRST_ROW: &str = "looptree.rows.first";
 const LENGTH: &str = "looptree.rows.length";
 
-/// Whether a function is one that looks through tables of rows, or counts elements or iterations.
+/// Whether a function is one that looks through tables of rows, counts elements or iterations, or divides strides.
 pub(super) fn is_helper(name: &str) -> bool {
-    [DISTANCE, FIRST_ROW, LENGTH, BETWEEN, COUNT].contains(&name)
+    [DISTANCE, FIRST_ROW, LENGTH, BETWEEN, COUNT, RATIO].contains(&name)
 }
 
 /// The arguments of a call of a function.

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::context::{Context, Place};
 use super::numbered::Number;
+use super::ratios::divided;
 use crate::llvm::{Inst, Opcode, Type, TypeKind, Value};
 use analyses::accesses::{ByteAccess, Scope};
 use analyses::closed_forms::{Address, Fact, Meaning, Need, Poly};
@@ -188,7 +189,7 @@ fn bytes<'m>(
 }
 
 /// The array's accesses from its base, or from the row that all of them go through, where more of them are described from there, or
-/// under fewer conditions: how far the row is behind the base need be no part of its subscripts.
+/// under fewer conditions: how far the row is behind the base need be no part of its subscripts. Else with strides as multiples of others.
 fn best<'m>(
     cx: &mut Context<'_, '_, 'm>,
     sites: &[Site<'m>],
@@ -204,20 +205,32 @@ fn best<'m>(
     let first = cost(cx, &from_base);
     let pointer = |raw: &Raw| sites[raw.site].inst.pointer();
     let through = raws.first().and_then(pointer).and_then(|p| row(cx, p)).filter(|row| *row != base);
-    let Some(through) = through.filter(|_| first > (0, before.0.len())) else { return (base, from_base) };
     let with_base = cx.assumed();
-    cx.restore(before);
-    let mut from_row = Vec::new();
-    for raw in raws {
-        let found = pointer(raw).filter(|p| row(cx, *p) == Some(through));
-        let Some(found) = found.and_then(|p| cx.values.address_from(through, p)) else { break };
-        let access = bytes(cx, &sites[raw.site].place, found, &mut Vec::new());
-        from_row.push(Raw { site: raw.site, access, ty: raw.ty });
+    if let Some(through) = through.filter(|_| first > (0, before.0.len())) {
+        cx.restore(before.clone());
+        let mut from_row = Vec::new();
+        for raw in raws {
+            let found = pointer(raw).filter(|p| row(cx, *p) == Some(through));
+            let Some(found) = found.and_then(|p| cx.values.address_from(through, p)) else { break };
+            let access = bytes(cx, &sites[raw.site].place, found, &mut Vec::new());
+            from_row.push(Raw { site: raw.site, access, ty: raw.ty });
+        }
+        if from_row.len() == raws.len() {
+            let found = subscripts(cx, sites, &from_row, element);
+            if cost(cx, &found) < first {
+                return (through, found);
+            }
+        }
     }
-    if from_row.len() == raws.len() {
-        let found = subscripts(cx, sites, &from_row, element);
-        if cost(cx, &found) < first {
-            return (through, found);
+    if first.0 > 0 {
+        cx.restore(before);
+        let accesses: Vec<&ByteAccess> = raws.iter().map(|r| &r.access).collect();
+        if let Some(accesses) = divided(cx, &accesses) {
+            let divided = accesses.into_iter().zip(raws).map(|(access, raw)| Raw { access, ..*raw });
+            let found = subscripts(cx, sites, &divided.collect::<Vec<_>>(), element);
+            if cost(cx, &found) < first {
+                return (base, found);
+            }
         }
     }
     cx.restore(with_base);

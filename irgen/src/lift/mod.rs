@@ -29,6 +29,7 @@ mod options;
 mod owned;
 mod places;
 mod prove;
+mod ratios;
 mod region;
 mod remedies;
 mod select;
@@ -59,6 +60,7 @@ pub use hints::{Wish, wishes_of};
 pub use options::LiftOptions;
 pub use owned::OwnedGlobals;
 pub use places::{Fate, LoopPlace};
+pub use ratios::ratio_of;
 pub use tile_loops::tile_length;
 
 /// A function as a loop tree.

@@ -215,6 +215,7 @@ unsafe extern "C" {
     pub fn lt_count_ranges(m: *mut LtManagers, function: LLVMValueRef, unchecked: bool) -> bool;
     pub fn lt_settle_roots(m: *mut LtManagers, function: LLVMValueRef, unchecked: bool) -> bool;
     pub fn lt_count_strides(m: *mut LtManagers, function: LLVMValueRef, unchecked: bool) -> bool;
+    pub fn lt_divide_strides(m: *mut LtManagers, function: LLVMValueRef) -> bool;
     pub fn lt_claim_rows(m: *mut LtManagers, function: LLVMValueRef, left_out: c_uint) -> bool;
     pub fn lt_read_in_front(m: *mut LtManagers, function: LLVMValueRef, unguarded: bool) -> bool;
 

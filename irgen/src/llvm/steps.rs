@@ -97,6 +97,12 @@ impl<'a, 'c> Steps<'a, 'c> {
         self.step(function, |m, f| unsafe { ffi::lt_count_strides(m, f, unchecked) })
     }
 
+    /// Computes how often strides of arrays that are values of their own have one another.
+    pub fn divide_strides(&mut self, function: &str) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_divide_strides(m, f) })
+    }
+
     /// Finds in front of loops how far rows of arrays that are reached through tables of pointers are apart.
     pub fn claim_rows(&mut self, function: &str, left_out: u32) -> Result<bool> {
         // SAFETY: as `step` says.

@@ -93,6 +93,17 @@ fn stores_that_may_overwrite_their_pointers_are_known_before_lifting() {
 }
 
 #[test]
+fn strides_that_are_values_of_their_own_make_rows() {
+    let found = regions(&root().join("tests/lift/strides_apart.c"), RAW, None);
+    let arrays =
+        ["x: f64[?, ratio, row]", "x: f32[?, ratio, row]", "x: f64[?, ratio, column, 2]", "A_: f64[?, n_]"];
+    assert_eq!(found.len(), arrays.len());
+    for (region, array) in found.iter().zip(arrays) {
+        assert!(region.contains(array), "{array} is not in\n{region}");
+    }
+}
+
+#[test]
 fn lifting_is_deterministic() {
     for name in ["complex_matmul", "ludcmp", "mesh_relax"] {
         let source = root().join(format!("bench/kernels/{name}.c"));

@@ -40,6 +40,8 @@ pub struct Batch {
     pub functions: Vec<Fitted>,
     /// Calls of each.
     pub scenarios: Vec<Vec<Scenario>>,
+    /// What clang read.
+    pub source: String,
     bitcode: Vec<u8>,
 }
 
@@ -51,7 +53,7 @@ impl Batch {
             source.push_str(&text::function(fitted, number));
         }
         let scenarios = functions.iter().map(|f| scenarios(f, seed, 2)).collect();
-        Ok(Batch { bitcode: front_end(&source, seed)?, functions, scenarios })
+        Ok(Batch { bitcode: front_end(&source, seed)?, source, functions, scenarios })
     }
 
     /// All calls.

@@ -1,11 +1,12 @@
 //! What lifting and emission make of a file, for people who look at a failing case.
 
+use super::asked;
 use super::batch::{BatchError, front_end};
 use analyses::dependences::Polyhedral;
 use analyses::idioms::Idioms;
 use analyses::{Oracle, OracleOptions, Verdict};
 use irgen::emit::{Variant, emit_region};
-use irgen::lift::{LiftOptions, canonicalise, lift_function_with};
+use irgen::lift::{canonicalise, lift_function_with};
 use irgen::llvm::Context;
 use loop_tree::text::print_kernel;
 use std::collections::BTreeSet;
@@ -13,15 +14,15 @@ use std::fmt::Write;
 use std::path::Path;
 use transforms::{Recipe, Registry};
 
-/// Applies a recipe to every region of `test_0` of a C file; kernels, verdicts and the module as text.
-pub fn show(file: &Path, before: &str, recipe: &str) -> Result<String, BatchError> {
+/// Applies a recipe to every region of `test_0` of a C file, as for a seed; kernels, verdicts and the module as text.
+pub fn show(file: &Path, before: &str, recipe: &str, seed: u64) -> Result<String, BatchError> {
     let source = std::fs::read_to_string(file)?;
     let context = Context::new();
-    let mut module = context.parse(&front_end(&source, 0)?, "shown")?;
+    let mut module = context.parse(&front_end(&source, seed)?, "shown")?;
     if !before.is_empty() {
         module.run_passes(before, None)?;
     }
-    let options = LiftOptions::default().knowing(&module);
+    let options = asked(seed).knowing(&module);
     canonicalise(&mut module)?;
     let mut out = String::new();
     let Some(function) = module.function("test_0") else {

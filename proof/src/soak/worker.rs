@@ -87,8 +87,9 @@ pub fn one(seed: u64, failures: &Path) -> Report {
                     continue;
                 }
                 let text = shrink_mismatch(&batch.functions[mismatch.function], level, seed);
-                let text =
-                    text.unwrap_or_else(|| format!("// Not seen on the function alone.\n// {mismatch:?}\n"));
+                let text = text.unwrap_or_else(|| {
+                    format!("// {mismatch:?}\n// Not seen on the function alone:\n{}", batch.source)
+                });
                 file(&mut report, format!("program-{seed}-{}.c", mismatch.function), text);
             }
         }
