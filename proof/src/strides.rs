@@ -323,15 +323,27 @@ impl Walk<'_> {
         (0..i128::from(WORDS)).contains(&(i128::from(base) + at)).then_some(())
     }
 
+    fn start(&self, level: usize) -> i64 {
+        let (l, given) = (&self.function.loops[level], self.values[level]);
+        match l.start {
+            Start::Zero => 0,
+            Start::Param => given.start,
+            Start::Last => wrapped(i128::from(given.start) - 1, l.bits),
+        }
+    }
+
+    /// Whether the loop, where it runs, runs for long. In another order it may where the original does not come to it.
+    fn is_long(&self, level: usize) -> bool {
+        let (Some(bound), Some(step)) = (self.bound(level), self.step(level)) else { return false };
+        let distance = i128::from(bound) - i128::from(self.start(level));
+        let step =
+            i128::from(step) * if matches!(self.function.loops[level].step, Step::Less) { -1 } else { 1 };
+        step != 0 && distance / step > STEPS as i128
+    }
+
     fn run(&mut self, level: usize) -> Option<()> {
         let Some(l) = self.function.loops.get(level) else { return Some(()) };
-        let given = self.values[level];
-        self.counters[level] = match l.start {
-            Start::Zero => Some(0),
-            Start::Param => Some(given.start),
-            Start::Last => Some(wrapped(i128::from(given.start) - 1, l.bits)),
-        };
-        self.counters[level] = self.counters[level].and_then(|at| self.stays(level, at));
+        self.counters[level] = self.stays(level, self.start(level));
         self.iterations[level] = 0;
         loop {
             if !l.last && !self.goes_on(level)? {
@@ -510,6 +522,9 @@ fn call(function: &Function, number: usize, rng: &mut Rng) -> Option<String> {
     let (counters, iterations) = (vec![None; depth], vec![0; depth]);
     let mut walk =
         Walk { function, values: &all, param: rng.i64(0..12), arrays, counters, iterations, steps: 0 };
+    if (0..function.loops.len()).any(|level| walk.is_long(level)) {
+        return None;
+    }
     walk.run(0)?;
     let mut out = String::new();
     let mut arguments = Vec::new();
