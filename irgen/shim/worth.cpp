@@ -12,20 +12,28 @@
 
 using namespace llvm;
 
+// Whether a place changes with the loop, as far as its address shows: a field of what stays is one place, wherever its address is computed.
+static bool changes(const Value *Place, const Loop &L, unsigned Depth = 8) {
+  auto *I = dyn_cast<Instruction>(Place);
+  if (!I || !L.contains(I))
+    return false;
+  bool Follows = isa<GetElementPtrInst, CastInst, LoadInst>(I) && Depth;
+  return !Follows || any_of(I->operands(), [&](const Value *Op) { return changes(Op, L, Depth - 1); });
+}
+
 // Whether a value follows from what the loop reads at places that change with it: how often a loop runs that is left by
 // such a value is known of none.
 static bool followsFromData(const Value *V, const Loop &L, unsigned Depth) {
   auto *I = dyn_cast<Instruction>(V);
   if (!I || !L.contains(I) || Depth == 0)
     return false;
-  auto Changes = [&](const Value *Place) { return !L.isLoopInvariant(Place); };
   if (auto *Load = dyn_cast<LoadInst>(I))
-    return Changes(Load->getPointerOperand());
+    return changes(Load->getPointerOperand(), L);
   // A walk along a list.
   if (auto *Phi = dyn_cast<PHINode>(I))
     return any_of(Phi->incoming_values(), [&](const Value *In) {
       auto *Load = dyn_cast<LoadInst>(In);
-      return Load && L.contains(Load) && Changes(Load->getPointerOperand());
+      return Load && L.contains(Load) && changes(Load->getPointerOperand(), L);
     });
   if (isa<CmpInst, CastInst, BinaryOperator, SelectInst, FreezeInst>(I))
     return any_of(I->operands(), [&](const Value *Op) { return followsFromData(Op, L, Depth - 1); });

@@ -51,6 +51,17 @@ void more_nested(double *a, long n) {
             a[j * n + i] += 1.0;
 }
 
+struct grid {
+    long rows, columns;
+};
+
+// How often the loops run is read again and again, at places that stay.
+void more_by_fields(const struct grid *g, double *a) {
+    for (long i = 0; i < g->rows; i++)
+        for (long j = 0; j < g->columns; j++)
+            a[j * g->rows + i] += 1.0;
+}
+
 static void zero(double *row, long n) {
     for (long j = 0; j < n; j++)
         row[j] = 0.0;

@@ -72,7 +72,7 @@ fn loops_with_one_order_are_known_before_lifting() {
         assert!(f.may_gain(true), "{}", f.name());
         seen += 1;
     }
-    assert_eq!(seen, 11);
+    assert_eq!(seen, 12);
 }
 
 #[test]
