@@ -6,3 +6,12 @@ int f(int n, int a[n][n]) {
             s += a[i][j];
     return s;
 }
+
+// Where how often the inner loop runs is read in it.
+int g(const long *n, int m, const int *a) {
+    int s = 0;
+    for (int j = 0; j < m; j++)
+        for (long i = 0; i < *n; i++)
+            s += a[i * m + j];
+    return s;
+}

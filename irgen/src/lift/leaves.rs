@@ -375,7 +375,7 @@ impl<'m> Data<'_, '_, 'm> {
         }
         let only_use = |user: &Value<'m>| {
             user.as_inst().is_some_and(|u| {
-                u == inner || u.is_phi() && cfg.home(u).is_some_and(|block| !cfg.loops[o.l].contains(block))
+                u == inner || cfg.home(u).is_some_and(|block| !cfg.loops[o.l].contains(block))
             })
         };
         i.start == outer.value()

@@ -93,6 +93,15 @@ fn stores_that_may_overwrite_their_pointers_are_known_before_lifting() {
 }
 
 #[test]
+fn a_sum_over_two_loops_is_one_scalar() {
+    let found = regions(&root().join("tests/lift/reduction_2d.c"), RAW, None);
+    assert_eq!(found.len(), 2);
+    for region in found {
+        assert_eq!(region.matches("scalar ").count(), 1, "{region}");
+    }
+}
+
+#[test]
 fn strides_that_are_values_of_their_own_make_rows() {
     let found = regions(&root().join("tests/lift/strides_apart.c"), RAW, None);
     let arrays =
