@@ -18,6 +18,8 @@ use transforms::MoveOptions;
 
 /// Sizes below are those of vectors and matrices within an element, and say nothing of others.
 const SMALL: i64 = 10;
+/// How far the neighbours are that a filter of unknown size reads.
+const RADIUS: i64 = 4;
 /// A tile of a size that nobody tells: two of doubles fit into any first level.
 const TILE: i64 = 32;
 
@@ -236,8 +238,8 @@ impl Settings {
         }
     }
 
-    /// A value for each parameter: the given one, else the likely one, else the default, or zero where loops only begin there; all but
-    /// the given one brought into the range that single-parameter constraints of the kernel and the width of its type allow. Products
+    /// A value for each parameter: the given one, else the likely one, else the default, or zero where loops only begin there, or less where loops are the
+    /// shorter and others the longer for it, as for the radius of a filter; all but the given one brought into the range that single-parameter constraints of the kernel and the width of its type allow. Products
     /// are those of their factors.
     pub fn parameter_values(&self, kernel: &Kernel, likely: &[Likely]) -> Vec<i64> {
         let assumed = kernel.assumptions.iter().filter_map(|c| match c {
@@ -296,7 +298,11 @@ impl Settings {
                 Some(Likely::Value(value) | Likely::Tile(Some(value))) => *value,
                 Some(Likely::Tile(None)) => TILE.min(self.default_param),
                 _ if begins(at) => 0,
-                _ => default,
+                _ => match shortens(kernel, ParamId::new(at)) {
+                    ..=0 => default,
+                    1 => default / 2,
+                    _ => RADIUS.min(default),
+                },
             };
             self.params.get(&*param.name).copied().unwrap_or_else(|| guess.min(greatest).max(least))
         };
@@ -331,6 +337,16 @@ fn begins(kernel: &Kernel, param: ParamId) -> bool {
     let shorter = |e: &Affine| e.param_coefficient(param) < 0;
     loops(kernel).any(|h| h.lower().iter().any(longer) || h.upper().iter().any(shorter))
         && !lengthens(kernel, param)
+}
+
+/// By how much a parameter makes the loop the shorter, at one end or at both, that it shortens most.
+fn shortens(kernel: &Kernel, param: ParamId) -> i64 {
+    let of = |e: &Affine| e.param_coefficient(param);
+    let shorter = |h: &LoopHeader| {
+        let (lower, upper) = (h.lower().iter().map(of).max(), h.upper().iter().map(of).min());
+        lower.unwrap_or(0).saturating_sub(upper.unwrap_or(0))
+    };
+    loops(kernel).map(shorter).max().unwrap_or(0)
 }
 
 /// Whether loops or arrays are the longer for a parameter.

@@ -67,3 +67,22 @@ fn what_makes_loops_shorter_is_taken_for_nothing() {
     // Here both make it longer.
     assert_eq!(values("0..hi + lo"), [default, default]);
 }
+
+#[test]
+fn filters_of_unknown_size_are_small() {
+    let values = |bounds: &str, window: &str| {
+        let source = format!(
+            "nest @filter[n, r] {{
+              array A: f64[n]
+              array W: f64[?]
+              for i in {bounds} {{ for k in {window} {{ S: A[i] = A[i] + W[k] }} }}
+            }}"
+        );
+        let kernel = text::parse(&source).expect("it parses").kernel;
+        Settings::default().parameter_values(&kernel, &[])
+    };
+    let default = Settings::default().default_param;
+    assert_eq!(values("r..n - r", "0..2*r + 1"), [default, 4]);
+    assert_eq!(values("0..n - r", "0..r"), [default, default / 2]);
+    assert_eq!(values("0..n", "0..r"), [default, default]);
+}
