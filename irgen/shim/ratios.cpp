@@ -36,7 +36,8 @@ struct Ratios {
   Function &F;
   DominatorTree &DT;
   LoopInfo &LI;
-  SmallSetVector<std::pair<Value *, Value *>, 8> Found;
+  // With the outermost loops in which neither changes.
+  SmallMapVector<std::pair<Value *, Value *>, SmallSetVector<Loop *, 4>, 8> Found;
 
   Ratios(Function &F, FunctionAnalysisManager &FAM)
       : F(F), DT(FAM.getResult<DominatorTreeAnalysis>(F)), LI(FAM.getResult<LoopAnalysis>(F)) {}
@@ -115,22 +116,30 @@ struct Ratios {
       for (BasicBlock *BB : L->blocks())
         for (Instruction &I : *BB)
           if (Value *Address = LI.getLoopFor(BB) == L ? getLoadStorePointerOperand(&I) : nullptr)
-            address(Address);
+            address(Address, L);
     }
     bool Changed = false;
-    for (auto [Outer, Inner] : Found) {
-      Instruction *At = behind(F, DT, SmallVector<Value *, 2>{Outer, Inner});
-      if (!At)
-        continue;
-      IRBuilder<> B(At);
-      auto Wide = [&](Value *V) { return B.CreateSExt(V, B.getInt64Ty()); };
-      B.CreateCall(ratio(*F.getParent()), {Wide(Outer), Wide(Inner)}, "ratio");
-      Changed = true;
+    // As early as can be, for regions of several nests; and in front of each, where loops before it are a region of their own, which
+    // computes nothing that only others need.
+    for (auto &[Strides, Loops] : Found) {
+      Instruction *First = behind(F, DT, SmallVector<Value *, 2>{Strides.first, Strides.second});
+      SmallSetVector<Instruction *, 4> Places;
+      if (First)
+        Places.insert(First);
+      for (Loop *L : Loops)
+        if (BasicBlock *Front = L->getLoopPreheader(); Front && !(First && First->getParent() == Front))
+          Places.insert(Front->getTerminator());
+      for (Instruction *At : Places) {
+        IRBuilder<> B(At);
+        auto Wide = [&](Value *V) { return B.CreateSExt(V, B.getInt64Ty()); };
+        B.CreateCall(ratio(*F.getParent()), {Wide(Strides.first), Wide(Strides.second)}, "ratio");
+        Changed = true;
+      }
     }
     return Changed;
   }
 
-  void address(Value *Address) {
+  void address(Value *Address, Loop *L) {
     Steps S;
     if (!look(Address, S) || S.Strides.size() < 2 || S.Strides.size() > MaxStridesOfOne)
       return;
@@ -142,8 +151,16 @@ struct Ratios {
       Value *Outer = S.Strides[At - 1].second, *Inner = S.Strides[At].second;
       auto Fits = [](Value *V) { return V->getType()->isIntegerTy() && V->getType()->getIntegerBitWidth() <= 64; };
       bool Apart = S.Strides[At - 1].first != S.Strides[At].first && Outer != Inner && Fits(Outer) && Fits(Inner);
-      if (Apart && Found.size() < MaxRatios && !Found.contains({Inner, Outer}))
-        Found.insert({Outer, Inner});
+      if (!Apart || Found.size() >= MaxRatios || Found.contains({Inner, Outer}))
+        continue;
+      Loop *Fixed = L;
+      while (Loop *Up = Fixed->getParentLoop()) {
+        if (!Up->isLoopInvariant(Outer) || !Up->isLoopInvariant(Inner))
+          break;
+        Fixed = Up;
+      }
+      if (Fixed->isLoopInvariant(Outer) && Fixed->isLoopInvariant(Inner))
+        Found[{Outer, Inner}].insert(Fixed);
     }
   }
 };

@@ -27,3 +27,15 @@ void table(int n, double ***u) {
             for (int j = 0; j < n; j++)
                 u[k][j][i] += 1;
 }
+
+// The greater stride is read between loops that are a region of their own.
+void behind(long n, long column, long *restrict x, long *restrict y) {
+    for (long i = 0; i < n; i++)
+        y[i] += 1;
+    long row = y[0];
+    for (long i = 0; i < n; i++)
+        y[i] = y[i] * 2 + row;
+    for (long j = 0; j < n; j++)
+        for (long i = 0; i < n; i++)
+            x[i * column + j * row] += 3;
+}

@@ -68,10 +68,17 @@ fn replaced(p: &Poly, symbol: Sym, by: &Poly) -> Option<Poly> {
     rest.add(&times.mul(by)?)
 }
 
-/// Calls in front of the region that divide strides, in the order in which they were made.
+/// Calls in front of the region that divide strides, in the order in which they were made: of the same strides the last one, which no
+/// region in front contains if there is such a one.
 fn calls<'m>(cx: &Context<'_, '_, 'm>) -> Vec<Inst<'m>> {
     let all = cx.values.cfg.insts.iter().flatten().copied();
-    all.filter(|i| is_ratio(*i) && cx.is_in_front(*i)).collect()
+    let mut found: Vec<(Option<[Value<'m>; 2]>, Inst<'m>)> = Vec::new();
+    for call in all.filter(|i| is_ratio(*i) && cx.is_in_front(*i)) {
+        let strides = ratio_of(call.value());
+        found.retain(|(other, _)| *other != strides);
+        found.push((strides, call));
+    }
+    found.into_iter().map(|(_, call)| call).collect()
 }
 
 fn is_ratio(inst: Inst<'_>) -> bool {

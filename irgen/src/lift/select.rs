@@ -2,13 +2,13 @@
 
 use super::called::is_of_call;
 use super::cfg::Cfg;
-use super::leaves::Refusal;
+use super::leaves::{Refusal, refuse};
 use super::region::{Draft, contains, describable, draft, draft_around_calls, too_large};
 use super::remedies::remedy;
 use super::shape::Item;
 use super::values::Values;
-use super::{LoopBinding, Region, Remark, source_location};
-use crate::llvm::{Block, Function, Inst, Result};
+use super::{ArrayBinding, LoopBinding, Region, Remark, source_location};
+use crate::llvm::{Block, Function, Inst, Result, Value};
 use loop_tree::SourceLocation;
 
 /// A part of the function, for the tree of the whole.
@@ -25,6 +25,8 @@ pub(super) enum Part {
 
 /// Prefixes of a run that are tried one item shorter each time; then they are halved.
 const MAX_TRIES: usize = 16;
+
+const COMPUTED_ELSEWHERE: &str = "a size is computed in loops in front, which are described without it";
 
 /// What selection found so far.
 pub(super) struct Selection<'m> {
@@ -98,7 +100,8 @@ impl<'m> Selection<'m> {
                     end -= 1;
                 }
                 match draft(values, &self.name, &items[at..end]) {
-                    Ok(d) => break Some(d),
+                    Ok(d) if !self.is_lost(values.cfg, &d) => break Some(d),
+                    Ok(_) => refused = Some(refuse(None, "control", COMPUTED_ELSEWHERE)),
                     Err(r) => refused = Some(r),
                 }
                 if end == at + 1 {
@@ -149,6 +152,27 @@ impl<'m> Selection<'m> {
                 }
             }
         }
+    }
+
+    /// Whether a draft takes what only another one computes, which new code of that one does not: nothing but what is used
+    /// behind a region leaves it.
+    fn is_lost(&self, cfg: &Cfg<'m>, draft: &Draft<'m>) -> bool {
+        let bases = draft.arrays.iter().filter_map(|a| match a {
+            ArrayBinding::Memory { base, .. } => Some(*base),
+            ArrayBinding::Scalar { .. } => None,
+        });
+        let reads = draft.apart.reads.iter();
+        let read = reads.flat_map(|r| [Some(r.base), r.guard.map(|(condition, _)| condition)]).flatten();
+        let params = draft.params.iter().flat_map(|p| p.factors.iter().copied());
+        let mut taken = params.chain(bases).chain(read).filter_map(Value::as_inst);
+        let within = |i: Inst<'m>, other: &Draft<'m>| {
+            cfg.home(i).is_some_and(|home| other.place.blocks.contains(&home))
+        };
+        taken.any(|i| {
+            self.drafts.iter().filter(|other| within(i, other)).any(|other| {
+                i.value().users().into_iter().filter_map(Value::as_inst).all(|user| within(user, other))
+            })
+        })
     }
 
     /// Whether the item is refused for something in itself.
