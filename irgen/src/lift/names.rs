@@ -6,6 +6,7 @@ use std::sync::Arc;
 use loop_tree::VarId;
 use rustc_hash::FxHashSet;
 
+use super::ratios::ratio_of;
 use crate::llvm::Value;
 use crate::names;
 
@@ -83,6 +84,9 @@ fn identifier(name: &str) -> Option<String> {
 }
 
 fn wanted(v: Value<'_>, otherwise: &str) -> String {
+    if ratio_of(v).is_some() {
+        return "ratio".to_owned();
+    }
     let name = v.source_name().unwrap_or_else(|| {
         let symbol = v.name();
         v.as_global().and_then(|_| names::variable(&symbol)).unwrap_or(symbol)

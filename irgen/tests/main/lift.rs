@@ -104,8 +104,14 @@ fn a_sum_over_two_loops_is_one_scalar() {
 #[test]
 fn strides_that_are_values_of_their_own_make_rows() {
     let found = regions(&root().join("tests/lift/strides_apart.c"), RAW, None);
-    let arrays =
-        ["x: f64[?, ratio, row]", "x: f32[?, ratio, row]", "x: f64[?, ratio, column, 2]", "A_: f64[?, n_]"];
+    let arrays = [
+        "x: f64[?, ratio, row]",
+        "x: f32[?, ratio, row]",
+        "x: f64[?, ratio, column, 2]",
+        "A_: f64[?, n_]",
+        "y: i64[?]",
+        "x: i64[?, ratio, column]",
+    ];
     assert_eq!(found.len(), arrays.len());
     for (region, array) in found.iter().zip(arrays) {
         assert!(region.contains(array), "{array} is not in\n{region}");
