@@ -211,8 +211,11 @@ impl<'m> Selection<'m> {
     ) {
         let help = if help.is_empty() { remedy(code, message) } else { help };
         let remark = Remark { location, code, message: message.to_owned(), help, depth };
-        if !self.remarks.contains(&remark) {
-            self.remarks.push(remark);
+        // What is in the way of loops inside, too, is told once.
+        let told = |r: &&mut Remark| Remark { depth, ..(**r).clone() } == remark;
+        match self.remarks.iter_mut().find(told) {
+            Some(told) => told.depth = told.depth.max(depth),
+            None => self.remarks.push(remark),
         }
     }
 }
