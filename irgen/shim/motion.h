@@ -21,6 +21,16 @@ using namespace llvm;
 // Metadata of a load of a row that is known from what was found in front; and the functions that count elements and iterations.
 constexpr const char *Claimed = "looptree.row", *Between = "looptree.range.between", *Strides = "looptree.strides.count";
 
+// A new function of that name that only computes from its arguments, whatever they are.
+inline Function *computing(Module &M, const char *Name, Type *Result, ArrayRef<Type *> Args) {
+  Function *F = Function::Create(FunctionType::get(Result, Args, false), GlobalValue::PrivateLinkage, Name, M);
+  F->setDoesNotAccessMemory();
+  F->setDoesNotThrow();
+  F->setWillReturn();
+  F->setNoSync();
+  return F;
+}
+
 // What decides whether a loop goes on: it does where the condition is `Stays`.
 struct Test {
   Loop *L;

@@ -22,11 +22,7 @@ Function *between(Module &M, bool Unchecked) {
     return F;
   LLVMContext &C = M.getContext();
   Type *I64 = Type::getInt64Ty(C), *Ptr = PointerType::get(C, 0);
-  Function *F = Function::Create(FunctionType::get(I64, {Ptr, Ptr, I64}, false), GlobalValue::PrivateLinkage, Between, M);
-  F->setDoesNotAccessMemory();
-  F->setDoesNotThrow();
-  F->setWillReturn();
-  F->setNoSync();
+  Function *F = computing(M, Between, I64, {Ptr, Ptr, I64});
   for (unsigned P : {0, 1})
     F->addParamAttr(P, Attribute::getWithCaptureInfo(C, CaptureInfo(CaptureComponents::Address)));
   // No branches: addresses may be poison where the loop does not run.

@@ -19,11 +19,7 @@ Function *ratio(Module &M) {
   if (Function *F = M.getFunction(Ratio))
     return F;
   Type *I64 = Type::getInt64Ty(M.getContext());
-  Function *F = Function::Create(FunctionType::get(I64, {I64, I64}, false), GlobalValue::PrivateLinkage, Ratio, M);
-  F->setDoesNotAccessMemory();
-  F->setDoesNotThrow();
-  F->setWillReturn();
-  F->setNoSync();
+  Function *F = computing(M, Ratio, I64, {I64, I64});
   IRBuilder<> B(BasicBlock::Create(M.getContext(), "start", F));
   Value *Outer = B.CreateFreeze(F->getArg(0)), *Inner = B.CreateFreeze(F->getArg(1));
   Value *Positive = B.CreateICmpSGT(Inner, B.getInt64(0));

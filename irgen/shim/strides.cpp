@@ -25,11 +25,7 @@ Function *strideCount(Module &M, bool Unchecked) {
     return F;
   LLVMContext &C = M.getContext();
   Type *I64 = Type::getInt64Ty(C);
-  Function *F = Function::Create(FunctionType::get(I64, SmallVector<Type *, 7>(7, I64), false), GlobalValue::PrivateLinkage, Strides, M);
-  F->setDoesNotAccessMemory();
-  F->setDoesNotThrow();
-  F->setWillReturn();
-  F->setNoSync();
+  Function *F = computing(M, Strides, I64, SmallVector<Type *, 7>(7, I64));
   IRBuilder<> B(BasicBlock::Create(C, "start", F));
   Value *Zero = B.getInt64(0), *One = B.getInt64(1);
   Value *Start = B.CreateFreeze(F->getArg(0)), *Bound = B.CreateFreeze(F->getArg(1)), *By = B.CreateFreeze(F->getArg(2));

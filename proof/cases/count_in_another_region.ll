@@ -1,4 +1,5 @@
-; A step that loops in front of the nest's read between them: how often it goes is counted there, and is no value that their region leaves.
+; A step is read between two loops that are a region of their own. How often the loop behind goes by it is counted there, and is nothing
+; that new code of that region leaves.
 ; regions: 1
 define void @test(ptr noalias %b, ptr noalias %x, ptr noalias %z, i64 %n) {
 start:

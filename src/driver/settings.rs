@@ -238,9 +238,10 @@ impl Settings {
         }
     }
 
-    /// A value for each parameter: the given one, else the likely one, else the default, or zero where loops only begin there, or less where loops are the
-    /// shorter and others the longer for it, as for the radius of a filter; all but the given one brought into the range that single-parameter constraints of the kernel and the width of its type allow. Products
-    /// are those of their factors.
+    /// A value for each parameter: the given one, else the likely one, else the default, or zero where loops only begin there, or less
+    /// where some loops are the shorter for it and others the longer, as for the radius of a filter; all but the given one brought into
+    /// the range that single-parameter constraints of the kernel and the width of its type allow. Products are those of their factors,
+    /// and ratios those of their strides.
     pub fn parameter_values(&self, kernel: &Kernel, likely: &[Likely]) -> Vec<i64> {
         let assumed = kernel.assumptions.iter().filter_map(|c| match c {
             RuntimeCondition::Parameter(c) => Some(c),
@@ -300,6 +301,7 @@ impl Settings {
                 _ if begins(at) => 0,
                 _ => match shortens(kernel, ParamId::new(at)) {
                     ..=0 => default,
+                    // Half for those that it lengthens, half for the others.
                     1 => default / 2,
                     _ => RADIUS.min(default),
                 },

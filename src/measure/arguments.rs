@@ -53,8 +53,18 @@ pub fn argument_specs(regions: &[(&Region<'_>, &[i64])]) -> Result<Vec<ArgumentS
                 continue;
             };
             let Some((argument, value)) = origin(factor, *wanted) else {
-                // What is computed from arguments is as they are.
-                if is_set_inside(factor) || irgen::lift::ratio_of(factor).is_some() {
+                if is_set_inside(factor) {
+                    continue;
+                }
+                if let Some(strides) = irgen::lift::ratio_of(factor) {
+                    if product(region, params, &[factor, strides[1]])
+                        != product(region, params, &strides[..1])
+                    {
+                        return Err(NotCallable::new(format!(
+                            "{} is not the ratio that it stands for",
+                            param.name
+                        )));
+                    }
                     continue;
                 }
                 return Err(NotCallable::new(format!("{} is no argument of the function", param.name)));

@@ -257,10 +257,9 @@ fn in_front<'m>(values: &mut Values<'_, 'm>, front: usize) -> Known<'m> {
         }
     };
     let mut at = front;
-    // What a loop on the way reads may be another region's, whose new code does not read it.
-    let stays = |at: usize| cfg.loop_of[at].is_none_or(|l| cfg.loops[l].contains(front));
     for _ in 0..MAX_BLOCKS {
-        if !stays(at) {
+        // What a loop on the way reads may be another region's, whose new code does not read it.
+        if cfg.loop_of[at].is_some_and(|l| !cfg.loops[l].contains(front)) {
             break;
         }
         let guarded = match cfg.preds[at][..] {
@@ -304,16 +303,10 @@ pub(super) fn is_helper(name: &str) -> bool {
     [DISTANCE, FIRST_ROW, LENGTH, BETWEEN, COUNT, RATIO].contains(&name)
 }
 
-/// The arguments of a call of a function.
-fn args_of<'m>(inst: Inst<'m>, name: &str) -> Option<Vec<Value<'m>>> {
-    let call = inst.as_call().filter(|c| c.callee().is_some_and(|f| f.name() == name))?;
-    Some(call.args())
-}
-
 /// What a call found of the rows of a table, as `rows.cpp` makes it.
 fn table<'m>(values: &mut Values<'_, 'm>, inst: Inst<'m>) -> Option<Table<'m>> {
-    let [_, distance] = args_of(inst, FIRST_ROW)?[..] else { return None };
-    let [at, count, size, cell] = args_of(distance.as_inst()?, DISTANCE)?[..] else { return None };
+    let [_, distance] = inst.as_call_of(FIRST_ROW)?.args()[..] else { return None };
+    let [at, count, size, cell] = distance.as_inst()?.as_call_of(DISTANCE)?.args()[..] else { return None };
     let Address { base, offset, .. } = values.address(at).filter(|a| a.offset.needs.is_empty())?;
     let count = values.integer(count).filter(|c| c.needs.is_empty())?.poly;
     let distance = values.integer(distance)?.poly.scale(size.const_int()?)?;
@@ -322,7 +315,7 @@ fn table<'m>(values: &mut Values<'_, 'm>, inst: Inst<'m>) -> Option<Table<'m>> {
 
 /// What a call found of the lengths of rows, as `rows.cpp` makes it.
 fn lengths<'m>(values: &mut Values<'_, 'm>, inst: Inst<'m>) -> Option<Lengths<'m>> {
-    let [firsts, lasts, count, cell, size] = args_of(inst, LENGTH)?[..] else { return None };
+    let [firsts, lasts, count, cell, size] = inst.as_call_of(LENGTH)?.args()[..] else { return None };
     let mut place = |v| values.address(v).filter(|a: &Address<_>| a.offset.needs.is_empty());
     let (first, last) = (place(firsts)?, place(lasts)?);
     let count = values.integer(count).filter(|c| c.needs.is_empty())?.poly;

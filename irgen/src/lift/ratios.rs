@@ -16,7 +16,7 @@ pub(super) const RATIO: &str = "looptree.strides.ratio";
 
 /// The strides, the outer one first, where a value says how often the one has the other.
 pub fn ratio_of<'m>(v: Value<'m>) -> Option<[Value<'m>; 2]> {
-    let args = v.as_inst().filter(|i| is_ratio(*i))?.as_call()?.args();
+    let args = v.as_inst()?.as_call_of(RATIO)?.args();
     let narrow = |v: Value<'m>| {
         let extended = v.as_inst().filter(|i| i.opcode() == Opcode::SExt);
         extended.and_then(|i| i.operand(0)).unwrap_or(v)
@@ -72,16 +72,11 @@ fn replaced(p: &Poly, symbol: Sym, by: &Poly) -> Option<Poly> {
 /// region in front contains if there is such a one.
 fn calls<'m>(cx: &Context<'_, '_, 'm>) -> Vec<Inst<'m>> {
     let all = cx.values.cfg.insts.iter().flatten().copied();
-    let mut found: Vec<(Option<[Value<'m>; 2]>, Inst<'m>)> = Vec::new();
-    for call in all.filter(|i| is_ratio(*i) && cx.is_in_front(*i)) {
-        let strides = ratio_of(call.value());
+    let mut found: Vec<([Value<'m>; 2], Inst<'m>)> = Vec::new();
+    for call in all.filter(|i| cx.is_in_front(*i)) {
+        let Some(strides) = ratio_of(call.value()) else { continue };
         found.retain(|(other, _)| *other != strides);
         found.push((strides, call));
     }
     found.into_iter().map(|(_, call)| call).collect()
-}
-
-fn is_ratio(inst: Inst<'_>) -> bool {
-    inst.opcode() == Opcode::Call
-        && inst.as_call().and_then(|c| c.callee()).is_some_and(|f| f.name() == RATIO)
 }

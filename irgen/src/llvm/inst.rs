@@ -405,6 +405,11 @@ impl<'m> Inst<'m> {
     pub fn as_call(self) -> Option<Call<'m>> {
         matches!(self.opcode(), Opcode::Call | Opcode::Invoke).then_some(Call(self))
     }
+
+    /// As a call of the function of that name.
+    pub fn as_call_of(self, name: &str) -> Option<Call<'m>> {
+        self.as_call().filter(|call| call.callee().is_some_and(|f| f.name() == name))
+    }
 }
 
 impl<'m> Call<'m> {

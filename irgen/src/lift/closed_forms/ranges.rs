@@ -17,7 +17,7 @@ pub(in super::super) const BETWEEN: &str = "looptree.range.between";
 
 /// Whether elements between two pointers are counted here.
 pub(in super::super) fn is_between(inst: Inst<'_>) -> bool {
-    inst.as_call().is_some_and(|c| c.callee().is_some_and(|f| f.name() == BETWEEN))
+    inst.as_call_of(BETWEEN).is_some()
 }
 
 /// Elements that were counted between two pointers.
@@ -128,7 +128,7 @@ impl<'m> Recurrences<'_, 'm> {
     }
 
     fn range(&mut self, inst: Inst<'m>, block: usize) -> Option<Range<'m>> {
-        let call = inst.as_call().filter(|_| is_between(inst))?;
+        let call = inst.as_call_of(BETWEEN)?;
         let [first, last, size] = call.args()[..] else { return None };
         let (first, last) = (self.address(first)?, self.address(last)?);
         let plain = |a: &Address<Value<'m>>| a.offset.poly.as_constant().is_some();

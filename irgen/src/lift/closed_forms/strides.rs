@@ -10,7 +10,7 @@ use analyses::closed_forms::{ClosedForm, ClosedForms, LoopExit, Need, Poly, Trip
 use super::super::cfg::Cfg;
 use super::super::values::{int_bits, signed_range};
 use super::{goes_on_while, is_fixed};
-use crate::llvm::{Inst, IntPredicate, Opcode, Value};
+use crate::llvm::{Inst, IntPredicate, Value};
 use crate::mutation::{self, Rule};
 
 /// The function of `strides.cpp`.
@@ -185,8 +185,7 @@ pub fn is_iteration_count(v: Value<'_>) -> bool {
 }
 
 fn is_count(inst: Inst<'_>) -> bool {
-    inst.opcode() == Opcode::Call
-        && inst.as_call().and_then(|c| c.callee()).is_some_and(|f| f.name() == COUNT)
+    inst.as_call_of(COUNT).is_some()
 }
 
 /// Calls that count iterations.
