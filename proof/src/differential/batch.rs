@@ -80,11 +80,16 @@ impl Batch {
             let context = Context::new();
             execute(&self.module(&context, Level::Raw)?, self.functions.len(), OptLevel::None, &calls)?
         };
+        Ok((plain, self.behind(Level::Raw, "default<O3>", OptLevel::Default)?))
+    }
+
+    /// What the original in a form does behind passes of LLVM.
+    pub fn behind(&self, level: Level, passes: &str, code: OptLevel) -> Result<Vec<Outcome>, BatchError> {
         let context = Context::new();
-        let mut module = self.module(&context, Level::Raw)?;
+        let mut module = self.module(&context, level)?;
         let target = TargetMachine::host(OptLevel::Default, CodeModel::Jit)?;
-        module.run_passes("default<O3>", Some(&target))?;
-        Ok((plain, execute(&module, self.functions.len(), OptLevel::Default, &calls)?))
+        module.run_passes(passes, Some(&target))?;
+        execute(&module, self.functions.len(), code, &self.calls())
     }
 }
 
