@@ -8,9 +8,10 @@ use crate::numbering::{Numbers, Operands, Site};
 use crate::operations::{Reordering, class_of, differences_of_bytes, is_stored_both_ways, reordering};
 use crate::overlap::{References, gcd, never_meet, overlap};
 use crate::{OpClass, Target};
-use loop_tree::{Affine, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
-use rustc_hash::FxHashMap;
+use loop_tree::{Affine, BinaryOp, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 
 /// How an access moves from one lane or iteration to the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -19,8 +20,12 @@ pub(crate) enum Stride {
     /// One element to the next; where an iteration of the loops around starts is a multiple of so many bytes.
     Unit(f64),
     Reverse,
-    /// A few elements, with gaps: vectors are loaded and permuted.
-    Near(f64),
+    /// So many elements: vectors of all of them are loaded or stored, and permuted. So many of them are, by other accesses
+    /// together with this one (LLVM's interleaved groups).
+    Near {
+        gap: f64,
+        members: f64,
+    },
     Far,
 }
 
@@ -94,6 +99,8 @@ struct Location {
     /// Where in the program that is first.
     loaded_at: u32,
     stored: bool,
+    /// The operations that made what was stored.
+    shape: u64,
     /// The loads through other references when it was stored.
     looked_at: u32,
     /// Whether another row that may be the same one was loaded since.
@@ -109,6 +116,7 @@ struct Family {
     terms: SmallVec<[(u16, f64); 4]>,
     stride: f64,
     offsets: SmallVec<[f64; 8]>,
+    loaded: SmallVec<[f64; 8]>,
     stored: SmallVec<[f64; 8]>,
     bytes: f64,
     /// Elements of a private scalar.
@@ -175,6 +183,7 @@ pub(crate) fn body(
         operands: SmallVec::new(),
         handed_on: Vec::new(),
         now: 0,
+        shape: 0,
         in_turn: false,
         summands: 0,
         branching: false,
@@ -234,6 +243,8 @@ struct Scan<'a> {
     handed_on: Vec<((usize, u64), u32)>,
     /// Where the load or store at hand stands in the program.
     now: u32,
+    /// The operations that made what is stored now.
+    shape: u64,
     /// Whether such a value goes into another element: then neighbours wait for each other.
     in_turn: bool,
     /// Values added to sums that may be reassociated.
@@ -355,6 +366,7 @@ impl Scan<'_> {
                 terms: address.terms.clone(),
                 stride: self.depth.map_or(0.0, |d| address.coefficient(d)),
                 offsets: SmallVec::new(),
+                loaded: SmallVec::new(),
                 stored: SmallVec::new(),
                 bytes: touch.bytes,
                 private: touch.private,
@@ -368,8 +380,9 @@ impl Scan<'_> {
             self.families.len() - 1
         });
         let family = &mut self.families[at];
-        if touch.write && !family.stored.contains(&address.constant) {
-            family.stored.push(address.constant);
+        let alike = if touch.write { &mut family.stored } else { &mut family.loaded };
+        if !alike.contains(&address.constant) {
+            alike.push(address.constant);
         }
         if !family.offsets.contains(&address.constant) {
             family.offsets.push(address.constant);
@@ -438,6 +451,7 @@ impl Scan<'_> {
                 loaded: false,
                 loaded_at: u32::MAX,
                 stored: false,
+                shape: 0,
                 looked_at: 0,
                 row_loaded: false,
                 through: 0.0,
@@ -456,7 +470,7 @@ impl Scan<'_> {
         outer.fold(whole(line, offset), |g, t| whole(g, t.1)).max(bytes)
     }
 
-    fn stride(&self, family: usize, offset: f64, bytes: f64) -> Stride {
+    fn stride(&self, family: usize, offset: f64, bytes: f64, write: bool) -> Stride {
         let stride = match self.lanes {
             None => self.families[family].stride,
             Some(lanes) => self.families[family].along(lanes.depth),
@@ -467,11 +481,28 @@ impl Scan<'_> {
             Stride::Unit(self.aligned(family, offset, bytes))
         } else if stride == -bytes {
             Stride::Reverse
-        } else if stride.abs() <= 4.0 * bytes && self.lanes.is_none() {
-            Stride::Near(stride.abs() / bytes)
+        } else if self.lanes.is_none() {
+            let (gap, members) = (stride.abs() / bytes, self.group(family, offset, write));
+            // Eight registers in the place of eight gathers are no gain; nor are six or seven of which something is missing, nor more
+            // than four without instructions that permute two at a time.
+            let most = match self.target.permutes_two() {
+                true if members >= gap => 7.0,
+                true => 5.0,
+                false => 4.0,
+            };
+            if gap <= most { Stride::Near { gap, members } } else { Stride::Far }
         } else {
             Stride::Far
         }
+    }
+
+    /// How many accesses of a family lie within one iteration's stride together with one at an offset, itself counted.
+    fn group(&self, family: usize, offset: f64, write: bool) -> f64 {
+        let f = &self.families[family];
+        let alike = if write { &f.stored } else { &f.loaded };
+        let first = alike.iter().copied().fold(offset, f64::min);
+        let iteration = |at: f64| ((at - first) / f.stride.abs()).floor();
+        alike.iter().filter(|at| iteration(**at) == iteration(offset)).count() as f64
     }
 
     fn leaf(&mut self, leaf: &Leaf<'_>) {
@@ -504,6 +535,7 @@ impl Scan<'_> {
         self.result.branches += 0.5 * leaf.probability * conditions.len() as f64;
         self.branching |= !conditions.is_empty();
         let mut values: SmallVec<[Value; 8]> = SmallVec::with_capacity(statement.ops.len());
+        let shapes = shapes(statement);
         for (index, op) in statement.ops.iter().enumerate() {
             if let Some((_, load)) = leaf.kept.iter().find(|(kept, _)| kept.index() == index) {
                 values.push(values.get(load.index()).cloned().unwrap_or_default());
@@ -531,6 +563,7 @@ impl Scan<'_> {
                 }
                 OpKind::Store(a, v) | OpKind::StoreAt(a, _, v) => {
                     let value = values.get(v.index()).cloned().unwrap_or_default();
+                    self.shape = shapes[v.index()];
                     self.store(&leaf.touches[a.index()], value, op.ty, masked);
                     Value::default()
                 }
@@ -680,7 +713,7 @@ impl Scan<'_> {
         // Loaded before the loop; later values are those stored.
         let promoted = f.stride == 0.0 && !f.clobbered;
         let epoch = f.epoch;
-        let stride = self.stride(family, offset, touch.bytes);
+        let stride = self.stride(family, offset, touch.bytes, false);
         let first = !self.locations[at].loaded;
         if touch.private && !promoted {
             // Set by another loop for each iteration of this one, or not at all.
@@ -736,7 +769,7 @@ impl Scan<'_> {
             if f.promoted() {
                 self.result.accumulators += 1;
             } else if !touch.private {
-                let s = self.stride(family, address.constant, touch.bytes);
+                let s = self.stride(family, address.constant, touch.bytes, true);
                 if s == Stride::Invariant {
                     // Stored in every iteration, in order.
                     self.result.max_lanes = 1.0;
@@ -754,6 +787,7 @@ impl Scan<'_> {
         let epoch = self.families[family].epoch;
         let location = &mut self.locations[at];
         // Known for the rest of the iteration; under a mask it may not have happened.
+        location.shape = self.shape;
         location.value = (!masked).then_some(Value { varies: true, ..value });
         location.epoch = epoch;
     }
@@ -782,7 +816,8 @@ impl Scan<'_> {
         self.result.handed_on = self.handed_on.iter().filter_map(late).collect();
         self.result.chain = self.chains.longest() + in_order;
         // Nor does it move them across what may touch the same elements.
-        let between = stored.iter().any(|s| self.families[s.0].stride != 0.0 && self.families[s.0].observed);
+        let between =
+            stored.iter().any(|s| self.families[s.family].stride != 0.0 && self.families[s.family].observed);
         let apart = stored.is_empty() || accumulators > 0 || between || self.in_turn || self.branching;
         self.result.adjacent = if apart { 1 } else { run };
         let varies = |l: &&Location| {
@@ -794,7 +829,7 @@ impl Scan<'_> {
             self.result.adjacent_loads = runs(&loaded).filter(|r| *r >= self.result.adjacent).sum();
         }
         // Sums of neighbours, and nothing else.
-        let only_sums = stored.iter().all(|s| self.families[s.0].promoted());
+        let only_sums = stored.iter().all(|s| self.families[s.family].promoted());
         if only_sums && self.result.accumulators > 0 && self.result.max_lanes > 1.0 {
             let each = self.summands / self.result.accumulators;
             self.result.summed = runs(&loaded).min().unwrap_or(0).min(each);
@@ -819,16 +854,42 @@ impl Scan<'_> {
     }
 }
 
-/// References, offset and bytes of locations, in order of memory.
-fn sorted<'a>(locations: impl Iterator<Item = &'a Location>) -> Vec<(usize, f64, f64)> {
-    let mut all: Vec<_> = locations.map(|l| (l.family, l.offset, l.bytes)).collect();
-    all.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+/// Locations in order of memory.
+fn sorted<'a>(locations: impl Iterator<Item = &'a Location>) -> Vec<&'a Location> {
+    let mut all: Vec<_> = locations.collect();
+    all.sort_by(|a, b| a.family.cmp(&b.family).then(a.offset.total_cmp(&b.offset)));
     all
 }
 
-/// Lengths of runs of neighbours.
-fn runs(sorted: &[(usize, f64, f64)]) -> impl Iterator<Item = usize> {
-    sorted.chunk_by(|a, b| a.0 == b.0 && b.1 - a.1 == a.2).map(<[_]>::len)
+/// Lengths of runs of neighbours that are computed by the same operations.
+fn runs(sorted: &[&Location]) -> impl Iterator<Item = usize> {
+    let next = |a: &&Location, b: &&Location| {
+        a.family == b.family && b.offset - a.offset == a.bytes && a.shape == b.shape
+    };
+    sorted.chunk_by(next).map(<[_]>::len)
+}
+
+/// The expression that each operation is the root of, whatever is loaded; sums and differences are alike, as of them one instruction each
+/// and a blend make vectors.
+fn shapes(statement: &Statement) -> SmallVec<[u64; 16]> {
+    let mut result = SmallVec::with_capacity(statement.ops.len());
+    for op in &statement.ops {
+        let mut hash = FxHasher::default();
+        match &op.kind {
+            OpKind::Binary(BinaryOp::FAdd | BinaryOp::FSub, ..) => hash.write_u8(1),
+            OpKind::Binary(kind, ..) => kind.hash(&mut hash),
+            OpKind::Cast(kind, _) => kind.hash(&mut hash),
+            OpKind::Compare(predicate, ..) => predicate.hash(&mut hash),
+            OpKind::Call(function, _) => function.hash(&mut hash),
+            other => std::mem::discriminant(other).hash(&mut hash),
+        }
+        op.ty.hash(&mut hash);
+        if !matches!(op.kind, OpKind::LoadAt(..)) {
+            op.kind.operands().iter().for_each(|o| hash.write_u64(result[o.index()]));
+        }
+        result.push(hash.finish());
+    }
+    result
 }
 
 /// Lanes with which LLVM vectorises a loop that loads what it stored so many iterations before. It wants vectors that are

@@ -87,7 +87,9 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     while adjacent as usize > body.adjacent {
         adjacent /= 2;
     }
-    if adjacent > 1 && best.packing == Packing::Scalar && !body.opaque {
+    // Of groups that are computed alike, what permutes them before undoes what does so behind, and nothing of it is left.
+    let undone = || body.stores.iter().all(|s| matches!(s, Stride::Near { .. }));
+    if adjacent > 1 && (best.packing == Packing::Scalar || undone()) && !body.opaque {
         let packed = Plan { packing: Packing::Adjacent(adjacent), ..Plan::SCALAR };
         if per(&packed) < cycles {
             best = packed;

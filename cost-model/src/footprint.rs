@@ -4,7 +4,7 @@
 //! of bytes, repeated at a stride.
 
 use crate::linear::Linear;
-use crate::lower::Lowered;
+use crate::lower::{Loop, Lowered};
 use smallvec::SmallVec;
 
 /// References to one array that differ by constants, from the leaves directly inside one loop.
@@ -102,14 +102,7 @@ impl Group {
                 ..Footprint::default()
             };
         };
-        let mut steps: SmallVec<[(f64, f64); 6]> = inner
-            .iter()
-            .filter_map(|l| {
-                let l = &program.loops[*l];
-                let c = address.coefficient(l.depth).abs();
-                (c > 0.0 && l.trip > 1.0).then_some((c, l.trip))
-            })
-            .collect();
+        let mut steps = steps(program, address, inner);
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         let reach: f64 = steps.iter().map(|(c, n)| c * (n - 1.0)).sum();
         // Dense run, and the blocks that repeat it.
@@ -195,7 +188,8 @@ impl Group {
     ) -> Option<(Linear, SmallVec<[u32; 8]>)> {
         let (address, innermost) = (self.address.as_ref()?, self.parent?);
         let stride = address.coefficient(program.loops[innermost].depth).abs();
-        if stride >= line {
+        // What does not move is used in every iteration, so nothing drives it out; parameters in memory lie beside each other.
+        if stride == 0.0 || stride >= line {
             return None;
         }
         let within = |a: f64| a.rem_euclid(around);
@@ -247,6 +241,25 @@ impl Group {
         }
         if started { (1.0 - UNNOTICED * run_bytes / run).max(0.0) } else { 1.0 }
     }
+}
+
+/// Bytes from one iteration to the next of those of some loops that move an address, and how many there are. Tiles of which some are cut
+/// short follow one another without gaps, whatever their mean length: the loops over them and in them are one.
+fn steps(program: &Lowered<'_>, address: &Linear, inner: &[usize]) -> SmallVec<[(f64, f64); 6]> {
+    let loops = || inner.iter().map(|l| &program.loops[*l]);
+    let step = |l: &Loop| address.coefficient(l.depth).abs();
+    let mut steps: SmallVec<[(f64, f64); 6]> =
+        loops().map(|l| (step(l), l.trip)).filter(|(c, n)| *c > 0.0 && *n > 1.0).collect();
+    for l in loops().filter(|l| !l.exact && l.trip > 1.0) {
+        let tiles = l.below.iter().filter(|b| b.terms.is_empty()).map(|b| b.constant * step(l));
+        for tile in tiles {
+            let Some(over) = steps.iter().position(|s| s.0 > step(l) && s.0 == tile) else { continue };
+            let count = steps.remove(over).1;
+            steps.iter_mut().filter(|s| **s == (step(l), l.trip)).for_each(|s| s.1 *= count);
+            break;
+        }
+    }
+    steps
 }
 
 /// Of the bytes from which on a run is fetched ahead, those that pass before it is noticed.

@@ -162,6 +162,10 @@ pub trait Target: Send + Sync {
     fn masks_narrow_lanes(&self) -> bool {
         self.masked_memory() && self.vector_registers() >= 32
     }
+    /// Whether an instruction takes any lanes of two vectors: AVX-512's do, AVX2's keep to halves of one.
+    fn permutes_two(&self) -> bool {
+        self.vector_registers() >= 32
+    }
     /// Cycles per lane of a gather or scatter, or of the scalar accesses in its place.
     fn lane_access(&self) -> f64;
     /// Cycles per lane of a gather where code is left as it is; new code may be told not to gather.

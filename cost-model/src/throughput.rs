@@ -91,9 +91,9 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
             *count += per_access;
             shuffles += per_access;
         }
-        (_, Stride::Near(gap)) => {
-            *count += per_access * gap;
-            shuffles += per_access * (gap + 1.0);
+        (_, Stride::Near { gap, members }) => {
+            *count += per_access * gap / members;
+            shuffles += per_access * permutations(target, widest, lanes, *gap);
         }
         (n, Stride::Far) => {
             *count += f64::from(n) * far;
@@ -108,9 +108,8 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     }
     for stride in &body.stores {
         // A group of stores with gaps cannot be written as whole vectors: lane by lane.
-        let whole = |gap: f64| body.stores.iter().filter(|s| **s == Stride::Near(gap)).count() as f64 >= gap;
         let stride = match stride {
-            Stride::Near(gap) if !whole(*gap) => &Stride::Far,
+            Stride::Near { gap, members } if members < gap => &Stride::Far,
             other => other,
         };
         access(stride, &mut stores);
@@ -213,6 +212,13 @@ fn share_of_path(filled: f64) -> f64 {
     let iterations = 1.0 / filled.max(1e-3);
     let whole = iterations.floor();
     ((1.0 - iterations.fract()) / (1.0 + whole)).max(1.0 / (2.0 + whole))
+}
+
+/// What brings elements that are so far from each other into one vector, or out of it: one of so many vectors after the other, where an
+/// instruction takes two, else a transposition in steps, of three with one more.
+fn permutations(target: &dyn Target, ty: ScalarType, lanes: u32, gap: f64) -> f64 {
+    let lanes = lanes.min(target.lanes(ty)).max(2);
+    if target.permutes_two() { gap - 1.0 } else { f64::from(lanes.ilog2()) + f64::from(u8::from(gap == 3.0)) }
 }
 
 /// Registers for so many lanes of a type.
