@@ -1,17 +1,23 @@
 //! One iteration of an innermost loop, as the compiler leaves it: equal loads once, stored values forwarded, invariant
 //! accesses outside, and what each iteration waits for from the ones before.
 
+mod neighbours;
+mod references;
+
 use crate::chains::{Chains, Value, Waits};
 use crate::lanes::Lanes;
 use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::numbering::{Numbers, Operands, Site};
-use crate::operations::{Reordering, class_of, differences_of_bytes, is_stored_both_ways, reordering};
-use crate::overlap::{References, gcd, never_meet, overlap};
+use crate::operations::{
+    Reordering, class_of, differences_of_bytes, is_stored_both_ways, reordering, shapes,
+};
 use crate::{OpClass, Target};
-use loop_tree::{Affine, BinaryOp, LoopHeader, Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
-use rustc_hash::{FxHashMap, FxHasher};
+use loop_tree::{Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
+
+use neighbours::{runs, sorted};
+use references::{Family, Location};
 
 /// How an access moves from one lane or iteration to the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,8 +26,8 @@ pub(crate) enum Stride {
     /// One element to the next; where an iteration of the loops around starts is a multiple of so many bytes.
     Unit(f64),
     Reverse,
-    /// So many elements: vectors of all of them are loaded or stored, and permuted. So many of them are, by other accesses
-    /// together with this one (LLVM's interleaved groups).
+    /// A few elements, `gap`, of which `members` are accessed: vectors of all are loaded or stored, for these together, and permuted (LLVM's
+    /// interleaved groups).
     Near {
         gap: f64,
         members: f64,
@@ -86,66 +92,6 @@ impl Body {
         let missing = |has: bool, count: f64| if has { 0.0 } else { count };
         missing(target.masked_memory(), self.masked - self.masked_narrow)
             + missing(target.masks_narrow_lanes(), self.masked_narrow)
-    }
-}
-
-struct Location {
-    family: usize,
-    offset: f64,
-    /// Value of a load or store that is still good.
-    value: Option<Value>,
-    epoch: u32,
-    loaded: bool,
-    /// Where in the program that is first.
-    loaded_at: u32,
-    stored: bool,
-    /// The operations that made what was stored.
-    shape: u64,
-    /// The loads through other references when it was stored.
-    looked_at: u32,
-    /// Whether another row that may be the same one was loaded since.
-    row_loaded: bool,
-    /// What a load has to wait for that comes after a store to another row: nothing says which of the two it reads.
-    through: f64,
-    bytes: f64,
-}
-
-/// References with equal linear part.
-struct Family {
-    array: usize,
-    terms: SmallVec<[(u16, f64); 4]>,
-    stride: f64,
-    offsets: SmallVec<[f64; 8]>,
-    loaded: SmallVec<[f64; 8]>,
-    stored: SmallVec<[f64; 8]>,
-    bytes: f64,
-    /// Elements of a private scalar.
-    private: bool,
-    stored_so_far: bool,
-    epoch: u32,
-    /// Loads through other references of the array.
-    looked_at: u32,
-    /// Whether it may be stored to through other references.
-    clobbered: bool,
-    /// Whether it may be loaded through other references.
-    observed: bool,
-    /// Families of which no element is ever one of this.
-    apart: SmallVec<[usize; 4]>,
-}
-
-impl Family {
-    fn references(&self) -> References<'_> {
-        References { terms: &self.terms, offsets: &self.offsets, stored: &self.stored, bytes: self.bytes }
-    }
-
-    /// Bytes from one iteration of a loop to the next.
-    fn along(&self, depth: usize) -> f64 {
-        self.terms.iter().find(|t| usize::from(t.0) == depth).map_or(0.0, |t| t.1)
-    }
-
-    /// Whether its values stay in registers while the loop runs.
-    fn promoted(&self) -> bool {
-        self.stride == 0.0 && !self.clobbered && !self.observed
     }
 }
 
@@ -261,250 +207,6 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Strided stores to several rows of one array, as jamming an outer loop makes them: whether the rows overlap is not
-    /// known to the compiler, and where strides are not one it is not told either.
-    fn rows_of_strided_stores(&mut self) {
-        let unit = self.result.widest.map_or(8.0, |t| f64::from(t.size()));
-        let several = self.families.iter().any(|f| {
-            let least = f.stored.iter().copied().fold(f64::INFINITY, f64::min);
-            let greatest = f.stored.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            f.stride.abs() > unit && greatest - least >= f.stride.abs()
-        });
-        if several {
-            self.result.vectorisable = false;
-        }
-    }
-
-    /// Accumulators in several rows whose length is only known at run time: the compiler cannot tell that they differ, and
-    /// keeps none of them in registers.
-    fn accumulators_in_rows(&mut self) {
-        for f in self.families.iter_mut().filter(|f| f.stride == 0.0) {
-            let Some(row) = self.row_bytes.get(f.array).copied().flatten() else { continue };
-            let least = f.stored.iter().copied().fold(f64::INFINITY, f64::min);
-            let greatest = f.stored.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            f.clobbered |= greatest - least >= row;
-        }
-    }
-
-    /// Finds which references emission proves to be of other elements.
-    fn tell_apart(&mut self, program: &Lowered<'_>, own: Option<usize>) {
-        for a in 0..self.families.len() {
-            for b in a + 1..self.families.len() {
-                let (f, g) = (&self.families[a], &self.families[b]);
-                let stores = !f.stored.is_empty() || !g.stored.is_empty();
-                if f.array != g.array || !stores || f.private || g.private {
-                    continue;
-                }
-                if never_meet(program, own, self.lanes, f.array, (&f.references(), &g.references())) {
-                    self.families[a].apart.push(b);
-                    self.families[b].apart.push(a);
-                }
-            }
-        }
-    }
-
-    /// Elements that all iterations of an innermost loop access, and of which nothing else that it accesses is: they have slots of
-    /// their own while it runs.
-    fn hold(&mut self) {
-        let meets = |a: usize, f: &Family, b: usize, g: &Family| {
-            a != b
-                && f.array == g.array
-                && (!f.stored.is_empty() || !g.stored.is_empty())
-                && !f.apart.contains(&b)
-        };
-        let held: SmallVec<[bool; 8]> = (0..self.families.len())
-            .map(|a| {
-                let f = &self.families[a];
-                f.stride == 0.0
-                    && !f.private
-                    && !self.lanes_cross(f)
-                    && !self.families.iter().enumerate().any(|(b, g)| meets(a, f, b, g))
-            })
-            .collect();
-        for a in 0..held.len() {
-            let others = || (0..held.len()).filter(|b| !held[a] && !held[*b]).map(|b| (b, &self.families[b]));
-            let f = &self.families[a];
-            let observed = others()
-                .any(|(b, g)| b != a && g.array == f.array && (!f.stored.is_empty() || !g.stored.is_empty()));
-            let clobbered = others().any(|(b, g)| b != a && g.array == f.array && !g.stored.is_empty());
-            let rows = f.clobbered && !f.observed && !held[a];
-            let cross = f.stride == 0.0 && !f.stored.is_empty() && self.lanes_cross(f);
-            let f = &mut self.families[a];
-            (f.observed, f.clobbered) = (observed || cross, clobbered || rows || cross);
-        }
-    }
-
-    /// Whether lanes of one element of a family may be those of another one.
-    fn lanes_cross(&self, f: &Family) -> bool {
-        let Some(lanes) = self.lanes else { return false };
-        let reach = f.along(lanes.depth).abs() * f64::from(lanes.count.saturating_sub(1));
-        let near = |s: &f64| f.offsets.iter().any(|o| o != s && (o - s).abs() <= reach);
-        f.stored.iter().any(near)
-    }
-
-    /// Locations of the same references in rows that the compiler cannot tell from this one's.
-    fn other_rows(&mut self, at: usize) -> impl Iterator<Item = &mut Location> {
-        let (family, offset) = (self.locations[at].family, self.locations[at].offset);
-        let f = &self.families[family];
-        let row = self.row_bytes.get(f.array).copied().flatten().filter(|_| !f.private && !self.kept);
-        let there = move |l: &&mut Location| {
-            l.family == family && row.is_some_and(|row| (l.offset - offset).abs() >= row)
-        };
-        self.locations.iter_mut().filter(there)
-    }
-
-    fn family(&self, touch: &crate::lower::Touch) -> Option<usize> {
-        let address = touch.address.as_ref()?;
-        self.families.iter().position(|f| f.array == touch.array && f.terms == address.terms)
-    }
-
-    fn declare(&mut self, touch: &crate::lower::Touch) {
-        let Some(address) = &touch.address else { return };
-        let at = self.family(touch).unwrap_or_else(|| {
-            self.families.push(Family {
-                array: touch.array,
-                terms: address.terms.clone(),
-                stride: self.depth.map_or(0.0, |d| address.coefficient(d)),
-                offsets: SmallVec::new(),
-                loaded: SmallVec::new(),
-                stored: SmallVec::new(),
-                bytes: touch.bytes,
-                private: touch.private,
-                stored_so_far: false,
-                epoch: 0,
-                looked_at: 0,
-                clobbered: false,
-                observed: false,
-                apart: SmallVec::new(),
-            });
-            self.families.len() - 1
-        });
-        let family = &mut self.families[at];
-        let alike = if touch.write { &mut family.stored } else { &mut family.loaded };
-        if !alike.contains(&address.constant) {
-            alike.push(address.constant);
-        }
-        if !family.offsets.contains(&address.constant) {
-            family.offsets.push(address.constant);
-        }
-        let (stride, array, stores) = (family.stride, family.array, !family.stored.is_empty());
-        // References to the same array that do not move alike: compared before the loop, or in each iteration.
-        for other in 0..self.families.len() {
-            let o = &self.families[other];
-            if other == at || o.array != array || (!stores && o.stored.is_empty()) {
-                continue;
-            }
-            if o.stride != stride && o.stride != 0.0 && stride != 0.0 {
-                self.result.vectorisable = false;
-            }
-            let there = !o.stored.is_empty();
-            self.families[other].clobbered |= stores;
-            self.families[at].clobbered |= there;
-            self.families[other].observed = true;
-            self.families[at].observed = true;
-        }
-    }
-
-    /// What the compiler compares before the loop, of references to one array that move differently.
-    fn compare(&mut self, program: &Lowered<'_>, innermost: usize, told: bool) {
-        for (at, a) in self.families.iter().enumerate().filter(|(_, f)| f.observed) {
-            for b in self.families[at + 1..].iter().filter(|b| b.array == a.array) {
-                if a.stored.is_empty() && b.stored.is_empty() {
-                    continue;
-                }
-                let found = overlap(program, innermost, &a.references(), &b.references());
-                if !told || found.elements_meet {
-                    self.result.checks += 1;
-                    self.result.checks_fail = self.result.checks_fail.max(found.checks_fail);
-                }
-            }
-        }
-    }
-
-    /// Strides of a row whose length is a parameter: LLVM makes a vectorised version for length one (`collectStridedAccess`
-    /// in its LoopAccessAnalysis), so that the loop is scalar at any other; unless it sees that the loop is no longer
-    /// than that.
-    fn guessed_strides(&mut self, program: &Lowered<'_>, innermost: usize) {
-        let header = &program.loops[innermost].header;
-        let guessed = self.families.iter().any(|f| {
-            program
-                .facts
-                .parametric_row
-                .get(f.array)
-                .and_then(Option::as_ref)
-                .is_some_and(|row| f.stride == row.bytes && !at_most(header, &row.length))
-        });
-        if guessed {
-            self.result.vectorisable = false;
-        }
-    }
-
-    fn location(&mut self, family: usize, offset: f64, bytes: f64) -> usize {
-        let next = self.locations.len();
-        let at = *self.index.entry((family, offset.to_bits())).or_insert(next);
-        if at == next {
-            self.locations.push(Location {
-                family,
-                offset,
-                value: None,
-                epoch: 0,
-                loaded: false,
-                loaded_at: u32::MAX,
-                stored: false,
-                shape: 0,
-                looked_at: 0,
-                row_loaded: false,
-                through: 0.0,
-                bytes,
-            });
-        }
-        at
-    }
-
-    /// Bytes of which the first address of the loop is a multiple, as far as a line; arrays are taken to start with one.
-    fn aligned(&self, family: usize, offset: f64, bytes: f64) -> f64 {
-        let line = self.target.caches().first().map_or(64.0, |c| f64::from(c.line));
-        let along = self.lanes.map(|l| l.depth).or(self.depth);
-        let outer = self.families[family].terms.iter().filter(|t| Some(usize::from(t.0)) != along);
-        let whole = |a: f64, b: f64| if b.fract() == 0.0 { gcd(a, b.abs()) } else { bytes };
-        outer.fold(whole(line, offset), |g, t| whole(g, t.1)).max(bytes)
-    }
-
-    fn stride(&self, family: usize, offset: f64, bytes: f64, write: bool) -> Stride {
-        let stride = match self.lanes {
-            None => self.families[family].stride,
-            Some(lanes) => self.families[family].along(lanes.depth),
-        };
-        if stride == 0.0 {
-            Stride::Invariant
-        } else if stride == bytes {
-            Stride::Unit(self.aligned(family, offset, bytes))
-        } else if stride == -bytes {
-            Stride::Reverse
-        } else if self.lanes.is_none() {
-            let (gap, members) = (stride.abs() / bytes, self.group(family, offset, write));
-            // Eight registers in the place of eight gathers are no gain; nor are six or seven of which something is missing, nor more
-            // than four without instructions that permute two at a time.
-            let most = match self.target.permutes_two() {
-                true if members >= gap => 7.0,
-                true => 5.0,
-                false => 4.0,
-            };
-            if gap <= most { Stride::Near { gap, members } } else { Stride::Far }
-        } else {
-            Stride::Far
-        }
-    }
-
-    /// How many accesses of a family lie within one iteration's stride together with one at an offset, itself counted.
-    fn group(&self, family: usize, offset: f64, write: bool) -> f64 {
-        let f = &self.families[family];
-        let alike = if write { &f.stored } else { &f.loaded };
-        let first = alike.iter().copied().fold(offset, f64::min);
-        let iteration = |at: f64| ((at - first) / f.stride.abs()).floor();
-        alike.iter().filter(|at| iteration(**at) == iteration(offset)).count() as f64
-    }
-
     fn leaf(&mut self, leaf: &Leaf<'_>) {
         let statement = leaf.statement;
         self.taken_over.clear();
@@ -786,8 +488,8 @@ impl Scan<'_> {
         }
         let epoch = self.families[family].epoch;
         let location = &mut self.locations[at];
-        // Known for the rest of the iteration; under a mask it may not have happened.
         location.shape = self.shape;
+        // Known for the rest of the iteration; under a mask it may not have happened.
         location.value = (!masked).then_some(Value { varies: true, ..value });
         location.epoch = epoch;
     }
@@ -839,69 +541,10 @@ impl Scan<'_> {
     }
 }
 
-impl Scan<'_> {
-    /// The shortest run of neighbours that are stored. The compiler moves no store across one to another row that may be the same:
-    /// so in what comes between two of them, in order of the program.
-    fn shortest_run(&self) -> usize {
-        let in_memory = |l: &&Location| l.stored && !self.families[l.family].private;
-        let stored: Vec<&Location> = self.locations.iter().filter(in_memory).collect();
-        let other_row = |a: &Location, b: &Location| {
-            let row = self.row_bytes.get(self.families[a.family].array).copied().flatten();
-            a.family == b.family && row.is_some_and(|row| (a.offset - b.offset).abs() >= row)
-        };
-        let in_order = stored.chunk_by(|a, b| !other_row(a, b));
-        in_order.flat_map(|part| runs(&sorted(part.iter().copied())).collect::<Vec<_>>()).min().unwrap_or(0)
-    }
-}
-
-/// Locations in order of memory.
-fn sorted<'a>(locations: impl Iterator<Item = &'a Location>) -> Vec<&'a Location> {
-    let mut all: Vec<_> = locations.collect();
-    all.sort_by(|a, b| a.family.cmp(&b.family).then(a.offset.total_cmp(&b.offset)));
-    all
-}
-
-/// Lengths of runs of neighbours that are computed by the same operations.
-fn runs(sorted: &[&Location]) -> impl Iterator<Item = usize> {
-    let next = |a: &&Location, b: &&Location| {
-        a.family == b.family && b.offset - a.offset == a.bytes && a.shape == b.shape
-    };
-    sorted.chunk_by(next).map(<[_]>::len)
-}
-
-/// The expression that each operation is the root of, whatever is loaded; sums and differences are alike, as of them one instruction each
-/// and a blend make vectors.
-fn shapes(statement: &Statement) -> SmallVec<[u64; 16]> {
-    let mut result = SmallVec::with_capacity(statement.ops.len());
-    for op in &statement.ops {
-        let mut hash = FxHasher::default();
-        match &op.kind {
-            OpKind::Binary(BinaryOp::FAdd | BinaryOp::FSub, ..) => hash.write_u8(1),
-            OpKind::Binary(kind, ..) => kind.hash(&mut hash),
-            OpKind::Cast(kind, _) => kind.hash(&mut hash),
-            OpKind::Compare(predicate, ..) => predicate.hash(&mut hash),
-            OpKind::Call(function, _) => function.hash(&mut hash),
-            other => std::mem::discriminant(other).hash(&mut hash),
-        }
-        op.ty.hash(&mut hash);
-        if !matches!(op.kind, OpKind::LoadAt(..)) {
-            op.kind.operands().iter().for_each(|o| hash.write_u64(result[o.index()]));
-        }
-        result.push(hash.finish());
-    }
-    result
-}
-
 /// Lanes with which LLVM vectorises a loop that loads what it stored so many iterations before. It wants vectors that are
 /// forwarded from one store or long written (`couldPreventStoreLoadForward` in its LoopAccessAnalysis).
 fn lanes_that_forward(distance: f64, bytes: f64) -> f64 {
     let long_written = 8.0 * bytes;
     let forwards = |lanes: &f64| distance % lanes == 0.0 || (distance / lanes).floor() >= long_written;
     [2.0, 4.0, 8.0, 16.0, 32.0, 64.0].into_iter().take_while(forwards).last().unwrap_or(1.0)
-}
-
-/// Whether a loop is seen to have no more iterations than that.
-fn at_most(header: &LoopHeader, length: &Affine) -> bool {
-    let more = header.single_bounds().and_then(|(lower, upper)| (&(upper - lower) - length).as_constant());
-    more.is_some_and(|more| more <= 0)
 }

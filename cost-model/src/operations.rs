@@ -2,6 +2,9 @@
 
 use crate::OpClass;
 use loop_tree::{BinaryOp, CastOp, Intrinsic, Mask, Op, OpFlags, OpId, OpKind, ScalarType, Statement};
+use rustc_hash::FxHasher;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 
 /// In which other orders a chain of operations may be computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -165,4 +168,27 @@ pub(crate) fn is_stored_both_ways(statement: &Statement, op: &Op) -> bool {
     let opposite = Mask { value: !mask.value, ..mask };
     let found = element(op);
     found.is_some() && statement.ops.iter().any(|o| o.mask == Some(opposite) && element(o) == found)
+}
+
+/// The expression that each operation is the root of, whatever is loaded; sums and differences are alike, as of them one instruction each
+/// and a blend make vectors.
+pub(crate) fn shapes(statement: &Statement) -> SmallVec<[u64; 16]> {
+    let mut result = SmallVec::with_capacity(statement.ops.len());
+    for op in &statement.ops {
+        let mut hash = FxHasher::default();
+        match &op.kind {
+            OpKind::Binary(BinaryOp::FAdd | BinaryOp::FSub, ..) => hash.write_u8(1),
+            OpKind::Binary(kind, ..) => kind.hash(&mut hash),
+            OpKind::Cast(kind, _) => kind.hash(&mut hash),
+            OpKind::Compare(predicate, ..) => predicate.hash(&mut hash),
+            OpKind::Call(function, _) => function.hash(&mut hash),
+            other => std::mem::discriminant(other).hash(&mut hash),
+        }
+        op.ty.hash(&mut hash);
+        if !matches!(op.kind, OpKind::LoadAt(..)) {
+            op.kind.operands().iter().for_each(|o| hash.write_u64(result[o.index()]));
+        }
+        result.push(hash.finish());
+    }
+    result
 }

@@ -218,7 +218,11 @@ fn share_of_path(filled: f64) -> f64 {
 /// instruction takes two, else a transposition in steps, of three with one more.
 fn permutations(target: &dyn Target, ty: ScalarType, lanes: u32, gap: f64) -> f64 {
     let lanes = lanes.min(target.lanes(ty)).max(2);
-    if target.permutes_two() { gap - 1.0 } else { f64::from(lanes.ilog2()) + f64::from(u8::from(gap == 3.0)) }
+    if target.permutes_two() {
+        (gap - 1.0).max(1.0)
+    } else {
+        f64::from(lanes.ilog2()) + f64::from(u8::from(gap == 3.0))
+    }
 }
 
 /// Registers for so many lanes of a type.
