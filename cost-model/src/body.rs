@@ -489,6 +489,7 @@ impl Scan<'_> {
         let epoch = self.families[family].epoch;
         let location = &mut self.locations[at];
         location.shape = self.shape;
+        location.loaded_for = self.operands.iter().copied().collect();
         // Known for the rest of the iteration; under a mask it may not have happened.
         location.value = (!masked).then_some(Value { varies: true, ..value });
         location.epoch = epoch;
@@ -522,14 +523,17 @@ impl Scan<'_> {
             stored.iter().any(|s| self.families[s.family].stride != 0.0 && self.families[s.family].observed);
         let apart = stored.is_empty() || accumulators > 0 || between || self.in_turn || self.branching;
         self.result.adjacent = if apart { 1 } else { run };
-        let varies = |l: &&Location| {
+        let varies = |l: &Location| {
             let family = &self.families[l.family];
             l.loaded && family.stride != 0.0 && !family.private
         };
-        let loaded = sorted(self.locations.iter().filter(varies));
         if self.result.adjacent > 1 {
-            self.result.adjacent_loads = runs(&loaded).filter(|r| *r >= self.result.adjacent).sum();
+            let across = self.loaded_across(&stored);
+            let all = self.locations.iter().enumerate().filter(|(at, l)| varies(l) && !across.contains(at));
+            let along = sorted(all.map(|(_, l)| l));
+            self.result.adjacent_loads = runs(&along).filter(|r| *r >= self.result.adjacent).sum();
         }
+        let loaded = sorted(self.locations.iter().filter(|l| varies(l)));
         // Sums of neighbours, and nothing else.
         let only_sums = stored.iter().all(|s| self.families[s.family].promoted());
         if only_sums && self.result.accumulators > 0 && self.result.max_lanes > 1.0 {

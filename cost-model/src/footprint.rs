@@ -145,7 +145,8 @@ impl Group {
                 copies += 1.0;
             }
         }
-        let run = run + extra_run;
+        // Copies are taken to be of one length.
+        let run = run + extra_run / copies;
         // An unaligned run touches one line more than its length says, in part.
         let per_block = if run <= self.bytes { 1.0 } else { (run / unit).max(1.0) };
         let lines = (blocks * copies * per_block).min(most);

@@ -1,6 +1,7 @@
 //! Neighbours in memory that an iteration accesses, which the compiler may pack.
 
 use super::{Location, Scan};
+use rustc_hash::FxHashSet;
 
 impl Scan<'_> {
     /// The shortest run of neighbours that are stored. The compiler moves no store across one to another row that may be the same:
@@ -15,6 +16,21 @@ impl Scan<'_> {
         let in_order = stored.chunk_by(|a, b| !other_row(a, b));
         in_order.flat_map(|part| runs(&sorted(part.iter().copied())).collect::<Vec<_>>()).min().unwrap_or(0)
     }
+
+    /// Of what is loaded, that which neighbours take from elsewhere than from neighbours or one element: a transposition does, whose
+    /// copies are neighbours for others than those that they are packed with.
+    pub(super) fn loaded_across(&self, stored: &[&Location]) -> FxHashSet<usize> {
+        let mut across = FxHashSet::default();
+        for pair in stored.windows(2).filter(|pair| are_neighbours(pair[0], pair[1])) {
+            for (&at, &next) in pair[0].loaded_for.iter().zip(&pair[1].loaded_for) {
+                let (a, b) = (&self.locations[at], &self.locations[next]);
+                if at != next && (a.family != b.family || b.offset - a.offset != a.bytes) {
+                    across.extend([at, next]);
+                }
+            }
+        }
+        across
+    }
 }
 
 /// Locations in order of memory.
@@ -26,8 +42,9 @@ pub(super) fn sorted<'a>(locations: impl Iterator<Item = &'a Location>) -> Vec<&
 
 /// Lengths of runs of neighbours that are computed by the same operations.
 pub(super) fn runs(sorted: &[&Location]) -> impl Iterator<Item = usize> {
-    let next = |a: &&Location, b: &&Location| {
-        a.family == b.family && b.offset - a.offset == a.bytes && a.shape == b.shape
-    };
-    sorted.chunk_by(next).map(<[_]>::len)
+    sorted.chunk_by(|a, b| are_neighbours(a, b)).map(<[_]>::len)
+}
+
+fn are_neighbours(a: &Location, b: &Location) -> bool {
+    a.family == b.family && b.offset - a.offset == a.bytes && a.shape == b.shape
 }

@@ -19,6 +19,8 @@ pub(super) struct Location {
     pub stored: bool,
     /// The operations that made what was stored.
     pub shape: u64,
+    /// What was loaded for that, in order of the expression.
+    pub loaded_for: SmallVec<[usize; 4]>,
     /// The loads through other references when it was stored.
     pub looked_at: u32,
     /// Whether another row that may be the same one was loaded since.
@@ -259,6 +261,7 @@ impl Scan<'_> {
                 loaded_at: u32::MAX,
                 stored: false,
                 shape: 0,
+                loaded_for: SmallVec::new(),
                 looked_at: 0,
                 row_loaded: false,
                 through: 0.0,

@@ -59,6 +59,26 @@ fn a_buffer_that_stays_in_the_first_level_makes_no_fusion_pay() {
 }
 
 #[test]
+fn rows_of_three_planes_are_counted_once() {
+    // Smoothing in a multigrid solver: its eight rows of a cell stay in the first level. Two loops for the sums took 1.5 times as long on
+    // Zen 4.
+    let text = "nest @smooth[n] { array r: f64[?, n, n] array u: f64[?, n, n] array s: f64[259] array t: f64[259]
+        for i in 1..n - 1 { for j in 1..n - 1 {
+          for k in 0..n {
+            S: s[k] = r[i, j - 1, k] + r[i, j + 1, k] + r[i - 1, j, k] + r[i + 1, j, k]
+            T: t[k] = r[i - 1, j - 1, k] + r[i - 1, j + 1, k] + r[i + 1, j - 1, k] + r[i + 1, j + 1, k] }
+          for k in 1..n - 1 { U: u[i, j, k] = u[i, j, k] + t[k] + s[k - 1] + s[k + 1] + r[i, j, k - 1] + r[i, j, k + 1] }
+        } }
+        variant { for i in 1..n - 1 { for j in 1..n - 1 {
+          for k in 0..n { S } for k in 0..n { T } for k in 1..n - 1 { U } } } } }";
+    let zen4 = AnalyticModel::new(targets::by_name("znver4").expect("a target"));
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let cycles = |tree| zen4.cost(&program.kernel, tree, &[259]).cycles;
+    let gain = cycles(&program.kernel.original) / cycles(program.tree());
+    assert!(gain < 1.0, "{gain}");
+}
+
+#[test]
 fn vectors_across_lines_take_two_accesses() {
     let cycles = |shift: i64| {
         let text = format!(
