@@ -147,8 +147,9 @@ impl Group {
         }
         // Copies are taken to be of one length.
         let run = run + extra_run / copies;
-        // An unaligned run touches one line more than its length says, in part.
-        let per_block = if run <= self.bytes { 1.0 } else { (run / unit).max(1.0) };
+        // A run that begins anywhere in a line touches one line more than its length says, in part.
+        let begins = self.begins(address, unit, run);
+        let per_block = if run <= self.bytes { 1.0 } else { ((run + unit - begins) / unit).max(1.0) };
         let lines = (blocks * copies * per_block).min(most);
         let mut effective = lines;
         if sets > 1.0
@@ -176,6 +177,15 @@ impl Group {
         };
         let (low, high) = (center - half, center + half);
         Footprint { lines, effective, low, high, run, period, block, outer, copies }
+    }
+
+    /// Bytes of which the address is a multiple where a run of such a length begins, as far as a unit; arrays are taken to start with
+    /// a unit.
+    fn begins(&self, address: &Linear, unit: f64, run: f64) -> f64 {
+        let whole = |a: f64, b: f64| if b.fract() == 0.0 { gcd(a, b.abs()) } else { self.bytes };
+        let first = address.constant + self.offsets.first().copied().unwrap_or(0.0);
+        let outer = address.terms.iter().filter(|t| t.1.abs() >= run);
+        outer.fold(whole(unit, first), |g, t| whole(g, t.1)).clamp(self.bytes.min(unit), unit)
     }
 
     /// Of the references, those whose lines the iterations of the loop around share: what decides the cache set of the first of

@@ -8,14 +8,24 @@ use cost_model::{AnalyticModel, CostModel, targets};
 use loop_tree::text::parse;
 
 fn model() -> AnalyticModel {
-    AnalyticModel::new(targets::by_name("znver5").expect("a target"))
+    of_target("znver5")
+}
+
+fn of_target(name: &str) -> AnalyticModel {
+    AnalyticModel::new(targets::by_name(name).expect("a target"))
 }
 
 /// Predicted gain of the variant of a program over its original order, both told what a check has established.
 fn gain(text: &str, params: &[i64]) -> f64 {
+    gain_on("znver5", text, params)
+}
+
+/// The same for another target.
+fn gain_on(target: &str, text: &str, params: &[i64]) -> f64 {
+    let model = of_target(target);
     let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let original = model().cost(&program.kernel, &program.kernel.original, params).cycles;
-    original / model().cost(&program.kernel, program.tree(), params).cycles
+    let original = model.cost(&program.kernel, &program.kernel.original, params).cycles;
+    original / model.cost(&program.kernel, program.tree(), params).cycles
 }
 
 /// As often side by side, for `var = factor*t + u`.

@@ -1,6 +1,6 @@
 //! What comes from memory and from its caches.
 
-use super::{copies, gain, model};
+use super::{copies, gain, gain_on, model};
 use cost_model::{AnalyticModel, CostModel, targets};
 use loop_tree::text::parse;
 
@@ -71,11 +71,23 @@ fn rows_of_three_planes_are_counted_once() {
         } }
         variant { for i in 1..n - 1 { for j in 1..n - 1 {
           for k in 0..n { S } for k in 0..n { T } for k in 1..n - 1 { U } } } } }";
-    let zen4 = AnalyticModel::new(targets::by_name("znver4").expect("a target"));
-    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let cycles = |tree| zen4.cost(&program.kernel, tree, &[259]).cycles;
-    let gain = cycles(&program.kernel.original) / cycles(program.tree());
+    let gain = gain_on("znver4", text, &[259]);
     assert!(gain < 1.0, "{gain}");
+}
+
+#[test]
+fn columns_of_vectors_that_begin_anywhere_take_two_lines_now_and_then() {
+    // Four columns of a stencil that are packed, down the rows of planes from the second level: six lines for each pack, and 13.6 cycles
+    // where rows take 7.3, on Zen 4.
+    let value = "A[j, k, l] + A[j - 1, k, l] + A[j + 1, k, l] + A[j, k - 1, l] + A[j, k + 1, l] + A[j, k, l - 1] + A[j, k, l + 1]";
+    let text = format!(
+        "nest @columns[] {{ array A: f64[10, 120, 120] array B: f64[10, 120, 120]
+           for r in 0..20 {{ for j in 1..9 {{ for k in 1..119 {{ for l in 1..117 {{ S: B[j, k, l] = {value} }} }} }} }}
+           variant {{ for r in 0..20 {{ for j in 1..9 {{ for ll in 0..29 {{ for k in 1..119 {{ {} }} }} }} }} }} }}",
+        (1..5).map(|u| format!("let l = 4*ll + {u} {{ S }} ")).collect::<String>()
+    );
+    let gain = gain_on("znver4", &text, &[]);
+    assert!(gain < 0.75, "{gain}");
 }
 
 #[test]
@@ -91,7 +103,8 @@ fn vectors_across_lines_take_two_accesses() {
     };
     // 0.5 and 1.1 cycles for each vector loaded from the first level, on Zen 5.
     assert!(cycles(1) > 1.4 * cycles(0), "{} {}", cycles(1), cycles(0));
-    assert_eq!(cycles(8), cycles(0));
+    // But pages, lines do not lie otherwise.
+    assert!((cycles(8) / cycles(0) - 1.0).abs() < 1e-4);
 }
 
 #[test]
