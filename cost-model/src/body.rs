@@ -84,6 +84,9 @@ pub(crate) struct Body {
     pub opaque: bool,
     /// Arrays of which a store needs an element that the iteration before has loaded, but in front of the load of the next one.
     pub handed_on: Vec<usize>,
+    /// Arrays of which an iteration loads what the one before has stored: that stays in a register (load PRE), which is no obstacle to
+    /// vectors unless it is computed from itself.
+    pub passed_on: Vec<usize>,
 }
 
 impl Body {
@@ -392,9 +395,13 @@ impl Scan<'_> {
                 if distance.fract() != 0.0 {
                     continue;
                 }
-                if distance >= 1.0 {
+                if distance == 1.0 && f.stored_so_far && !f.clobbered && !masked {
+                    self.result.passed_on.push(f.array);
+                } else if distance >= 1.0 {
                     let most = lanes_that_forward(distance, touch.bytes);
                     self.result.max_lanes = self.result.max_lanes.min(most);
+                }
+                if distance >= 1.0 {
                     if nearest.is_none_or(|n| distance < n.0) {
                         nearest = Some((distance, *w));
                     }
@@ -518,6 +525,9 @@ impl Scan<'_> {
         };
         self.result.handed_on = self.handed_on.iter().filter_map(late).collect();
         self.result.chain = self.chains.longest() + in_order;
+        if !self.result.passed_on.is_empty() && self.result.chain > 0.0 {
+            self.result.max_lanes = 1.0;
+        }
         // Nor does it move them across what may touch the same elements.
         let between =
             stored.iter().any(|s| self.families[s.family].stride != 0.0 && self.families[s.family].observed);

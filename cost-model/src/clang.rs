@@ -192,6 +192,9 @@ pub(crate) fn weaken(
         return;
     }
     b.checks += pairs;
+    if b.passed_on.iter().any(|x| written.iter().any(|y| y != x && overlap(*x, *y))) {
+        b.max_lanes = 1.0;
+    }
     // What conditions keep from running is in the compared ranges all the same: the rows around an image, say.
     let compared = |t: &Touch| arrays.iter().any(|a| a.0 == t.array) && !t.private;
     if touches()
