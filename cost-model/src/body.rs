@@ -85,7 +85,7 @@ pub(crate) struct Body {
     /// Arrays of which a store needs an element that the iteration before has loaded, but in front of the load of the next one.
     pub handed_on: Vec<usize>,
     /// Arrays of which an iteration loads what the one before has stored: that stays in a register (load PRE), which is no obstacle to
-    /// vectors unless it is computed from itself.
+    /// vectors by itself.
     pub passed_on: Vec<usize>,
 }
 
@@ -525,7 +525,9 @@ impl Scan<'_> {
         };
         self.result.handed_on = self.handed_on.iter().filter_map(late).collect();
         self.result.chain = self.chains.longest() + in_order;
-        if !self.result.passed_on.is_empty() && self.result.chain > 0.0 {
+        // Nor do values of several iterations before make vectors beside it.
+        let others = self.result.chain > 0.0 || self.result.max_lanes < f64::MAX;
+        if !self.result.passed_on.is_empty() && others {
             self.result.max_lanes = 1.0;
         }
         // Nor does it move them across what may touch the same elements.

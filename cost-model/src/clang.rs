@@ -22,19 +22,28 @@ pub(crate) enum Packing {
     Sums(u32),
 }
 
+/// How lanes are accessed that are spread in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Spread {
+    /// One by one, at no more than their loads and stores take: as the compiler sees it.
+    Seen,
+    OneByOne,
+    Gathered,
+}
+
 /// What becomes of a loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub packing: Packing,
-    /// Whether lanes that are spread in memory are gathered; else they are accessed one by one.
-    pub gathers: bool,
+    /// What becomes of lanes that are spread in memory.
+    pub spread: Spread,
     /// Whether no loop remains.
     pub unrolled: bool,
 }
 
 impl Plan {
     /// One iteration at a time.
-    pub const SCALAR: Plan = Plan { packing: Packing::Scalar, gathers: false, unrolled: false };
+    pub const SCALAR: Plan = Plan { packing: Packing::Scalar, spread: Spread::Seen, unrolled: false };
 
     fn lanes(&self) -> f64 {
         match self.packing {
@@ -80,7 +89,8 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
         // There are no gathers of single bytes.
         let gathers = around.original && widest.size() >= 4;
         if needed < cycles && (gathers || spreads(body, lanes, widest)) {
-            (best, cycles) = (Plan { gathers, ..vector }, needed);
+            let spread = if gathers { Spread::Gathered } else { Spread::OneByOne };
+            (best, cycles) = (Plan { spread, ..vector }, needed);
         }
     }
     let mut adjacent = target.lanes(widest);

@@ -1,7 +1,7 @@
 //! Cycles of one iteration of a body on the ports of a target, scalar or as lanes.
 
 use crate::body::{Body, Stride};
-use crate::clang::{Packing, Plan};
+use crate::clang::{Packing, Plan, Spread};
 use crate::{OpClass, Target};
 use loop_tree::ScalarType;
 
@@ -25,14 +25,18 @@ pub(crate) const TEMPORARIES: usize = 4;
 /// of those of 32 accumulators for which there is no register, of 4 x 2, 4 x 4 and 8 x 4 copies, takes 3 to 6 cycles, and of 24 that 8
 /// broadcasts leave one register too few 3; on Zen 4 each of the five of 32 vectors in 4 rows 3.
 const SPILL: f64 = 0.5;
+/// Permutations of a lane that is stored by itself, beside the one that takes it out: 1.5 cycles a lane on Zen 4, where scalars take
+/// one.
+const LANE_STORED: f64 = 0.5;
 /// Fraction of the ideal speed-up that packing neighbours reaches: broadcasts and permutations remain.
 pub(crate) const ADJACENT_EFFICIENCY: f64 = 0.6;
 
 /// Cycles of an iteration that is executed as planned.
 pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration {
     let packing = plan.packing;
-    // Cycles per lane of what is spread in memory.
-    let far = if plan.gathers { target.gathered_lane() } else { target.lane_access() };
+    // Loads for each lane of what is spread in memory.
+    let gathers = plan.spread == Spread::Gathered;
+    let far = if gathers { target.gathered_lane() } else { target.lane_access() };
     let lanes = match packing {
         Packing::Lanes(n) | Packing::Marked(n) => n,
         _ => 1,
@@ -106,13 +110,25 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     } else {
         body.loads.iter().for_each(|stride| access(stride, &mut loads));
     }
+    let mut scattered = 0.0;
     for stride in &body.stores {
-        // A group of stores with gaps cannot be written as whole vectors: lane by lane.
-        let stride = match stride {
-            Stride::Near { gap, members } if members < gap => &Stride::Far,
-            other => other,
-        };
-        access(stride, &mut stores);
+        match stride {
+            Stride::Far if lanes > 1 => scattered += f64::from(lanes),
+            // A group of stores with gaps cannot be written as whole vectors: lane by lane.
+            Stride::Near { gap, members } if members < gap && lanes > 1 => scattered += f64::from(lanes),
+            other => access(other, &mut stores),
+        }
+    }
+    if gathers {
+        // The microcode of scatters takes as long as that of gathers, which are not executed meanwhile.
+        stores += scattered;
+        loads += scattered * far;
+        microcode += scattered * far;
+    } else {
+        // What is stored lane by lane is taken out of vectors, and some of its addresses are.
+        stores += scattered * far;
+        let taken_out = if plan.spread == Spread::OneByOne { LANE_STORED } else { 0.0 };
+        shuffles += scattered * (far + taken_out);
     }
     if let Packing::Sums(n) = packing {
         // Halves are added until one lane is left.
