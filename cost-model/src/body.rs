@@ -12,7 +12,7 @@ use crate::operations::{
     Reordering, class_of, differences_of_bytes, is_stored_both_ways, reordering, shapes,
 };
 use crate::{OpClass, Target};
-use loop_tree::{Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
+use loop_tree::{ArrayId, Kernel, Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -139,6 +139,7 @@ pub(crate) fn body(
         differences: true,
         kept: told && of_tree && leaves.iter().all(|l| is_straight(program, &program.leaves[*l], lanes)),
         row_bytes: &program.facts.row_bytes,
+        aliases: (!told).then_some(program.facts.kernel),
         target,
     };
     for leaf in leaves {
@@ -206,6 +207,9 @@ struct Scan<'a> {
     kept: bool,
     /// Distances from which on the compiler cannot tell elements of an array apart.
     row_bytes: &'a [Option<f64>],
+    /// The kernel whose arrays may overlap for all that the compiler knows: what was loaded is loaded again behind a store to another one,
+    /// and what was computed of it computed again.
+    aliases: Option<&'a Kernel>,
     target: &'a dyn Target,
 }
 
@@ -454,8 +458,16 @@ impl Scan<'_> {
         });
         self.handed_on.extend(next);
         let array = touch.array;
+        let may_overlap = |other: usize| {
+            let of = |kernel: &Kernel| kernel.may_overlap(ArrayId::new(array), ArrayId::new(other));
+            self.aliases.is_some_and(|k| array.max(other) < k.arrays.len() && of(k))
+        };
         for (i, f) in self.families.iter_mut().enumerate() {
-            if i != family && f.array == array && !f.apart.contains(&family) {
+            let same = f.array == array;
+            if i != family
+                && !f.private
+                && (same && !f.apart.contains(&family) || !same && may_overlap(f.array))
+            {
                 f.epoch += 1;
             }
         }

@@ -167,7 +167,9 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let reloaded = (accumulators + invariant).saturating_sub(free).saturating_sub(spilled).min(invariant);
     loads += (spilled + reloaded) as f64 + body.spilled;
     stores += spilled as f64 + body.spilled;
-    instructions += loads + stores + shuffles + CONTROL_INSTRUCTIONS;
+    instructions += loads - microcode + stores + shuffles + CONTROL_INSTRUCTIONS;
+    // While microcode is read, nothing else is.
+    let read = instructions / target.issue_width().max(0.5) + microcode / target.loads_per_cycle().max(0.1);
     let loading = loads / target.loads_per_cycle().max(0.1);
     let storing = stores / target.stores_per_cycle().max(0.1);
     let accesses = ((loads - microcode).max(0.0) / target.loads_per_cycle().max(0.1)).max(storing);
@@ -180,7 +182,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         ("loads", loading),
         ("stores", storing),
         ("permutations", shuffles * target.op(OpClass::Shuffle, widest, lanes).reciprocal),
-        ("instructions", instructions / target.issue_width().max(0.5)),
+        ("instructions", read),
     ];
     let (bound, cycles) =
         candidates.into_iter().fold(("instructions", 0.0f64), |a, b| if b.1 > a.1 { b } else { a });
