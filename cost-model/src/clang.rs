@@ -88,7 +88,7 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
         let needed = per(&vector);
         // There are no gathers of single bytes.
         let gathers = around.original && widest.size() >= 4;
-        if needed < cycles && (gathers || spreads(body, lanes, widest)) {
+        if if gathers { needed < cycles } else { spreads(body, lanes, widest) } {
             let spread = if gathers { Spread::Gathered } else { Spread::OneByOne };
             (best, cycles) = (Plan { spread, ..vector }, needed);
         }
@@ -98,7 +98,7 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
         adjacent /= 2;
     }
     // Of groups that are computed alike, what permutes them before undoes what does so behind, and nothing of it is left.
-    let undone = || body.stores.iter().all(|s| matches!(s, Stride::Near { .. }));
+    let undone = || body.stores.iter().all(|s| matches!(s, Stride::Near { gap, members } if members >= gap));
     if adjacent > 1 && (best.packing == Packing::Scalar || undone()) && !body.opaque {
         let packed = Plan { packing: Packing::Adjacent(adjacent), ..Plan::SCALAR };
         if per(&packed) < cycles {
@@ -129,7 +129,10 @@ const SPREAD: [f64; 2] = [3.1, 1.9];
 /// Whether LLVM finds vectors cheaper whose lanes are spread in memory, as it counts.
 fn spreads(body: &Body, lanes: u32, widest: ScalarType) -> bool {
     let accesses = || body.loads.iter().chain(&body.stores);
-    let far = accesses().filter(|s| **s == Stride::Far).count() as f64;
+    let with_gaps = |s: &&Stride| matches!(s, Stride::Near { gap, members } if members < gap);
+    let far =
+        accesses().filter(|s| **s == Stride::Far).count() + body.stores.iter().filter(with_gaps).count();
+    let far = far as f64;
     if far == 0.0 {
         return true;
     }
