@@ -47,6 +47,10 @@ pub(crate) struct Body {
     pub invariant: usize,
     /// Operations on these that are done before the loop.
     pub hoisted: f64,
+    /// Loads of those that stores of the loop may change for all that the compiler knows, and operations on them: in each iteration, unless
+    /// it compares addresses before the loop to execute iterations as lanes.
+    pub reloaded: f64,
+    pub recomputed: FxHashMap<(OpClass, ScalarType), f64>,
     /// Accumulators kept in registers.
     pub accumulators: usize,
     /// Updates of values for which there is no register: each goes to the stack and comes back.
@@ -320,6 +324,7 @@ impl Scan<'_> {
         let mut result = Value::default();
         for operand in kind.operands().iter().filter_map(|o| values.get(o.index())) {
             result.varies |= operand.varies || !operand.waits.is_empty();
+            result.may_change |= operand.may_change;
             result.wait_for(operand);
         }
         let order = reordering(kind, op.flags);
@@ -343,6 +348,9 @@ impl Scan<'_> {
                 }
             } else {
                 self.result.hoisted += 1.0;
+                if result.may_change {
+                    *self.result.recomputed.entry((class, ty)).or_insert(0.0) += weight;
+                }
             }
         } else {
             result.delay(0.0, order);
@@ -423,6 +431,9 @@ impl Scan<'_> {
             waits.push(self.chains.carried(family, written, distance, through, order));
         }
         let invariant = f.stride == 0.0 && !f.clobbered && f.stored.is_empty();
+        let other =
+            |o: &Family| !o.stored.is_empty() && !o.private && may_overlap(self.aliases, o.array, f.array);
+        let may_change = invariant && !f.private && self.families.iter().any(other);
         // Loaded before the loop; later values are those stored.
         let promoted = f.stride == 0.0 && !f.clobbered;
         let epoch = f.epoch;
@@ -432,6 +443,7 @@ impl Scan<'_> {
             // Set by another loop for each iteration of this one, or not at all.
         } else if invariant {
             self.result.invariant += usize::from(first);
+            self.result.reloaded += f64::from(u8::from(may_change));
         } else if !promoted {
             self.result.loads.push(stride);
             self.mask(masked, ty);
@@ -440,7 +452,7 @@ impl Scan<'_> {
         let location = &mut self.locations[at];
         location.loaded = true;
         location.epoch = epoch;
-        let value = Value { varies: !invariant, waits, path: location.through, number };
+        let value = Value { varies: !invariant, may_change, waits, path: location.through, number };
         location.value = Some(value.clone());
         value
     }
@@ -458,18 +470,12 @@ impl Scan<'_> {
         });
         self.handed_on.extend(next);
         let array = touch.array;
-        let may_overlap = |other: usize| {
-            let of = |kernel: &Kernel| kernel.may_overlap(ArrayId::new(array), ArrayId::new(other));
-            self.aliases.is_some_and(|k| array.max(other) < k.arrays.len() && of(k))
-        };
         for (i, f) in self.families.iter_mut().enumerate() {
-            let same = f.array == array;
-            if i != family
-                && !f.private
-                && (same && !f.apart.contains(&family) || !same && may_overlap(f.array))
-            {
-                f.epoch += 1;
-            }
+            let meets = match f.array == array {
+                true => !f.apart.contains(&family),
+                false => !f.private && may_overlap(self.aliases, f.array, array),
+            };
+            f.epoch += u32::from(i != family && meets);
         }
         self.families[family].stored_so_far = true;
         let at = self.location(family, address.constant, touch.bytes);
@@ -567,6 +573,12 @@ impl Scan<'_> {
         }
         self.result
     }
+}
+
+/// Whether the compiler cannot tell two arrays apart.
+fn may_overlap(aliases: Option<&Kernel>, a: usize, b: usize) -> bool {
+    let known = aliases.filter(|k| a.max(b) < k.arrays.len());
+    a != b && known.is_some_and(|k| k.may_overlap(ArrayId::new(a), ArrayId::new(b)))
 }
 
 /// Lanes with which LLVM vectorises a loop that loads what it stored so many iterations before. It wants vectors that are

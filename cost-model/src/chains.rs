@@ -12,6 +12,8 @@ use smallvec::SmallVec;
 pub(crate) struct Value {
     /// Whether it differs from one iteration to the next.
     pub varies: bool,
+    /// Whether it may be another one behind a store of the loop, for all that the compiler knows.
+    pub may_change: bool,
     pub waits: Waits,
     /// Cycles of the longest path to it in the same iteration, from what is there at its start.
     pub path: f64,

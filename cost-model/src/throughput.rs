@@ -51,7 +51,8 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     // Iterations that the schedulers hold.
     let (window, mut held) = (target.window(), 0.0);
     // Summed in a fixed order, so that the result does not depend on the hash map.
-    let mut ops: Vec<_> = body.ops.iter().map(|(k, n)| (*k, *n)).collect();
+    let again = body.recomputed.iter().filter(|_| lanes == 1);
+    let mut ops: Vec<_> = body.ops.iter().chain(again).map(|(k, n)| (*k, *n)).collect();
     ops.sort_by_key(|((class, ty), _)| (*class as u32, *ty));
     for ((class, ty), count) in ops {
         // No vector instruction divides integers.
@@ -109,6 +110,9 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         loads = whole + single;
     } else {
         body.loads.iter().for_each(|stride| access(stride, &mut loads));
+    }
+    if lanes == 1 {
+        loads += body.reloaded / pack;
     }
     let mut scattered = 0.0;
     for stride in &body.stores {
