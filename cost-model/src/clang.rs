@@ -88,7 +88,8 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
         let needed = per(&vector);
         // There are no gathers of single bytes.
         let gathers = around.original && widest.size() >= 4;
-        if if gathers { needed < cycles } else { spreads(body, lanes, widest) } {
+        let taken = if gathers { needed < cycles } else { spreads(body, lanes, widest) };
+        if taken {
             let spread = if gathers { Spread::Gathered } else { Spread::OneByOne };
             (best, cycles) = (Plan { spread, ..vector }, needed);
         }
@@ -130,9 +131,8 @@ const SPREAD: [f64; 2] = [3.1, 1.9];
 fn spreads(body: &Body, lanes: u32, widest: ScalarType) -> bool {
     let accesses = || body.loads.iter().chain(&body.stores);
     let with_gaps = |s: &&Stride| matches!(s, Stride::Near { gap, members } if members < gap);
-    let far =
-        accesses().filter(|s| **s == Stride::Far).count() + body.stores.iter().filter(with_gaps).count();
-    let far = far as f64;
+    let loaded_or_stored = accesses().filter(|s| **s == Stride::Far).count();
+    let far = (loaded_or_stored + body.stores.iter().filter(with_gaps).count()) as f64;
     if far == 0.0 {
         return true;
     }

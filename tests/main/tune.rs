@@ -2,6 +2,7 @@
 //! path, or by `scripts/hyperqueue.sh`), its test says so and does nothing.
 
 use serde_json::Value;
+use std::cell::RefCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -315,12 +316,21 @@ fn hyperqueue_loses_nothing_with_a_worker() {
     let _server = start(&["server", "start", "--host", "127.0.0.1"]);
     until("the server starts", &|| json(&["server", "info"]).is_object());
     let worker = ["worker", "start", "--cpus", "1"];
-    let (mut first, _second) = (start(&worker), start(&worker));
-    until("workers connect", &|| json(&["worker", "list"]).as_array().is_some_and(|l| l.len() == 2));
+    let workers = RefCell::new([start(&worker), start(&worker)]);
+    until("workers connect", &|| {
+        // One that ended at its start is started again.
+        let ended = |w: &mut Background| matches!(w.0.try_wait(), Ok(Some(_)));
+        workers
+            .borrow_mut()
+            .iter_mut()
+            .filter_map(|w| ended(w).then_some(w))
+            .for_each(|w| *w = start(&worker));
+        json(&["worker", "list"]).as_array().is_some_and(|l| l.len() == 2)
+    });
     let running =
         tune(&["--engine", "hq"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     until("tasks run", &|| json(&["job", "list", "--all"])[0]["task_stats"]["running"].as_u64() == Some(2));
-    first.0.kill().expect("it was alive");
+    workers.borrow_mut()[0].0.kill().expect("it was alive");
     let output = running.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(output.status.success() && !text.contains("no worker is connected"), "{text}");
