@@ -5,6 +5,7 @@ mod neighbours;
 mod references;
 
 use crate::chains::{Chains, Value, Waits};
+use crate::facts::Facts;
 use crate::lanes::Lanes;
 use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::numbering::{Numbers, Operands, Site};
@@ -12,7 +13,7 @@ use crate::operations::{
     Reordering, class_of, differences_of_bytes, is_stored_both_ways, reordering, shapes,
 };
 use crate::{OpClass, Target};
-use loop_tree::{ArrayId, Kernel, Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
+use loop_tree::{Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -33,6 +34,13 @@ pub(crate) enum Stride {
         members: f64,
     },
     Far,
+}
+
+impl Stride {
+    /// Whether vectors are stored lane by lane: of a group with gaps, too, there are none that are written as a whole.
+    pub fn stored_by_lanes(&self) -> bool {
+        matches!(self, Stride::Far) || matches!(self, Stride::Near { gap, members } if members < gap)
+    }
 }
 
 /// What an iteration executes.
@@ -143,7 +151,7 @@ pub(crate) fn body(
         differences: true,
         kept: told && of_tree && leaves.iter().all(|l| is_straight(program, &program.leaves[*l], lanes)),
         row_bytes: &program.facts.row_bytes,
-        aliases: (!told).then_some(program.facts.kernel),
+        aliases: (!told).then_some(program.facts),
         target,
     };
     for leaf in leaves {
@@ -211,9 +219,9 @@ struct Scan<'a> {
     kept: bool,
     /// Distances from which on the compiler cannot tell elements of an array apart.
     row_bytes: &'a [Option<f64>],
-    /// The kernel whose arrays may overlap for all that the compiler knows: what was loaded is loaded again behind a store to another one,
-    /// and what was computed of it computed again.
-    aliases: Option<&'a Kernel>,
+    /// Where arrays may overlap for all that the compiler knows, which do: what was loaded is loaded again behind a store to another one, and
+    /// what was computed of it computed again.
+    aliases: Option<&'a Facts<'a>>,
     target: &'a dyn Target,
 }
 
@@ -407,13 +415,13 @@ impl Scan<'_> {
                 if distance.fract() != 0.0 {
                     continue;
                 }
-                if distance == 1.0 && f.stored_so_far && !f.clobbered && !masked {
-                    self.result.passed_on.push(f.array);
-                } else if distance >= 1.0 {
-                    let most = lanes_that_forward(distance, touch.bytes);
-                    self.result.max_lanes = self.result.max_lanes.min(most);
-                }
                 if distance >= 1.0 {
+                    if distance == 1.0 && f.stored_so_far && !f.clobbered && !masked {
+                        self.result.passed_on.push(f.array);
+                    } else {
+                        let most = lanes_that_forward(distance, touch.bytes);
+                        self.result.max_lanes = self.result.max_lanes.min(most);
+                    }
                     if nearest.is_none_or(|n| distance < n.0) {
                         nearest = Some((distance, *w));
                     }
@@ -431,9 +439,11 @@ impl Scan<'_> {
             waits.push(self.chains.carried(family, written, distance, through, order));
         }
         let invariant = f.stride == 0.0 && !f.clobbered && f.stored.is_empty();
-        let other =
-            |o: &Family| !o.stored.is_empty() && !o.private && may_overlap(self.aliases, o.array, f.array);
-        let may_change = invariant && !f.private && self.families.iter().any(other);
+        let stored_over = |facts: &Facts| {
+            let meets = |o: &Family| o.array != f.array && facts.may_overlap(o.array, f.array);
+            self.families.iter().any(|o| !o.stored.is_empty() && !o.private && meets(o))
+        };
+        let may_change = invariant && !f.private && self.aliases.is_some_and(stored_over);
         // Loaded before the loop; later values are those stored.
         let promoted = f.stride == 0.0 && !f.clobbered;
         let epoch = f.epoch;
@@ -473,7 +483,7 @@ impl Scan<'_> {
         for (i, f) in self.families.iter_mut().enumerate() {
             let meets = match f.array == array {
                 true => !f.apart.contains(&family),
-                false => !f.private && may_overlap(self.aliases, f.array, array),
+                false => !f.private && self.aliases.is_some_and(|facts| facts.may_overlap(f.array, array)),
             };
             f.epoch += u32::from(i != family && meets);
         }
@@ -573,12 +583,6 @@ impl Scan<'_> {
         }
         self.result
     }
-}
-
-/// Whether the compiler cannot tell two arrays apart.
-fn may_overlap(aliases: Option<&Kernel>, a: usize, b: usize) -> bool {
-    let known = aliases.filter(|k| a.max(b) < k.arrays.len());
-    a != b && known.is_some_and(|k| k.may_overlap(ArrayId::new(a), ArrayId::new(b)))
 }
 
 /// Lanes with which LLVM vectorises a loop that loads what it stored so many iterations before. It wants vectors that are

@@ -6,7 +6,7 @@ use crate::lanes::Lanes;
 use crate::lower::{Lowered, Touch};
 use crate::overlap::starts_before;
 use crate::throughput::{TEMPORARIES, price};
-use loop_tree::{ArrayId, Kernel, ScalarType};
+use loop_tree::ScalarType;
 
 /// How a body is executed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,7 +68,8 @@ pub(crate) struct Circumstances {
 /// Instructions up to which loops with few constant iterations are unrolled completely.
 const FULL_UNROLL: f64 = 250.0;
 
-/// The plan of a loop: the cheapest that is allowed, as the compiler sees it, to which gathers are as cheap as single accesses.
+/// The plan of a loop, as the compiler sees it: gathers are as cheap to it as single accesses, and where it may not gather it counts
+/// instructions; of what it packs otherwise, the cheapest.
 pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> Plan {
     if let Some(lanes) = around.lanes {
         return Plan { packing: Packing::Marked(lanes.count), ..Plan::SCALAR };
@@ -99,7 +100,7 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
         adjacent /= 2;
     }
     // Of groups that are computed alike, what permutes them before undoes what does so behind, and nothing of it is left.
-    let undone = || body.stores.iter().all(|s| matches!(s, Stride::Near { gap, members } if members >= gap));
+    let undone = || body.stores.iter().all(|s| matches!(s, Stride::Near { .. }) && !s.stored_by_lanes());
     if adjacent > 1 && (best.packing == Packing::Scalar || undone()) && !body.opaque {
         let packed = Plan { packing: Packing::Adjacent(adjacent), ..Plan::SCALAR };
         if per(&packed) < cycles {
@@ -129,14 +130,12 @@ const SPREAD: [f64; 2] = [3.1, 1.9];
 
 /// Whether LLVM finds vectors cheaper whose lanes are spread in memory, as it counts.
 fn spreads(body: &Body, lanes: u32, widest: ScalarType) -> bool {
-    let accesses = || body.loads.iter().chain(&body.stores);
-    let with_gaps = |s: &&Stride| matches!(s, Stride::Near { gap, members } if members < gap);
-    let loaded_or_stored = accesses().filter(|s| **s == Stride::Far).count();
-    let far = (loaded_or_stored + body.stores.iter().filter(with_gaps).count()) as f64;
+    let loaded = body.loads.iter().filter(|s| **s == Stride::Far).count();
+    let far = (loaded + body.stores.iter().filter(|s| s.stored_by_lanes()).count()) as f64;
     if far == 0.0 {
         return true;
     }
-    let others = accesses().count() as f64 - far + body.ops.values().sum::<f64>();
+    let others = (body.loads.len() + body.stores.len()) as f64 - far + body.ops.values().sum::<f64>();
     let spread = SPREAD[usize::from(lanes * widest.size() < 64)];
     far * spread + others / f64::from(lanes) < far + others
 }
@@ -177,15 +176,11 @@ const NEIGHBOURS: f64 = 0.5;
 /// Pointers that may overlap keep values out of registers, and are compared before a vectorised loop.
 pub(crate) fn weaken(
     b: &mut Body,
-    kernel: &Kernel,
     program: &Lowered<'_>,
     innermost: usize,
     leaves: &[usize],
     target: &dyn Target,
 ) {
-    let arrays = kernel.arrays.len();
-    let overlap =
-        |x: usize, y: usize| x.max(y) < arrays && kernel.may_overlap(ArrayId::new(x), ArrayId::new(y));
     let touches = || leaves.iter().flat_map(|l| &program.leaves[*l].touches);
     // Elements that stand for a value which the program itself carries in a register.
     let carried: Vec<usize> = touches().filter(|t| t.carried).map(|t| t.array).collect();
@@ -196,7 +191,7 @@ pub(crate) fn weaken(
     let written: Vec<usize> = arrays.iter().filter(|a| a.1).map(|a| a.0).collect();
     let (mut pairs, mut clobbered) = (0, false);
     for &w in &written {
-        for (_, write) in arrays.iter().filter(|(a, _)| *a != w && overlap(w, *a)) {
+        for (_, write) in arrays.iter().filter(|(a, _)| *a != w && program.facts.may_overlap(w, *a)) {
             pairs += 1;
             clobbered |= write;
         }
@@ -205,7 +200,7 @@ pub(crate) fn weaken(
         return;
     }
     b.checks += pairs;
-    if b.passed_on.iter().any(|x| written.iter().any(|y| y != x && overlap(*x, *y))) {
+    if b.passed_on.iter().any(|x| written.iter().any(|y| y != x && program.facts.may_overlap(*x, *y))) {
         b.max_lanes = 1.0;
     }
     // What conditions keep from running is in the compared ranges all the same: the rows around an image, say.
@@ -229,11 +224,11 @@ pub(crate) fn weaken(
 /// What an iteration loads and the next one needs stays in registers (load PRE), and becomes a recurrence of the loop. Its uses have to
 /// come behind what it is handed on from: where one of them is stored in front of that, LLVM makes no vectors. New code has all its
 /// loads in front.
-pub(crate) fn hand_on(b: &mut Body, kernel: &Kernel, program: &Lowered<'_>, leaves: &[usize]) {
-    let arrays = kernel.arrays.len();
+pub(crate) fn hand_on(b: &mut Body, program: &Lowered<'_>, leaves: &[usize]) {
+    let arrays = program.facts.kernel.arrays.len();
     let touches = || leaves.iter().flat_map(|l| &program.leaves[*l].touches);
     let changed = |x: usize| {
-        let overlap = |y: usize| x.max(y) >= arrays || kernel.may_overlap(ArrayId::new(x), ArrayId::new(y));
+        let overlap = |y: usize| x.max(y) >= arrays || program.facts.may_overlap(x, y);
         touches().any(|t| t.write && !t.private && overlap(t.array))
     };
     if b.handed_on.iter().any(|array| !changed(*array))

@@ -4,7 +4,7 @@ use crate::extents::rows;
 use crate::linear::Scope;
 use crate::trip_counts::LARGEST;
 use loop_tree::{
-    AccessId, Affine, Array, Atom, Kernel, Op, OpFlags, OpId, OpKind, Privates, Statement, StmtFlags,
+    AccessId, Affine, Array, ArrayId, Atom, Kernel, Op, OpFlags, OpId, OpKind, Privates, Statement, StmtFlags,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -56,6 +56,11 @@ impl<'k> Facts<'k> {
             parametric_row: each().map(|(a, strides)| parametric_row(a, strides)).collect(),
             strides,
         }
+    }
+
+    /// Whether nothing tells the compiler two arrays of the kernel apart.
+    pub fn may_overlap(&self, a: usize, b: usize) -> bool {
+        a.max(b) < self.kernel.arrays.len() && self.kernel.may_overlap(ArrayId::new(a), ArrayId::new(b))
     }
 }
 

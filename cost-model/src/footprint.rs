@@ -5,6 +5,7 @@
 
 use crate::linear::Linear;
 use crate::lower::{Loop, Lowered};
+use crate::overlap::{gcd, multiple};
 use smallvec::SmallVec;
 
 /// References to one array that differ by constants, from the leaves directly inside one loop.
@@ -147,9 +148,7 @@ impl Group {
         }
         // Copies are taken to be of one length.
         let run = run + extra_run / copies;
-        // A run that begins anywhere in a line touches one line more than its length says, in part.
-        let begins = self.begins(address, unit, run);
-        let per_block = if run <= self.bytes { 1.0 } else { ((run + unit - begins) / unit).max(1.0) };
+        let per_block = if run <= self.bytes { 1.0 } else { self.touched(address, unit, run) };
         let lines = (blocks * copies * per_block).min(most);
         let mut effective = lines;
         if sets > 1.0
@@ -179,13 +178,14 @@ impl Group {
         Footprint { lines, effective, low, high, run, period, block, outer, copies }
     }
 
-    /// Bytes of which the address is a multiple where a run of such a length begins, as far as a unit; arrays are taken to start with
+    /// Units that a run of so many bytes touches, on average over the iterations of the loops that move it; arrays are taken to start with
     /// a unit.
-    fn begins(&self, address: &Linear, unit: f64, run: f64) -> f64 {
-        let whole = |a: f64, b: f64| if b.fract() == 0.0 { gcd(a, b.abs()) } else { self.bytes };
+    fn touched(&self, address: &Linear, unit: f64, run: f64) -> f64 {
+        let outer = address.terms.iter().map(|t| t.1).filter(|c| c.abs() >= run);
+        let apart = multiple(unit, outer, self.bytes.min(unit));
         let first = address.constant + self.offsets.first().copied().unwrap_or(0.0);
-        let outer = address.terms.iter().filter(|t| t.1.abs() >= run);
-        outer.fold(whole(unit, first), |g, t| whole(g, t.1)).clamp(self.bytes.min(unit), unit)
+        // It begins that far into a unit, or a multiple of `apart` further.
+        1.0 + ((first.rem_euclid(apart) + run - 1.0) / apart).floor() * apart / unit
     }
 
     /// Of the references, those whose lines the iterations of the loop around share: what decides the cache set of the first of
@@ -275,13 +275,6 @@ fn steps(program: &Lowered<'_>, address: &Linear, inner: &[usize]) -> SmallVec<[
 
 /// Of the bytes from which on a run is fetched ahead, those that pass before it is noticed.
 const UNNOTICED: f64 = 0.25;
-
-fn gcd(mut a: f64, mut b: f64) -> f64 {
-    while a > 0.5 {
-        (a, b) = (b % a, a);
-    }
-    b.max(1.0)
-}
 
 /// The union of footprints of one array: what overlaps counts once, unless the runs lie between each other's.
 pub(crate) struct Union {

@@ -116,8 +116,8 @@ impl AnalyticModel {
         }
         b.guards(l.varying_guards as f64);
         if may_alias && innermost {
-            weaken(&mut b, kernel, program, index, leaves, target);
-            hand_on(&mut b, kernel, program, leaves);
+            weaken(&mut b, program, index, leaves, target);
+            hand_on(&mut b, program, leaves);
         }
         let circumstances =
             Circumstances { trip: l.trip, constant: l.constant, lanes: lanes_told, original: may_alias };

@@ -232,6 +232,12 @@ pub(crate) fn gcd(mut a: f64, mut b: f64) -> f64 {
     b
 }
 
+/// The greatest number of bytes that divides a unit and all distances; where some are no whole numbers, as many as an element has.
+pub(crate) fn multiple(unit: f64, distances: impl Iterator<Item = f64>, element: f64) -> f64 {
+    let with = |g: f64, d: f64| if d.fract() == 0.0 { gcd(g, d.abs()) } else { element };
+    distances.fold(unit, with).max(element)
+}
+
 fn least(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }

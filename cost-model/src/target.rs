@@ -166,9 +166,9 @@ pub trait Target: Send + Sync {
     fn permutes_two(&self) -> bool {
         self.vector_registers() >= 32
     }
-    /// As many loads as a lane takes that is accessed by itself in the place of a gather or scatter.
+    /// Cycles per lane of a gather or scatter, or of the scalar accesses in its place, where one load is executed in a cycle.
     fn lane_access(&self) -> f64;
-    /// As many loads as a lane of a gather or scatter takes, where code is left as it is; new code may be told not to gather.
+    /// The same of a gather where code is left as it is; new code may be told not to gather.
     fn gathered_lane(&self) -> f64 {
         self.lane_access()
     }

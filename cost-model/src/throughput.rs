@@ -116,11 +116,10 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     }
     let mut scattered = 0.0;
     for stride in &body.stores {
-        match stride {
-            Stride::Far if lanes > 1 => scattered += f64::from(lanes),
-            // A group of stores with gaps cannot be written as whole vectors: lane by lane.
-            Stride::Near { gap, members } if members < gap && lanes > 1 => scattered += f64::from(lanes),
-            other => access(other, &mut stores),
+        if lanes > 1 && stride.stored_by_lanes() {
+            scattered += f64::from(lanes);
+        } else {
+            access(stride, &mut stores);
         }
     }
     if gathers {

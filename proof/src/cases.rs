@@ -243,8 +243,7 @@ fn check_ir(content: &str, variants: usize) -> Result<Done, String> {
         }
         for pipeline in [PIPELINES[0], PIPELINES[1 + at % 2]] {
             if let Some(pipeline) = pipeline {
-                let target = TargetMachine::host(OptLevel::Default, CodeModel::Jit).map_err(llvm)?;
-                module.run_passes(pipeline, Some(&target)).map_err(llvm)?;
+                run_passes(&mut module, pipeline)?;
             }
             let outcome = run(&module, content)?;
             if outcome == original {
@@ -268,9 +267,14 @@ fn alone(content: &str, pipeline: &str) -> Result<Option<Outcome>, String> {
     let llvm = |e: irgen::llvm::LlvmError| e.to_string();
     let context = Context::new();
     let mut module = context.parse(content.as_bytes(), "original").map_err(llvm)?;
-    let target = TargetMachine::host(OptLevel::Default, CodeModel::Jit).map_err(llvm)?;
-    module.run_passes(pipeline, Some(&target)).map_err(llvm)?;
+    run_passes(&mut module, pipeline)?;
     run(&module, content)
+}
+
+fn run_passes(module: &mut Module<'_>, pipeline: &str) -> Result<(), String> {
+    let llvm = |e: irgen::llvm::LlvmError| e.to_string();
+    let target = TargetMachine::host(OptLevel::Default, CodeModel::Jit).map_err(llvm)?;
+    module.run_passes(pipeline, Some(&target)).map_err(llvm)
 }
 
 /// What the comments say about the emitted text.

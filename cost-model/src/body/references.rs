@@ -3,7 +3,7 @@
 use super::{Scan, Stride};
 use crate::chains::Value;
 use crate::lower::Lowered;
-use crate::overlap::{References, gcd, never_meet, overlap};
+use crate::overlap::{References, multiple, never_meet, overlap};
 use loop_tree::{Affine, LoopHeader};
 use smallvec::SmallVec;
 
@@ -276,8 +276,7 @@ impl Scan<'_> {
         let line = self.target.caches().first().map_or(64.0, |c| f64::from(c.line));
         let along = self.lanes.map(|l| l.depth).or(self.depth);
         let outer = self.families[family].terms.iter().filter(|t| Some(usize::from(t.0)) != along);
-        let whole = |a: f64, b: f64| if b.fract() == 0.0 { gcd(a, b.abs()) } else { bytes };
-        outer.fold(whole(line, offset), |g, t| whole(g, t.1)).max(bytes)
+        multiple(line, outer.map(|t| t.1).chain([offset]), bytes)
     }
 
     pub(super) fn stride(&self, family: usize, offset: f64, bytes: f64, write: bool) -> Stride {
