@@ -27,8 +27,9 @@ pub(crate) struct Loop {
     pub extent: Option<Linear>,
     /// Numbers that iterations stay below, likewise: one for each upper bound.
     pub below: SmallVec<[Linear; 1]>,
-    /// Executions in all.
+    /// Executions that have an iteration, and those that have none.
     pub runs: f64,
+    pub skipped: f64,
     /// Mean number of the iteration.
     pub middle: f64,
     pub leaves: Vec<usize>,
@@ -198,7 +199,8 @@ impl Walk<'_> {
                         .filter(|_| header.step == 1)
                         .map(|(lower, upper)| self.scope.linear(&(upper - lower))),
                     below: self.below(header, trips.lower),
-                    runs: samples.total(),
+                    runs: trips.entered,
+                    skipped: (samples.total() - trips.entered).max(0.0),
                     middle: trips.middle,
                     leaves: vec![],
                     inner: vec![],

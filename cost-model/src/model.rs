@@ -253,10 +253,11 @@ impl AnalyticModel {
             let innermost = program.is_innermost(index);
             let guards = if innermost { 0.0 } else { l.guards as f64 };
             let runs = program.entered(index);
-            let mut cycles = 0.0;
+            let bounds = (l.header.lower().len() + l.header.upper().len()).saturating_sub(2) as f64;
+            let asked = bounds * control.bound + 2.0;
+            let mut cycles = runs * l.skipped / l.runs * asked;
             if !innermost {
-                let bounds = (l.header.lower().len() + l.header.upper().len()).saturating_sub(2) as f64;
-                cycles = runs * (l.trip * (control.iteration + guards * 1.5) + bounds * control.bound + 2.0);
+                cycles += runs * (l.trip * (control.iteration + guards * 1.5) + asked);
             }
             cycles *= factor(index) / threads.at_a_time(index);
             if threads.shared(Some(index)) == Some(index) {

@@ -24,13 +24,15 @@ pub(crate) struct Samples(SmallVec<[Point; POINTS]>);
 
 /// A loop as seen from the samples.
 pub(crate) struct Trips {
-    /// Mean number of iterations per execution.
+    /// How often the loop is entered, where it has at least one iteration.
+    pub entered: f64,
+    /// Mean number of iterations of these. Windows of tiles are empty or full: their mean over all is neither.
     pub mean: f64,
     /// Mean number of the iteration, from 0.
     pub middle: f64,
     /// The lower bound that is in force most often.
     pub lower: usize,
-    /// The number of iterations if all samples agree.
+    /// Whether all of these samples agree on the number of iterations.
     pub exact: bool,
 }
 
@@ -61,12 +63,16 @@ impl Samples {
             _ => self.0.iter().map(range).collect(),
         };
         let total: f64 = self.0.iter().zip(&ranges).map(|(p, r)| p.weight * r.1).sum::<f64>().min(LARGEST);
-        let exact = ranges.iter().all(|r| r.1 == ranges[0].1);
-        let mean = if self.total() > 0.0 { total / self.total() } else { 0.0 };
-        let lower = self.lower_in_force(header, scope);
         if total <= 0.0 {
-            return (Samples(SmallVec::new()), Trips { mean: 0.0, middle: 0.0, lower: 0, exact });
+            let never = Trips { entered: 0.0, mean: 0.0, middle: 0.0, lower: 0, exact: true };
+            return (Samples(SmallVec::new()), never);
         }
+        let runs = || self.0.iter().zip(&ranges).filter(|(_, range)| range.1 > 0.0);
+        let entered = runs().map(|(p, _)| p.weight).sum();
+        let mut trips = runs().map(|(_, range)| range.1);
+        let first = trips.next().filter(|first| trips.all(|t| t == *first));
+        let (exact, mean) = (first.is_some(), first.unwrap_or(total / entered));
+        let lower = lower_in_force(header, runs().map(|(p, _)| p), scope);
         // Powers of the generalised golden ratios: each depth gets its own irrational step.
         const STEPS: [f64; 8] =
             [0.618034, 0.754878, 0.819173, 0.856675, 0.880271, 0.896653, 0.908682, 0.917892];
@@ -95,22 +101,7 @@ impl Samples {
             values.push(lower + step * iteration);
             points.push(Point { weight: total / POINTS as f64, values });
         }
-        (Samples(points), Trips { mean, middle, lower, exact })
-    }
-
-    fn lower_in_force(&self, header: &LoopHeader, scope: &Scope<'_>) -> usize {
-        let bounds = header.lower();
-        if bounds.len() < 2 {
-            return 0;
-        }
-        let mut votes: SmallVec<[u32; 4]> = SmallVec::from_elem(0, bounds.len());
-        for p in &self.0 {
-            let values = bounds.iter().map(|e| scope.eval(e, &p.values)).enumerate();
-            if let Some((at, _)) = values.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) {
-                votes[at] += 1;
-            }
-        }
-        (0..votes.len()).max_by_key(|at| (votes[*at], std::cmp::Reverse(*at))).unwrap_or(0)
+        (Samples(points), Trips { entered, mean, middle, lower, exact })
     }
 
     /// How far a loop runs, at most, beyond the samples of its variable: not at all where all agree.
@@ -186,6 +177,26 @@ impl Samples {
         result.0.iter_mut().for_each(|p| p.weight *= probability);
         result
     }
+}
+
+/// The lower bound that is in force at most of the points.
+fn lower_in_force<'a>(
+    header: &LoopHeader,
+    points: impl Iterator<Item = &'a Point>,
+    scope: &Scope<'_>,
+) -> usize {
+    let bounds = header.lower();
+    if bounds.len() < 2 {
+        return 0;
+    }
+    let mut votes: SmallVec<[u32; 4]> = SmallVec::from_elem(0, bounds.len());
+    for p in points {
+        let values = bounds.iter().map(|e| scope.eval(e, &p.values)).enumerate();
+        if let Some((at, _)) = values.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) {
+            votes[at] += 1;
+        }
+    }
+    (0..votes.len()).max_by_key(|at| (votes[*at], std::cmp::Reverse(*at))).unwrap_or(0)
 }
 
 #[cfg(test)]
