@@ -34,7 +34,7 @@ pub(crate) fn least(program: &Lowered<'_>, target: &dyn Target) -> f64 {
     let ports = [work.float, work.integer, work.loads, work.stores, work.instructions / target.issue_width()];
     let shared = ports.iter().map(|p| p.powi(SHARING)).sum::<f64>().powf(1.0 / f64::from(SHARING));
     let compute = shared.max(alone);
-    let judged = if program.loops.iter().all(|l| l.exact) { JUDGED } else { SAMPLED };
+    let judged = if program.loops.iter().all(|l| l.exact && l.skipped == 0.0) { JUDGED } else { SAMPLED };
     judged * overlapped(compute, work.loads.max(work.stores), &compulsory(program, target), target)
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Loop {
     pub trip: f64,
     /// The trip count if it is the same always and known to the compiler.
     pub constant: Option<f64>,
-    /// Whether the trip count is the same in all executions.
+    /// Whether the trip count is the same in all executions that have an iteration.
     pub exact: bool,
     /// Whether it is the same in all iterations of the loop around.
     pub steady: bool,
@@ -27,8 +27,9 @@ pub(crate) struct Loop {
     pub extent: Option<Linear>,
     /// Numbers that iterations stay below, likewise: one for each upper bound.
     pub below: SmallVec<[Linear; 1]>,
-    /// Executions that have an iteration, and those that have none.
+    /// Executions that have an iteration, in all.
     pub runs: f64,
+    /// Executions that have none.
     pub skipped: f64,
     /// Mean number of the iteration.
     pub middle: f64,

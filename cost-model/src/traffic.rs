@@ -249,7 +249,7 @@ fn meeting(program: &Lowered<'_>, all: &[State], inside: &[usize], level: &Level
 /// Goes from one iteration of a loop (or from the parts of the whole tree, `None`) to all of them.
 fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[Level], over: Option<usize>) {
     let trip = over.map_or(1.0, |l| program.loops[l].trip);
-    // A loop behind a guard is not entered in every iteration around it.
+    // A loop behind a guard, or over windows of which some are empty, is not entered in every iteration around it.
     let entered = over.map_or(1.0, |l| {
         let l = &program.loops[l];
         let around = l.parent.map_or(1.0, |p| program.loops[p].runs * program.loops[p].trip);

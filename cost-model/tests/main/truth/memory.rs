@@ -324,7 +324,7 @@ fn tiles_of_which_some_are_cut_short_leave_no_gaps() {
 #[test]
 fn windows_of_a_wavefront_are_full_or_empty() {
     // heat-3d, skewed by time, in windows of 32 planes: two or three of eight have some at a time, and what these touch, 26 KB a plane, is
-    // more than the second level of Zen 3 holds. Measured there: no faster than as written.
+    // more than the second level of Zen 3 holds. Measured there: 1.07x, and with rows jammed, 1.6x said, 0.84x.
     let point = |a: &str, [j, k, l]: [&str; 3]| {
         let axis =
             |b: String, c: String| format!("(({a}[{b}] - 2.0 * {a}[{j}, {k}, {l}] + {a}[{c}]) * 0.125)");
