@@ -161,7 +161,7 @@ pub enum Stmt {
     Continue,
     /// `return` of the result.
     Return,
-    /// A call that does not return, as of `abort`: the caller of the function goes on.
+    /// A call that does not return, as of `abort`: the caller of the function goes on. It is told of the result so far, too.
     End(Index),
     /// A call that the compiler cannot see through.
     Call(Index),

@@ -113,3 +113,14 @@ fn elements_that_data_names_stay_in_order() {
     let file = "tests/regressions/elements_between_loops.c";
     same_bits(file, "-march=native", "gather", &[("n", 33)], "distribute(@1); reverse(@2)");
 }
+
+/// What a region computes is used where the function ends, behind the region and inside of it; and where both lead to one end it is no region.
+#[test]
+fn values_that_are_used_where_the_function_ends() {
+    let file = "tests/regressions/used_where_it_ends.c";
+    for n in [1, 2, 31] {
+        same_bits(file, "-march=native", "behind", &[("n", n)], "");
+        same_bits(file, "-march=native", "inside", &[("n", n)], "unroll(@1; 2)");
+        same_bits(file, "-march=native", "both", &[("n", n)], "unroll(@1; 2)");
+    }
+}

@@ -139,10 +139,11 @@ pub fn emit_region<'m>(
     emitter.release()?;
     let end = emitter.builder.br(region.exit)?.block();
 
-    // One phi per value that is used behind the region.
+    // One phi per value that is used behind the region. Where its own code ends the function, it uses its own.
+    let behind = reachable(region.exit, Some(region.before));
     for (values, new) in outgoing {
         for value in values {
-            let users = users_behind(region, value);
+            let uses = value.value().uses().into_iter().filter(|(.., at)| behind.contains(at));
             let Some(head) = region.exit.first_inst() else {
                 return Err(EmitError::Unsupported { what: "an empty exit block" });
             };
@@ -150,7 +151,7 @@ pub fn emit_region<'m>(
             let phi = emitter.builder.phi(value.value().ty(), AFTER)?;
             phi.add_incoming(value.value(), region.last)?;
             phi.add_incoming(new, end)?;
-            for (user, operand) in users {
+            for (user, operand, _) in uses.collect::<Vec<_>>() {
                 user.set_operand(operand, phi.value())?;
             }
         }
@@ -241,21 +242,4 @@ fn natural_alignment<'m>(emitter: &Emitter<'m, '_>, value: crate::llvm::Value<'m
     let bytes = emitter.module.data_layout().store_size(value.ty());
     let bytes = bytes.and_then(|b| u32::try_from(b).ok()).filter(|b| b.is_power_of_two());
     bytes.ok_or(EmitError::Unsupported { what: "a scalar of this type" })
-}
-
-/// Uses outside of the region, as instruction and operand number.
-fn users_behind<'m>(region: &Region<'m>, value: Inst<'m>) -> Vec<(Inst<'m>, u32)> {
-    let mut result = Vec::new();
-    for user in value.value().users() {
-        let Some(user) = user.as_inst() else { continue };
-        if region.blocks.contains(&user.block()) {
-            continue;
-        }
-        for (number, operand) in user.value().operands().into_iter().enumerate() {
-            if operand == value.value() && !result.contains(&(user, number as u32)) {
-                result.push((user, number as u32));
-            }
-        }
-    }
-    result
 }

@@ -21,6 +21,9 @@ use crate::mutation::{self, Rule};
 use analyses::closed_forms::Fact;
 use rustc_hash::FxHashMap;
 
+const ENDS_TOGETHER: &str =
+    "what it computes is used where the function ends, to which it leads itself, and code behind it too";
+
 /// Statements, the loads, stores and calls that their accesses stand for, and the statements of each section.
 type Statements<'m> = (Vec<Arc<Statement>>, Vec<Inst<'m>>, Vec<Vec<StmtId>>);
 
@@ -144,12 +147,21 @@ impl<'m> Builder<'_, '_, 'm> {
             .flat_map(|&b| cfg.insts[b].iter().copied())
             .chain(cfg.blocks[*behind].phis())
             .collect();
+        let inside = |b: &usize| blocks.binary_search(b).is_ok();
         for inst in all {
-            let leaves = inst.users().into_iter().filter_map(|u| u.as_inst()).any(|u| match cfg.home(u) {
-                Some(b) if b == *behind => !u.is_phi(),
-                Some(b) => blocks.binary_search(&b).is_err(),
-                None => false,
-            });
+            let mut leaves = false;
+            for (user, _, at) in inst.value().uses() {
+                leaves |= match cfg.home(user) {
+                    Some(b) if b == *behind => !user.is_phi(),
+                    Some(b) => !inside(&b),
+                    // Where the function ends: inside of the region it has its own value.
+                    None => match cfg.leading_to(at).iter().partition::<Vec<usize>, _>(|b| inside(b)) {
+                        (within, others) if within.is_empty() => !others.is_empty(),
+                        (_, others) if others.is_empty() => false,
+                        _ => return Err(refuse(Some(inst), "ends", ENDS_TOGETHER)),
+                    },
+                };
+            }
             if !leaves {
                 continue;
             }

@@ -111,6 +111,19 @@ impl<'m> Cfg<'m> {
         self.home.get(&inst).copied()
     }
 
+    /// Blocks that lead to a block, or to an end that it is part of; the block itself, where it has a number.
+    pub(super) fn leading_to(&self, block: Block<'m>) -> Vec<usize> {
+        let (mut leading, mut seen, mut todo) = (Vec::new(), FxHashSet::default(), vec![block]);
+        while let Some(block) = todo.pop() {
+            match block.terminator().and_then(|t| self.home(t)) {
+                Some(number) => leading.push(number),
+                None if seen.insert(block) => todo.extend(block.predecessors()),
+                None => {}
+            }
+        }
+        leading
+    }
+
     /// `(loop, value at first, value for the next iteration)` of a phi in the header of a loop with one latch.
     pub(super) fn recurrence(&self, phi: Inst<'m>) -> Option<(usize, Value<'m>, Value<'m>)> {
         let block = self.home(phi)?;

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
+use rustc_hash::FxHashSet;
 
 use super::error::{Result, require};
 use super::ffi::{self, LtInt};
@@ -225,6 +226,22 @@ impl<'m> Value<'m> {
             }
         }
         users
+    }
+
+    /// What instructions do with it: who, as which operand, and the block in which it has to be there (for a phi, the one that
+    /// control comes from).
+    pub fn uses(self) -> Vec<(Inst<'m>, u32, Block<'m>)> {
+        let mut seen = FxHashSet::default();
+        let users = self.users().into_iter().filter_map(Value::as_inst).filter(|user| seen.insert(*user));
+        users
+            .flat_map(|user| {
+                let from = user.incoming();
+                let operands = user.value().operands().into_iter().enumerate();
+                let uses = operands.filter(|(_, operand)| *operand == self).map(|(number, _)| number);
+                uses.map(|number| (user, number as u32, from.get(number).map_or(user.block(), |(_, b)| *b)))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     /// Whether anything uses it.

@@ -149,6 +149,10 @@ impl<'a> Generator<'a> {
             if self.statements > 0 {
                 body.extend(self.nest(self.profile.depth));
             }
+            if self.chance(self.profile.exits) {
+                let condition = if self.chance(60) { self.bound() } else { self.data_condition() };
+                body.push(Stmt::If(condition, vec![Stmt::End(self.subscript())], vec![]));
+            }
         }
         let result =
             (!self.scalars.is_empty() && self.chance(80)).then(|| self.rng.usize(0..self.scalars.len()));

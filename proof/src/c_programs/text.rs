@@ -179,7 +179,7 @@ impl Writer<'_> {
             Stmt::Break => writeln!(out, "{pad}break;"),
             Stmt::Continue => writeln!(out, "{pad}continue;"),
             Stmt::Return => writeln!(out, "{pad}return {};", self.result()),
-            Stmt::End(index) => writeln!(out, "{pad}end({});", index.text()),
+            Stmt::End(index) => writeln!(out, "{pad}end({} | ({} > 1));", index.text(), self.result()),
             Stmt::Call(index) => writeln!(out, "{pad}side({});", index.text()),
         };
     }
