@@ -144,6 +144,8 @@ pub(crate) fn body(
         operands: SmallVec::new(),
         handed_on: Vec::new(),
         now: 0,
+        under: 0,
+        by_data: false,
         shape: 0,
         in_turn: false,
         summands: 0,
@@ -205,6 +207,9 @@ struct Scan<'a> {
     handed_on: Vec<((usize, u64), u32)>,
     /// Where the load or store at hand stands in the program.
     now: u32,
+    /// The guard around the statement at hand, by number, and whether data decide, too, whether it loads or stores.
+    under: usize,
+    by_data: bool,
     /// The operations that made what is stored now.
     shape: u64,
     /// Whether such a value goes into another element: then neighbours wait for each other.
@@ -228,6 +233,7 @@ struct Scan<'a> {
 impl Scan<'_> {
     fn leaf(&mut self, leaf: &Leaf<'_>) {
         let statement = leaf.statement;
+        self.under = leaf.under;
         self.taken_over.clear();
         self.operands.clear();
         if is_opaque(statement) {
@@ -262,7 +268,8 @@ impl Scan<'_> {
                 values.push(values.get(load.index()).cloned().unwrap_or_default());
                 continue;
             }
-            let masked = op.mask.is_some() && !is_stored_both_ways(statement, op) || leaf.guarded;
+            self.by_data = op.mask.is_some() && !is_stored_both_ways(statement, op);
+            let masked = self.by_data || leaf.guarded;
             self.now = op.origin.unwrap_or(self.now + 1);
             let mut weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
             let mut width = op.ty;
@@ -389,6 +396,7 @@ impl Scan<'_> {
         }
         let f = &self.families[family];
         if self.locations[at].epoch == f.epoch
+            && (self.locations[at].under == 0 || self.locations[at].under == self.under)
             && let Some(v) = &self.locations[at].value
         {
             if self.locations[at].stored && !touch.private {
@@ -464,6 +472,7 @@ impl Scan<'_> {
         location.epoch = epoch;
         let value = Value { varies: !invariant, may_change, waits, path: location.through, number };
         location.value = Some(value.clone());
+        location.under = 0;
         value
     }
 
@@ -525,8 +534,9 @@ impl Scan<'_> {
         let location = &mut self.locations[at];
         location.shape = self.shape;
         location.loaded_for = self.operands.iter().copied().collect();
-        // Known for the rest of the iteration; under a mask it may not have happened.
-        location.value = (!masked).then_some(Value { varies: true, ..value });
+        // Known for the rest of the iteration, or of what is under the same guard; where data decide it may not have happened.
+        location.value = (!self.by_data).then_some(Value { varies: true, ..value });
+        location.under = self.under;
         location.epoch = epoch;
     }
 

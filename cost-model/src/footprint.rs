@@ -4,7 +4,7 @@
 //! of bytes, repeated at a stride.
 
 use crate::linear::Linear;
-use crate::lower::{Loop, Lowered};
+use crate::lower::{Loop, Lowered, Touch};
 use crate::overlap::{gcd, multiple};
 use smallvec::SmallVec;
 
@@ -19,6 +19,8 @@ pub(crate) struct Group {
     pub bytes: f64,
     pub written: bool,
     pub probability: f64,
+    /// Without an address: how many elements an iteration touches.
+    pub elements: f64,
 }
 
 /// Extent of a footprint in memory.
@@ -69,11 +71,21 @@ pub(crate) fn groups(program: &Lowered<'_>) -> Vec<Group> {
                     bytes: touch.bytes,
                     written: false,
                     probability: 0.0,
+                    elements: 0.0,
                 });
                 result.len() - 1
             });
             let group = &mut result[at];
             group.written |= touch.write;
+            if touch.address.is_none() {
+                let alike = |write| {
+                    let same = |t: &&Touch| t.array == touch.array && t.address.is_none() && t.write == write;
+                    leaf.touches.iter().filter(same).count() as f64
+                };
+                // What is read and written is one element.
+                let others = if touch.write { alike(false) } else { 0.0 };
+                group.elements += (1.0 - others / alike(touch.write)).max(0.0);
+            }
             group.probability = group.probability.max(leaf.probability);
             let offset = match (&group.address, &touch.address) {
                 (Some(a), Some(b)) => b.constant - a.constant,
@@ -95,7 +107,7 @@ impl Group {
         let most = total.map_or(f64::MAX, |t| (t / unit).ceil() + 1.0);
         let Some(address) = &self.address else {
             let count: f64 = inner.iter().map(|l| program.loops[*l].trip).product();
-            let lines = (count * self.probability).max(1.0).min(most);
+            let lines = (count * self.elements * self.probability).max(1.0).min(most);
             return Footprint {
                 lines,
                 effective: lines,

@@ -70,6 +70,8 @@ pub(crate) struct Leaf<'k> {
     pub probability: f64,
     /// Whether a guard stands between the innermost loop and the leaf, for which the loop is not written twice.
     pub guarded: bool,
+    /// The innermost of these, by number; zero where there is none.
+    pub under: usize,
     /// Whether one of these varies in that loop.
     pub varying_guard: bool,
     /// Operations whose values buffers keep, and their operands, each with the load of it.
@@ -98,6 +100,7 @@ pub(crate) fn lower<'k>(facts: &'k Facts<'k>, root: &Unrolled) -> Lowered<'k> {
         frames: vec![],
         copying: None,
         around: root.around.clone(),
+        guards: 0,
         out: Lowered { facts, buffers: vec![], loops: vec![], leaves: vec![], top_leaves: vec![] },
     };
     walk.node(&root.tree, None, &Samples::once(), Around::NOTHING);
@@ -111,11 +114,12 @@ const ELEMENTS: f64 = 251.0;
 pub(crate) struct Around {
     probability: f64,
     guarded: bool,
+    under: usize,
     varying: bool,
 }
 
 impl Around {
-    const NOTHING: Around = Around { probability: 1.0, guarded: false, varying: false };
+    const NOTHING: Around = Around { probability: 1.0, guarded: false, under: 0, varying: false };
 }
 
 pub(crate) struct Walk<'k> {
@@ -128,6 +132,8 @@ pub(crate) struct Walk<'k> {
     pub copying: Option<Copy>,
     /// Loops that the compiler has made innermost ones.
     around: Vec<Green>,
+    /// How many guards there were so far.
+    guards: usize,
     pub out: Lowered<'k>,
 }
 
@@ -153,6 +159,7 @@ impl Walk<'_> {
                 if let Some(parent) = parent {
                     self.out.loops[parent].guards += 1;
                 }
+                self.guards += 1;
                 let settled = parent.and_then(|l| self.out.loops[l].settled.as_ref());
                 let twice = matches!(&**condition, GuardCondition::Affine(c) if Some(c) == settled);
                 let (inside, p, varying) = match &**condition {
@@ -172,6 +179,7 @@ impl Walk<'_> {
                 let around = Around {
                     probability: around.probability * p,
                     guarded: around.guarded || !twice,
+                    under: if twice { around.under } else { self.guards },
                     varying: around.varying || varying,
                 };
                 self.node(body, parent, &inside, around);
@@ -251,6 +259,7 @@ impl Walk<'_> {
                     runs: samples.total(),
                     probability: around.probability,
                     guarded: around.guarded,
+                    under: around.under,
                     varying_guard: around.varying,
                     touches,
                 });

@@ -101,6 +101,9 @@ impl Samples {
             values.push(lower + step * iteration);
             points.push(Point { weight: total / POINTS as f64, values });
         }
+        if exact {
+            middle = 0.5 * (mean - 1.0);
+        }
         (Samples(points), Trips { entered, mean, middle, lower, exact })
     }
 

@@ -12,6 +12,8 @@ pub(super) struct Location {
     pub offset: f64,
     /// Value of a load or store that is still good.
     pub value: Option<Value>,
+    /// The guard under which that is so, by number; zero: always.
+    pub under: usize,
     pub epoch: u32,
     pub loaded: bool,
     /// Where in the program that is first.
@@ -256,6 +258,7 @@ impl Scan<'_> {
                 family,
                 offset,
                 value: None,
+                under: 0,
                 epoch: 0,
                 loaded: false,
                 loaded_at: u32::MAX,
