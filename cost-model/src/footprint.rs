@@ -296,6 +296,29 @@ pub(crate) struct Union {
     blocks: Covered,
 }
 
+/// How two groups move apart as the loops around run: bytes in each iteration, and how many of those follow the first.
+#[derive(Default)]
+pub(crate) struct Apart(SmallVec<[(f64, f64); 4]>);
+
+impl Apart {
+    pub fn of(a: &Group, b: &Group, program: &Lowered<'_>, around: &[usize]) -> Self {
+        let (Some(a), Some(b)) = (&a.address, &b.address) else { return Apart::default() };
+        let each = around.iter().map(|l| &program.loops[*l]);
+        let each = each.map(|l| (a.coefficient(l.depth) - b.coefficient(l.depth), (l.trip - 1.0).max(0.0)));
+        Apart(each.filter(|(bytes, steps)| bytes * steps != 0.0).collect())
+    }
+
+    /// Whether they stay where they are to each other.
+    pub fn is_never(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How far that comes to, at most, in bytes.
+    fn range(&self) -> f64 {
+        self.0.iter().map(|(bytes, steps)| bytes.abs() * steps).sum()
+    }
+}
+
 /// Disjoint ranges of a period, in order. Empty: not known.
 #[derive(Default)]
 struct Covered(SmallVec<[(f64, f64); 4]>);
@@ -348,13 +371,19 @@ impl Union {
         }
     }
 
-    /// Adds a footprint, in units of so many bytes, of which the array has at most `most`.
-    pub fn add(&mut self, f: Footprint, unit: f64, most: f64) {
+    /// Adds a footprint, in units of so many bytes, of which the array has at most `most`, that is so far `apart` from what is there.
+    pub fn add(&mut self, f: Footprint, unit: f64, most: f64, apart: &Apart) {
         let total = &mut self.total;
         let overlap = (total.high.min(f.high) - total.low.max(f.low)).max(0.0);
         let shortest = (total.high - total.low).min(f.high - f.low).max(1.0);
         let mut shared = (overlap / shortest).min(1.0);
-        if !self.runs.0.is_empty() && total.period == f.period && total.copies == f.copies {
+        // Where they are on average says little where they move apart: how often they meet does.
+        let range = apart.range();
+        if range > 0.0 {
+            shared *= ((total.high - total.low).max(f.high - f.low) / range).min(1.0);
+        }
+        let in_phase = total.period == f.period && apart.0.iter().all(|(bytes, _)| bytes % f.period == 0.0);
+        if !self.runs.0.is_empty() && in_phase && total.copies == f.copies {
             shared *= self.runs.add(f.low, f.run, f.period);
             if !self.blocks.0.is_empty() && total.outer == f.outer {
                 shared *= self.blocks.add(f.low, f.block, f.outer);

@@ -4,7 +4,7 @@
 //! fits. Then the loop brings in the union of its iterations, else each iteration brings in its own.
 
 use crate::Target;
-use crate::footprint::{Footprint, Group, Union, groups};
+use crate::footprint::{Apart, Footprint, Group, Union, groups};
 use crate::least::lasts;
 use crate::linear::Linear;
 use crate::lower::Lowered;
@@ -33,6 +33,13 @@ struct Level {
     last: bool,
     /// Share of what fits that has to be brought in all the same.
     renewed: f64,
+}
+
+impl Level {
+    /// Units that an array has, at most.
+    fn most(&self, program: &Lowered<'_>, array: usize) -> f64 {
+        program.bytes(array).map_or(f64::MAX, |bytes| (bytes / self.unit).ceil() + 1.0)
+    }
 }
 
 fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
@@ -80,9 +87,8 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
         for (i, level) in levels.iter().enumerate() {
             match unions.get_mut(i) {
                 Some(union) => {
-                    let most =
-                        program.bytes(s.group.array).map_or(f64::MAX, |b| (b / level.unit).ceil() + 1.0);
-                    union.add(s.footprints[i], level.unit, most);
+                    let most = level.most(program, s.group.array);
+                    union.add(s.footprints[i], level.unit, most, &Apart::default());
                 }
                 None => unions.push(Union::of(s.footprints[i])),
             }
@@ -147,8 +153,54 @@ pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic
         .collect()
 }
 
-/// Union of footprints, and sum of misses, of one array.
-type PerLevel = SmallVec<[(Union, f64); 6]>;
+/// What one iteration touches of an array, by level.
+struct PerArray {
+    array: usize,
+    /// Unions of the footprints of groups that stay where they are to each other as the loops around run, with the first of them.
+    parts: SmallVec<[(usize, SmallVec<[Union; 6]>); 1]>,
+    /// The sum of misses.
+    misses: SmallVec<[f64; 6]>,
+    /// The union of all.
+    all: SmallVec<[Footprint; 6]>,
+}
+
+impl PerArray {
+    fn new(array: usize, levels: usize) -> Self {
+        let (misses, all) =
+            (SmallVec::from_elem(0.0, levels), SmallVec::from_elem(Footprint::default(), levels));
+        PerArray { array, parts: SmallVec::new(), misses, all }
+    }
+
+    fn add(
+        &mut self,
+        number: usize,
+        s: &State,
+        levels: &[Level],
+        program: &Lowered<'_>,
+        apart: &dyn Fn(usize) -> Apart,
+    ) {
+        self.misses.iter_mut().enumerate().for_each(|(i, sum)| *sum += s.first(i));
+        match self.parts.iter_mut().find(|(first, _)| apart(*first).is_never()) {
+            None => self.parts.push((number, s.footprints.iter().map(|f| Union::of(*f)).collect())),
+            Some((_, unions)) => {
+                for ((union, f), level) in unions.iter_mut().zip(&s.footprints).zip(levels) {
+                    union.add(*f, level.unit, level.most(program, s.group.array), &Apart::default());
+                }
+            }
+        }
+    }
+
+    fn unite(&mut self, levels: &[Level], program: &Lowered<'_>, apart: &dyn Fn(usize, usize) -> Apart) {
+        let Some(((first, unions), others)) = self.parts.split_first_mut() else { return };
+        for (other, more) in others {
+            let apart = apart(*first, *other);
+            for ((union, f), level) in unions.iter_mut().zip(more).zip(levels) {
+                union.add(f.total, level.unit, level.most(program, self.array), &apart);
+            }
+        }
+        self.all = unions.iter().map(|u| u.total).collect();
+    }
+}
 
 struct State {
     group: Group,
@@ -255,28 +307,20 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         let around = l.parent.map_or(1.0, |p| program.loops[p].runs * program.loops[p].trip);
         if around > 0.0 { (l.runs / around).min(1.0) } else { 1.0 }
     });
-    // Union per array, of one iteration.
-    let mut arrays: SmallVec<[(usize, PerLevel); 8]> = SmallVec::new();
+    let mut arrays: SmallVec<[PerArray; 8]> = SmallVec::new();
+    let around: SmallVec<[usize; 6]> = program.path(over).collect();
     for &g in inside {
         let s = &all[g];
-        let at = match arrays.iter().position(|a| a.0 == s.group.array) {
-            Some(at) => at,
-            None => {
-                arrays.push((s.group.array, SmallVec::new()));
-                arrays.len() - 1
-            }
-        };
-        for (i, level) in levels.iter().enumerate() {
-            let most = program.bytes(s.group.array);
-            let most = most.map_or(f64::MAX, |b| (b / level.unit).ceil() + 1.0);
-            match arrays[at].1.get_mut(i) {
-                Some((union, misses)) => {
-                    union.add(s.footprints[i], level.unit, most);
-                    *misses += s.first(i);
-                }
-                None => arrays[at].1.push((Union::of(s.footprints[i]), s.first(i))),
-            }
-        }
+        let at = arrays.iter().position(|a| a.array == s.group.array).unwrap_or_else(|| {
+            arrays.push(PerArray::new(s.group.array, levels.len()));
+            arrays.len() - 1
+        });
+        let apart = |first: usize| Apart::of(&s.group, &all[first].group, program, &around);
+        arrays[at].add(g, s, levels, program, &apart);
+    }
+    for a in &mut arrays {
+        let apart = |x: usize, y: usize| Apart::of(&all[x].group, &all[y].group, program, &around);
+        a.unite(levels, program, &apart);
     }
     let fits: SmallVec<[f64; 6]> = levels
         .iter()
@@ -286,7 +330,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
             if level.sets > 0.0 && level.untranslated && over.is_some_and(conflict) {
                 return 0.0;
             }
-            let total: f64 = arrays.iter().filter_map(|a| a.1.get(i)).map(|(u, _)| u.total.effective).sum();
+            let total: f64 = arrays.iter().map(|a| a.all[i].effective).sum();
             fit(level.last, total / level.capacity.max(1.0))
         })
         .collect();
@@ -296,9 +340,9 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         if over.is_some() {
             s.measure(program, levels, over);
         }
-        let Some((_, per_level)) = arrays.iter().find(|a| a.0 == s.group.array) else { continue };
+        let Some(array) = arrays.iter().find(|a| a.array == s.group.array) else { continue };
         for i in 0..levels.len() {
-            let (body, sum) = (per_level[i].0.total, per_level[i].1);
+            let (body, sum) = (array.all[i], array.misses[i]);
             // Lines that another group of the iteration has brought in.
             let shared = if sum > 0.0 { (body.lines / sum).min(1.0) } else { 1.0 };
             let kept = match over {

@@ -383,3 +383,21 @@ fn pages_of_blocks_that_are_read_and_written_are_counted_once() {
     let gain = gain_on("znver3", text, &[2049]);
     assert!((0.8..1.3).contains(&gain), "{gain}");
 }
+
+#[test]
+fn rows_that_meet_on_average_only_are_rows_of_their_own() {
+    // Rows `i` and `k` of all-pairs shortest paths, split at the pivot: the same as if row `k` was one of another array.
+    let cycles = |row: &str| {
+        let text = format!(
+            "nest @paths[] {{ array P: i32[2800, 2800] array R: i32[2800, 2800] alias 1
+               for k in 0..2800 {{ for i in 0..2800 {{
+                 for j in 0..k {{ S: P[i, j] = smin(P[i, j], P[i, k] + {row}[k, j]) }}
+                 let j = k {{ S }}
+                 for j in k + 1..2800 {{ S }} }} }} }}"
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        super::of_target("znver3").cost(&program.kernel, &program.kernel.original, &[]).cycles
+    };
+    let share = cycles("P") / cycles("R");
+    assert!((0.9..1.05).contains(&share), "{share}");
+}
