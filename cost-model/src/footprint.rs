@@ -104,7 +104,7 @@ impl Group {
     /// number of sets the unit is indexed by, or 0.
     pub fn footprint(&self, program: &Lowered<'_>, inner: &[usize], unit: f64, sets: f64) -> Footprint {
         let total = program.bytes(self.array);
-        let most = total.map_or(f64::MAX, |t| (t / unit).ceil() + 1.0);
+        let most = program.most(self.array, unit);
         let Some(address) = &self.address else {
             let count: f64 = inner.iter().map(|l| program.loops[*l].trip).product();
             let lines = (count * self.elements * self.probability).max(1.0).min(most);

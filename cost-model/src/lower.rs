@@ -361,6 +361,11 @@ impl Lowered<'_> {
         self.buffer(array).map(|b| b.1).or_else(|| self.facts.array_bytes.get(array).copied().flatten())
     }
 
+    /// Lines or pages of so many bytes that an array has, at most.
+    pub fn most(&self, array: usize, unit: f64) -> f64 {
+        self.bytes(array).map_or(f64::MAX, |bytes| (bytes / unit).ceil() + 1.0)
+    }
+
     /// The name of an array, or of what a buffer stands for.
     pub fn array_name(&self, array: usize) -> &str {
         let array = self.buffer(array).map_or(array, |b| b.0);

@@ -11,7 +11,6 @@ use crate::lower::Lowered;
 use crate::trip_counts::LARGEST;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
 
 /// Lines or pages moved for one group, by level.
 pub(crate) struct Traffic {
@@ -33,13 +32,6 @@ struct Level {
     last: bool,
     /// Share of what fits that has to be brought in all the same.
     renewed: f64,
-}
-
-impl Level {
-    /// Units that an array has, at most.
-    fn most(&self, program: &Lowered<'_>, array: usize) -> f64 {
-        program.bytes(array).map_or(f64::MAX, |bytes| (bytes / self.unit).ceil() + 1.0)
-    }
 }
 
 fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
@@ -77,31 +69,23 @@ fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
 /// Cycles at each level for what is touched at all, brought in once, in the best order.
 pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec<[f64; 6]> {
     let levels = levels(target);
-    let mut arrays: BTreeMap<usize, (SmallVec<[Union; 6]>, bool)> = BTreeMap::new();
-    for group in groups(program).into_iter().filter(|g| lasts(program, g.array) && g.probability >= 1.0) {
-        let mut s = State::new(group, levels.len());
+    let lasting = groups(program).into_iter().filter(|g| lasts(program, g.array) && g.probability >= 1.0);
+    let mut all: Vec<State> = lasting.map(|g| State::new(g, levels.len())).collect();
+    for s in &mut all {
         s.inner.extend(program.path(s.group.parent));
         s.measure(program, &levels, None);
-        let (unions, written) = arrays.entry(s.group.array).or_default();
-        *written |= s.group.written;
-        for (i, level) in levels.iter().enumerate() {
-            match unions.get_mut(i) {
-                Some(union) => {
-                    let most = level.most(program, s.group.array);
-                    union.add(s.footprints[i], level.unit, most, &Apart::default());
-                }
-                None => unions.push(Union::of(s.footprints[i])),
-            }
-        }
     }
+    let everything: SmallVec<[usize; 16]> = (0..all.len()).collect();
+    let arrays = touched(program, &all, &everything, &levels, None);
+    let is_written = |array| all.iter().any(|s| s.group.array == array && s.group.written);
     let last = target.caches().len().saturating_sub(1);
     let fills = target.caches().iter().map(|c| c.fill).chain(target.tlbs().iter().map(|t| t.miss));
     fills
         .enumerate()
         .map(|(i, fill)| {
             let lines = |written: bool| {
-                let all = arrays.values().filter(|a| a.1 == written);
-                all.filter_map(|a| a.0.get(i)).map(|u| u.total.lines).sum::<f64>()
+                let alike = arrays.iter().filter(|a| is_written(a.array) == written);
+                alike.map(|a| a.all[i].lines).sum::<f64>()
             };
             let (read, written) = (lines(false), lines(true));
             let fits = fit(i == last, (read + written) / levels[i].capacity.max(1.0));
@@ -153,53 +137,56 @@ pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic
         .collect()
 }
 
-/// What one iteration touches of an array, by level.
-struct PerArray {
+/// What one iteration of a loop touches of an array, by level.
+struct Touched {
     array: usize,
-    /// Unions of the footprints of groups that stay where they are to each other as the loops around run, with the first of them.
-    parts: SmallVec<[(usize, SmallVec<[Union; 6]>); 1]>,
-    /// The sum of misses.
-    misses: SmallVec<[f64; 6]>,
-    /// The union of all.
     all: SmallVec<[Footprint; 6]>,
+    /// The sum of misses of its groups.
+    misses: SmallVec<[f64; 6]>,
 }
 
-impl PerArray {
-    fn new(array: usize, levels: usize) -> Self {
-        let (misses, all) =
-            (SmallVec::from_elem(0.0, levels), SmallVec::from_elem(Footprint::default(), levels));
-        PerArray { array, parts: SmallVec::new(), misses, all }
+/// What one iteration touches of each array: first the unions of what stays in its place to each other as the loops around run, then
+/// of these.
+fn touched(
+    program: &Lowered<'_>,
+    all: &[State],
+    inside: &[usize],
+    levels: &[Level],
+    over: Option<usize>,
+) -> SmallVec<[Touched; 8]> {
+    let around: SmallVec<[usize; 6]> = program.path(over).collect();
+    let apart = |a: usize, b: usize| Apart::of(&all[a].group, &all[b].group, program, &around);
+    let mut arrays: SmallVec<[usize; 8]> = SmallVec::new();
+    for &g in inside {
+        if !arrays.contains(&all[g].group.array) {
+            arrays.push(all[g].group.array);
+        }
     }
-
-    fn add(
-        &mut self,
-        number: usize,
-        s: &State,
-        levels: &[Level],
-        program: &Lowered<'_>,
-        apart: &dyn Fn(usize) -> Apart,
-    ) {
-        self.misses.iter_mut().enumerate().for_each(|(i, sum)| *sum += s.first(i));
-        match self.parts.iter_mut().find(|(first, _)| apart(*first).is_never()) {
-            None => self.parts.push((number, s.footprints.iter().map(|f| Union::of(*f)).collect())),
-            Some((_, unions)) => {
-                for ((union, f), level) in unions.iter_mut().zip(&s.footprints).zip(levels) {
-                    union.add(*f, level.unit, level.most(program, s.group.array), &Apart::default());
+    let of_array = |array: usize| {
+        let unite = |unions: &mut SmallVec<[Union; 6]>, i: usize, f: Footprint, apart: &Apart| {
+            unions[i].add(f, levels[i].unit, program.most(array, levels[i].unit), apart);
+        };
+        let mut parts: SmallVec<[(usize, SmallVec<[Union; 6]>); 1]> = SmallVec::new();
+        let mut misses = SmallVec::from_elem(0.0, levels.len());
+        for &g in inside.iter().filter(|g| all[**g].group.array == array) {
+            misses.iter_mut().enumerate().for_each(|(i, sum)| *sum += all[g].first(i));
+            let footprints = all[g].footprints.iter().copied();
+            match parts.iter_mut().find(|(first, _)| apart(*first, g).is_never()) {
+                None => parts.push((g, footprints.map(Union::of).collect())),
+                Some((_, part)) => {
+                    footprints.enumerate().for_each(|(i, f)| unite(part, i, f, &Apart::default()));
                 }
             }
         }
-    }
-
-    fn unite(&mut self, levels: &[Level], program: &Lowered<'_>, apart: &dyn Fn(usize, usize) -> Apart) {
-        let Some(((first, unions), others)) = self.parts.split_first_mut() else { return };
-        for (other, more) in others {
-            let apart = apart(*first, *other);
-            for ((union, f), level) in unions.iter_mut().zip(more).zip(levels) {
-                union.add(f.total, level.unit, level.most(program, self.array), &apart);
-            }
+        let mut parts = parts.into_iter();
+        let (first, mut whole) = parts.next().unwrap_or_default();
+        for (other, part) in parts {
+            let apart = apart(first, other);
+            part.iter().enumerate().for_each(|(i, u)| unite(&mut whole, i, u.total, &apart));
         }
-        self.all = unions.iter().map(|u| u.total).collect();
-    }
+        Touched { array, all: whole.iter().map(|u| u.total).collect(), misses }
+    };
+    arrays.into_iter().map(of_array).collect()
 }
 
 struct State {
@@ -307,21 +294,7 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         let around = l.parent.map_or(1.0, |p| program.loops[p].runs * program.loops[p].trip);
         if around > 0.0 { (l.runs / around).min(1.0) } else { 1.0 }
     });
-    let mut arrays: SmallVec<[PerArray; 8]> = SmallVec::new();
-    let around: SmallVec<[usize; 6]> = program.path(over).collect();
-    for &g in inside {
-        let s = &all[g];
-        let at = arrays.iter().position(|a| a.array == s.group.array).unwrap_or_else(|| {
-            arrays.push(PerArray::new(s.group.array, levels.len()));
-            arrays.len() - 1
-        });
-        let apart = |first: usize| Apart::of(&s.group, &all[first].group, program, &around);
-        arrays[at].add(g, s, levels, program, &apart);
-    }
-    for a in &mut arrays {
-        let apart = |x: usize, y: usize| Apart::of(&all[x].group, &all[y].group, program, &around);
-        a.unite(levels, program, &apart);
-    }
+    let arrays = touched(program, all, inside, levels, over);
     let fits: SmallVec<[f64; 6]> = levels
         .iter()
         .enumerate()

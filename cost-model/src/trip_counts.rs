@@ -101,6 +101,7 @@ impl Samples {
             values.push(lower + step * iteration);
             points.push(Point { weight: total / POINTS as f64, values });
         }
+        // Samples of a short loop miss it, and what is so many rows away is then out of phase.
         if exact {
             middle = 0.5 * (mean - 1.0);
         }

@@ -5,13 +5,14 @@ __attribute__((noinline, noreturn)) static void end(long x) {
   __builtin_trap();
 }
 
-__attribute__((noinline)) void behind(long n, unsigned *a) {
-  for (int i = 0; i < n; i += 3) {
-    for (long k = 0; k < i + 1; k++)
-      a[0] = a[0] * 3 + 1;
-    if (0 >= n)
-      end(i + 1);
+__attribute__((noinline)) void behind(long n, long *a) {
+  long s = 0;
+  for (long i = 0; i < n; i++) {
+    s += a[i];
+    a[i] = s;
   }
+  if (a[0] == 77777)
+    end(s);
 }
 
 __attribute__((noinline)) void inside(long n, long *a) {

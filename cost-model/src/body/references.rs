@@ -12,7 +12,7 @@ pub(super) struct Location {
     pub offset: f64,
     /// Value of a load or store that is still good.
     pub value: Option<Value>,
-    /// The guard under which that is so, by number; zero: always.
+    /// The guard under which it was stored, by number: good under that one only; zero: everywhere.
     pub under: usize,
     pub epoch: u32,
     pub loaded: bool,

@@ -140,7 +140,10 @@ pub fn emit_region<'m>(
     let end = emitter.builder.br(region.exit)?.block();
 
     // One phi per value that is used behind the region. Where its own code ends the function, it uses its own.
-    let behind = reachable(region.exit, Some(region.before));
+    let behind = match outgoing.is_empty() {
+        true => FxHashSet::default(),
+        false => reachable(region.exit, Some(region.before)),
+    };
     for (values, new) in outgoing {
         for value in values {
             let uses = value.value().uses().into_iter().filter(|(.., at)| behind.contains(at));

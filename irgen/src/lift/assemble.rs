@@ -155,11 +155,14 @@ impl<'m> Builder<'_, '_, 'm> {
                     Some(b) if b == *behind => !user.is_phi(),
                     Some(b) => !inside(&b),
                     // Where the function ends: inside of the region it has its own value.
-                    None => match cfg.leading_to(at).iter().partition::<Vec<usize>, _>(|b| inside(b)) {
-                        (within, others) if within.is_empty() => !others.is_empty(),
-                        (_, others) if others.is_empty() => false,
-                        _ => return Err(refuse(Some(inst), "ends", ENDS_TOGETHER)),
-                    },
+                    None => {
+                        let leading = cfg.leading_to(at);
+                        let within = leading.iter().filter(|b| inside(b)).count();
+                        if within > 0 && within < leading.len() {
+                            return Err(refuse(Some(inst), "ends", ENDS_TOGETHER));
+                        }
+                        within < leading.len()
+                    }
                 };
             }
             if !leaves {
