@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 use proof::c_programs::{Profile, generate, scenario, text};
 use proof::ir_loops::KINDS;
 use proof::mutants::{Limits, Mutant, Row, table};
-use proof::soak::{self, Options};
+use proof::soak::{self, Options, Part};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -31,6 +31,9 @@ enum Command {
         /// Where failing cases are written.
         #[arg(long, default_value = "proof/failures")]
         failures: PathBuf,
+        /// Only this of each seed.
+        #[arg(long)]
+        only: Option<Part>,
     },
     /// Works through seeds and prints one JSON object for each; what `soak` starts.
     #[command(hide = true)]
@@ -41,6 +44,8 @@ enum Command {
         stride: u64,
         #[arg(long)]
         failures: PathBuf,
+        #[arg(long)]
+        only: Option<Part>,
     },
     /// Everything of one seed again.
     One {
@@ -49,6 +54,9 @@ enum Command {
         /// Where failing cases are written.
         #[arg(long, default_value = "proof/failures")]
         failures: PathBuf,
+        /// Only this of each seed.
+        #[arg(long)]
+        only: Option<Part>,
     },
     /// Emits the original order of every region of `test_0` of a C file, as for a failing case, and prints kernel and IR.
     Emit {
@@ -119,12 +127,12 @@ enum Command {
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
-        Command::Soak { minutes, seed, threads, failures } => {
-            soak::run(&Options { minutes, seed, threads: threads.max(1), failures })
+        Command::Soak { minutes, seed, threads, failures, only } => {
+            soak::run(&Options { minutes, seed, threads: threads.max(1), failures, only })
         }
-        Command::Worker { seed, stride, failures } => soak::work(seed, stride, &failures),
-        Command::One { seed, failures } => {
-            let report = soak::one(seed, &failures);
+        Command::Worker { seed, stride, failures, only } => soak::work(seed, stride, only, &failures),
+        Command::One { seed, failures, only } => {
+            let report = soak::one(seed, only, &failures);
             println!("{}", report.summary());
             if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }

@@ -57,6 +57,11 @@ impl Report {
         self.failures.extend(other.failures.iter().cloned());
     }
 
+    /// Whether anything ran.
+    pub fn any(&self) -> bool {
+        self.programs.programs + self.kernels.kernels > 0 || !self.loops.is_empty()
+    }
+
     /// One line.
     pub fn line(&self) -> String {
         let (k, p) = (&self.kernels, &self.programs);

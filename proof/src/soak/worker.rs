@@ -1,10 +1,11 @@
 //! One seed after the other.
 
-use super::Report;
+use super::{Part, Report};
 use crate::c_programs::{Fitted, Profile, generate};
 use crate::differential::{Batch, Level, check, shrink_mismatch};
 use crate::ir_loops::KINDS;
 use crate::{kernels, legality};
+use clap::ValueEnum;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,7 +21,7 @@ const KERNELS: (u64, usize) = (2, 12);
 const LOOPS: (u64, usize) = (10, 6);
 
 /// Works through seeds until the process is ended.
-pub fn work(first: u64, stride: u64, failures: &Path) -> ExitCode {
+pub fn work(first: u64, stride: u64, only: Option<Part>, failures: &Path) -> ExitCode {
     let mut out = std::io::stdout();
     let mut seed = first;
     loop {
@@ -28,7 +29,7 @@ pub fn work(first: u64, stride: u64, failures: &Path) -> ExitCode {
         if say(&format!("seed {seed}")).is_err() {
             return ExitCode::SUCCESS;
         }
-        let report = one(seed, failures);
+        let report = one(seed, only, failures);
         let text = serde_json::to_string(&report).unwrap_or_default();
         if say(&text).is_err() {
             return ExitCode::SUCCESS;
@@ -37,33 +38,52 @@ pub fn work(first: u64, stride: u64, failures: &Path) -> ExitCode {
     }
 }
 
-/// Everything of one seed. What is wrong is shrunk and written to the directory.
-pub fn one(seed: u64, failures: &Path) -> Report {
+/// Everything of one seed, or `only` a part of it. What is wrong is shrunk and written to the directory.
+pub fn one(seed: u64, only: Option<Part>, failures: &Path) -> Report {
     let mut report = Report::default();
-    let file = |report: &mut Report, name: String, text: String| {
-        let path = failures.join(&name);
-        let written = std::fs::create_dir_all(failures).and_then(|()| std::fs::write(&path, text));
-        let note = written.err().map(|e| format!(" ({e})")).unwrap_or_default();
-        report.failures.push(format!("seed {seed}: {}{note}", path.display()));
-    };
+    for part in Part::value_variants().iter().filter(|part| only.is_none_or(|only| only == **part)) {
+        match part {
+            Part::Kernels => kernels(seed, failures, &mut report),
+            Part::Loops => loops(seed, failures, &mut report),
+            Part::Programs => programs(seed, failures, &mut report),
+        }
+    }
+    report
+}
+
+/// Writes what is wrong into a file of its own.
+fn file(report: &mut Report, seed: u64, failures: &Path, name: &str, text: String) {
+    let path = failures.join(name);
+    let written = std::fs::create_dir_all(failures).and_then(|()| std::fs::write(&path, text));
+    let note = written.err().map(|e| format!(" ({e})")).unwrap_or_default();
+    report.failures.push(format!("seed {seed}: {}{note}", path.display()));
+}
+
+fn kernels(seed: u64, failures: &Path, report: &mut Report) {
     for number in 0..KERNELS.0 {
         let kernel = seed * KERNELS.0 + number;
         for (kind, source) in
             [("oracle", kernels::generate(kernel, 3)), ("storage", kernels::storage::generate(kernel))]
         {
             if let Err(unsound) = legality::check_source(&source, kernel, KERNELS.1, &mut report.kernels) {
-                file(&mut report, format!("{kind}-{kernel}.lt"), unsound.to_string());
+                file(report, seed, failures, &format!("{kind}-{kernel}.lt"), unsound.to_string());
             }
         }
     }
+}
+
+fn loops(seed: u64, failures: &Path, report: &mut Report) {
     for number in seed * LOOPS.0..(seed + 1) * LOOPS.0 {
         for kind in KINDS {
             match kind.check(number, LOOPS.1) {
                 Ok(done) => report.loops.entry(kind.name.to_string()).or_default().add(done),
-                Err(what) => file(&mut report, format!("{}-{number}.ll", kind.name), what),
+                Err(what) => file(report, seed, failures, &format!("{}-{number}.ll", kind.name), what),
             }
         }
     }
+}
+
+fn programs(seed: u64, failures: &Path, report: &mut Report) {
     let profile = if seed.is_multiple_of(3) { Profile::affine() } else { Profile::default() };
     // Three quarters of them small: what goes wrong with two statements is found sooner there.
     let profile =
@@ -90,11 +110,10 @@ pub fn one(seed: u64, failures: &Path) -> Report {
                 let text = text.unwrap_or_else(|| {
                     format!("// {mismatch:?}\n// Not seen on the function alone:\n{}", batch.source)
                 });
-                file(&mut report, format!("program-{seed}-{}.c", mismatch.function), text);
+                file(report, seed, failures, &format!("program-{seed}-{}.c", mismatch.function), text);
             }
         }
     }
-    report
 }
 
 /// Runs one function with `tries` placings of its arrays. What is wrong first, shrunk.
