@@ -203,8 +203,8 @@ struct Scan<'a> {
     taken_over: SmallVec<[usize; 4]>,
     /// What the statement at hand has loaded, in every iteration.
     operands: SmallVec<[usize; 8]>,
-    /// Elements that the next iteration gets from this one, and where a store stands that needs what this one got so.
-    handed_on: Vec<((usize, u64), u32)>,
+    /// Elements that the next iteration gets from this one, and the location that is stored to with what this one got so.
+    handed_on: Vec<((usize, u64), usize)>,
     /// Where the load or store at hand stands in the program.
     now: u32,
     /// The guard around the statement at hand, by number, and whether data decide, too, whether it loads or stores.
@@ -483,11 +483,6 @@ impl Scan<'_> {
             self.result.vectorisable = false;
             return;
         };
-        let next = self.operands.iter().map(|at| {
-            let l = &self.locations[*at];
-            ((l.family, (l.offset + self.families[l.family].stride).to_bits()), self.now)
-        });
-        self.handed_on.extend(next);
         let array = touch.array;
         for (i, f) in self.families.iter_mut().enumerate() {
             let meets = match f.array == array {
@@ -498,6 +493,16 @@ impl Scan<'_> {
         }
         self.families[family].stored_so_far = true;
         let at = self.location(family, address.constant, touch.bytes);
+        // The start of a sum that the program stores behind a loop has that store's place.
+        let needed = self.operands.iter().map(|from| self.locations[*from].loaded_at).max();
+        self.locations[at].stored_at = needed.unwrap_or(0).max(self.now).max(self.locations[at].stored_at);
+        if !touch.private {
+            let next = self.operands.iter().map(|from| {
+                let l = &self.locations[*from];
+                ((l.family, (l.offset + self.families[l.family].stride).to_bits()), at)
+            });
+            self.handed_on.extend(next);
+        }
         self.in_turn |= self.taken_over.iter().any(|from| *from != at);
         self.chains.stored(family, address.constant, &value.waits);
         self.result.path = self.result.path.max(value.path);
@@ -555,10 +560,11 @@ impl Scan<'_> {
         let accumulators: usize = self.families.iter().filter(through_memory).map(|f| f.stored.len()).sum();
         // The compiler keeps their loads and stores in order, one after the other.
         let in_order = accumulators.saturating_sub(1) as f64 * self.target.store_forward();
-        let late = |(key, store): &((usize, u64), u32)| {
+        // Of several stores to one element only the last one is left: a sum of copies is in a register until then.
+        let late = |(key, stored): &((usize, u64), usize)| {
             let f = &self.families[key.0];
             let next = self.index.get(key).map_or(u32::MAX, |at| self.locations[*at].loaded_at);
-            let is_late = next != u32::MAX && next > *store;
+            let is_late = next != u32::MAX && next > self.locations[*stored].stored_at;
             (is_late && f.stride != 0.0 && f.stored.is_empty() && !f.clobbered).then_some(f.array)
         };
         self.result.handed_on = self.handed_on.iter().filter_map(late).collect();

@@ -19,6 +19,8 @@ pub(super) struct Location {
     /// Where in the program that is first.
     pub loaded_at: u32,
     pub stored: bool,
+    /// Where in the program that is last.
+    pub stored_at: u32,
     /// The operations that made what was stored.
     pub shape: u64,
     /// What was loaded for that, in order of the expression.
@@ -263,6 +265,7 @@ impl Scan<'_> {
                 loaded: false,
                 loaded_at: u32::MAX,
                 stored: false,
+                stored_at: 0,
                 shape: 0,
                 loaded_for: SmallVec::new(),
                 looked_at: 0,

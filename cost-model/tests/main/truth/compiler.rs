@@ -429,3 +429,36 @@ fn factors_that_a_store_may_change_are_loaded_and_multiplied_again() {
     let (together, apart) = (each("alias 0"), each(""));
     assert!((20.0..32.0).contains(&together) && apart < 15.0, "{together} {apart}");
 }
+
+#[test]
+fn sums_over_windows_are_vectors_of_the_loop_around() {
+    // Filters of constant length: clang unrolls the window, keeps the sum in a register and makes vectors of the elements. On Zen 3 what was
+    // jammed took 1.5 to 2.7 times as long as the original: 12 and 11 taps, a window of 3 x 3, the least of 3 x 3.
+    let rows = |window: &str, ty: &str, op: &str| {
+        format!(
+            "nest @filter[N] {{ array img: {ty}[488, 648] array w: {ty}[3, 3] array o: {ty}[480, 640]
+               for y in 0..480 {{ for x in 0..640 {{ Z: o[y, x] = img[y, x]
+                 for j in 0..3 {{ for i in 0..3 {{ S: o[y, x] = {op} }} }} }} }} }}"
+        )
+        .replace("WINDOW", window)
+    };
+    let taps = |n: i64| {
+        format!(
+            "nest @filter[N] {{ array x: f32[5000] array w: f32[{n}] array y: f32[4000]
+               for i in 0..4000 {{ Z: y[i] = 0.0 for k in 0..{n} {{ S: y[i] = y[i] + w[k] * x[i + k] }} }} }}"
+        )
+    };
+    let cases = [
+        taps(12),
+        rows("img[y + j, x + i]", "f64", "o[y, x] + w[j, i] * WINDOW"),
+        rows("img[y + j, x + i]", "f32", "o[y, x] + w[j, i] * WINDOW"),
+        rows("img[y + j, x + i]", "i8", "smin(o[y, x], WINDOW)"),
+    ];
+    for text in cases {
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let model = of_target("znver3");
+        let told = model.cost(&program.kernel, program.tree(), &[]).cycles;
+        let original = model.cost_of_original(&program.kernel, &[]).cycles;
+        assert!(original < 1.2 * told, "{original} {told}\n{text}");
+    }
+}
