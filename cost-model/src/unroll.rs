@@ -1,6 +1,6 @@
 //! What the compiler does before it vectorises: loops of very few iterations are unrolled away.
 
-use loop_tree::{Affine, Green, Kernel, LoopKind, Op, OpKind};
+use loop_tree::{Affine, Green, Kernel, LoopKind, Op, OpKind, Statement, Storage};
 
 /// Instructions that may stand in place of an innermost loop of constant length, as LLVM counts them at `-O3`
 /// (`UnrollThreshold` in its LoopUnrollPass).
@@ -60,10 +60,18 @@ fn rebuild(kernel: &Kernel, node: &Green, inside: bool, around: &mut Vec<Green>)
     Green::seq((0..count).map(copy))
 }
 
-/// What LLVM counts in a body without loops.
+/// What LLVM counts in a body without loops; local scalars are values to it.
 fn instructions(kernel: &Kernel, body: &Green) -> i64 {
-    let counted = |op: &&Op| !matches!(op.kind, OpKind::Const(_) | OpKind::Affine(_));
-    body.leaves().map(|id| kernel.statement(id).ops.iter().filter(counted).count() as i64).sum()
+    let counted = |statement: &Statement, op: &Op| match op.kind {
+        OpKind::Const(_) | OpKind::Affine(_) => false,
+        OpKind::Load(access) | OpKind::Store(access, _) => {
+            let array = kernel.array(statement.accesses[access.index()].array);
+            !(array.is_scalar() && array.storage == Storage::Local)
+        }
+        _ => true,
+    };
+    let of = |statement: &Statement| statement.ops.iter().filter(|op| counted(statement, op)).count() as i64;
+    body.leaves().map(|id| of(kernel.statement(id))).sum()
 }
 
 #[cfg(test)]

@@ -75,13 +75,13 @@ impl Family {
 
 impl Scan<'_> {
     /// Strided stores to several rows of one array, as jamming an outer loop makes them: whether the rows overlap is not
-    /// known to the compiler, and where strides are not one it is not told either.
+    /// known to the compiler, and where strides are not one it is not told either. Private scalars are in registers.
     pub(super) fn rows_of_strided_stores(&mut self) {
         let unit = self.result.widest.map_or(8.0, |t| f64::from(t.size()));
         let several = self.families.iter().any(|f| {
             let least = f.stored.iter().copied().fold(f64::INFINITY, f64::min);
             let greatest = f.stored.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            f.stride.abs() > unit && greatest - least >= f.stride.abs()
+            !f.private && f.stride.abs() > unit && greatest - least >= f.stride.abs()
         });
         if several {
             self.result.vectorisable = false;

@@ -448,8 +448,20 @@ fn sums_over_windows_are_vectors_of_the_loop_around() {
                for i in 0..4000 {{ Z: y[i] = 0.0 for k in 0..{n} {{ S: y[i] = y[i] + w[k] * x[i + k] }} }} }}"
         )
     };
+    // A sum of its own for each row of the window, as lifting finds it.
+    let own =
+        "nest @filter[N] { array img: f64[?, 648] array w: f64[?, 3] array o: f64[?, 640] scalar s: f64 local
+        for i in 0..480 { for j in 0..640 { Z: o[i, j] = 0.0 for k in 0..3 { S: s = o[i, j]
+          for l in 0..3 { T: s = fmuladd(img[i + k, j + l], w[k, l], s) } U: o[i, j] = s } } } }";
+    // LLVM does not count what is a value to it: 27 copies are no more than it unrolls.
+    let cube = "nest @filter[N] { array p: f64[?, 40, 40] array q: f64[?, 40, 40] scalar s: f64 local
+        for i in 1..39 { for j in 1..39 { for k in 1..39 { Z: q[i, j, k] = 0.0 for a in -1..2 { S: s = q[i, j, k]
+          for b in -1..2 { for c in -1..2 { T: s = s + p[i + a, j + b, k + c] * (p[i + a, j + b, k + c] + 1.0) * 2.0 * p[i, j, k] * 0.5 } }
+          U: q[i, j, k] = s } } } } }";
     let cases = [
+        cube.to_string(),
         taps(12),
+        own.to_string(),
         rows("img[y + j, x + i]", "f64", "o[y, x] + w[j, i] * WINDOW"),
         rows("img[y + j, x + i]", "f32", "o[y, x] + w[j, i] * WINDOW"),
         rows("img[y + j, x + i]", "i8", "smin(o[y, x], WINDOW)"),
@@ -457,8 +469,8 @@ fn sums_over_windows_are_vectors_of_the_loop_around() {
     for text in cases {
         let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let model = of_target("znver3");
-        let told = model.cost(&program.kernel, program.tree(), &[]).cycles;
-        let original = model.cost_of_original(&program.kernel, &[]).cycles;
-        assert!(original < 1.2 * told, "{original} {told}\n{text}");
+        let original = model.cost_of_original(&program.kernel, &[]);
+        let how = &original.terms[0].parts[0].detail;
+        assert!(how.contains("lanes"), "{how}\n{text}");
     }
 }
