@@ -25,7 +25,7 @@ fn kernel() -> Kernel {
         element: ScalarType::F64,
         extents: vec![None, Some(n.clone())],
         storage: Storage::Memory,
-        alias: AliasClass(class),
+        alias: AliasClass::new(class),
     };
     let access = |array, kind| Access {
         array: looptree::tree::ArrayId(array),

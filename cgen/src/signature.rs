@@ -117,7 +117,7 @@ impl Signature {
 /// Elements that may be accessed as another type, too: else C takes accesses of different types for different memory.
 fn is_punned(kernel: &Kernel, array: ArrayId) -> bool {
     let other = |b: &loop_tree::Array| {
-        b.element != kernel.array(array).element && b.alias == kernel.array(array).alias
+        b.element != kernel.array(array).element && b.alias.meets(kernel.array(array).alias)
     };
     kernel.arrays.iter().any(other)
 }

@@ -74,7 +74,7 @@ pub fn kernel(choices: &mut Choices) -> Kernel {
         element: ty,
         extents: vec![Some(Affine::constant(1)); rank],
         storage,
-        alias: AliasClass(class),
+        alias: AliasClass::new(class),
     };
     let together = g.choices.one_in(4);
     g.arrays = vec![

@@ -51,9 +51,28 @@ pub enum Storage {
     Local,
 }
 
-/// Arrays of different classes never overlap; different arrays of one class may.
+/// Arrays of different classes never overlap; different arrays of one class may, but those that lie in different objects: two
+/// variables of a file are apart, and a pointer may lead into either.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct AliasClass(pub u32);
+pub struct AliasClass {
+    /// Its number.
+    pub class: u32,
+    /// The object that the array lies in, where it is known.
+    pub object: Option<u32>,
+}
+
+impl AliasClass {
+    /// Of arrays in objects of which nothing is known.
+    pub fn new(class: u32) -> AliasClass {
+        AliasClass { class, object: None }
+    }
+
+    /// Whether two arrays may share bytes.
+    pub fn meets(self, other: AliasClass) -> bool {
+        let apart = self.object.zip(other.object).is_some_and(|(a, b)| a != b);
+        self.class == other.class && !apart
+    }
+}
 
 /// A memory object with rectangular shape, row-major. Dimension zero: a scalar.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -361,7 +380,7 @@ impl Kernel {
 
     /// Whether two different arrays may share bytes.
     pub fn may_overlap(&self, a: ArrayId, b: ArrayId) -> bool {
-        a == b || self.array(a).alias == self.array(b).alias
+        a == b || self.array(a).alias.meets(self.array(b).alias)
     }
 
     /// Whether all accesses of an array say which elements they touch: else no check can tell where.

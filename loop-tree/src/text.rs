@@ -4,7 +4,8 @@
 //! nest @gemm[N: i64, M] {                     ; parameters; i64 is the default type
 //!   assume N >= 1, N <= 4096                  ; what is known about them
 //!   array A: f64[N, M]
-//!   array B: f64[?, M] alias 1                ; `?`: outermost extent unknown; arrays of one alias class may overlap
+//!   array B: f64[?, M] alias 1                ; `?`: outermost extent unknown; arrays of one alias class may overlap;
+//!                                             ; `alias 1:0` and `alias 1:2` do not: they lie in different objects
 //!   scalar alpha: f64 in                      ; in | out | local | memory (the default)
 //!   require nooverlap(A, B)                   ; what any other variant must check before it runs
 //!   for i in 0..N {

@@ -78,6 +78,8 @@ pub struct Array {
     pub rank: usize,
     /// May overlap the other arrays of the class.
     pub alias: usize,
+    /// But not those in other objects.
+    pub object: Option<usize>,
     /// A temporary of the kernel.
     pub local: bool,
 }
@@ -130,10 +132,11 @@ pub fn generate(seed: u64, depth: usize) -> Source {
         let other = ["f64", "i32", "i8"][rng.usize(0..3)];
         let element = if rng.u32(0..100) < 85 { element } else { other };
         let alias = if aliased && rng.bool() { 0 } else { a + 1 };
-        arrays.push(Array { element, rank: rng.usize(1..=2), alias, local: false });
+        let object = (alias == 0 && (seed + a as u64) % 3 != 0).then_some(a);
+        arrays.push(Array { element, rank: rng.usize(1..=2), alias, object, local: false });
     }
     if rng.u32(0..100) < 35 {
-        arrays.push(Array { element, rank: 0, alias: 90, local: false });
+        arrays.push(Array { element, rank: 0, alias: 90, object: None, local: false });
     }
     let mut g = Generator { rng, arrays: &arrays, vars: 0, scope: vec![], left: 0 };
     g.left = g.rng.usize(1..=4);
@@ -337,7 +340,10 @@ impl Source {
             let storage = match (array.rank, array.local) {
                 (_, true) => "local".to_owned(),
                 (0, false) => "out".to_owned(),
-                (_, false) => format!("alias {}", array.alias + 1),
+                (_, false) => {
+                    let object = array.object.map(|object| format!(":{object}")).unwrap_or_default();
+                    format!("alias {}{object}", array.alias + 1)
+                }
             };
             let _ = writeln!(out, "  {kind} A{a}: {}{shape} {storage}", array.element);
         }

@@ -9,6 +9,19 @@ use std::path::Path;
 /// Applies a recipe to the only region of a function and compares results with the original, bit for bit.
 #[track_caller]
 fn same_bits(file: &str, machine: &str, function: &str, params: &[(&str, i64)], recipe: &str) {
+    same_bits_in(function, file, machine, function, params, recipe);
+}
+
+/// The same of the results of a function that calls it.
+#[track_caller]
+fn same_bits_in(
+    caller: &str,
+    file: &str,
+    machine: &str,
+    function: &str,
+    params: &[(&str, i64)],
+    recipe: &str,
+) {
     let flags = [machine, "-ffp-contract=off"].map(String::from);
     let bitcode =
         compile_source(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file), &flags).expect("it compiles");
@@ -26,12 +39,11 @@ fn same_bits(file: &str, machine: &str, function: &str, params: &[(&str, i64)], 
     let chosen = optimizer.apply(&region.label(), &region.kernel, &recipe).expect("it is legal");
     let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
     let emitted = session.emit(&choices, |m| m.to_bitcode()).expect("it is emitted");
-    let arguments =
-        session.argument_specs(&region.function).expect("it is lifted").expect("it can be called");
+    let arguments = session.argument_specs(caller).expect("it is lifted").expect("it can be called");
     let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
     measure_ir(
         &bitcode,
-        function,
+        caller,
         &[("variant", &emitted)],
         &CallSetup { arguments, seed: 7, others: Vec::new() },
         &options,
@@ -122,5 +134,14 @@ fn values_that_are_used_where_the_function_ends() {
         same_bits(file, "-march=native", "behind", &[("n", n)], "");
         same_bits(file, "-march=native", "inside", &[("n", n)], "unroll(@1; 2)");
         same_bits(file, "-march=native", "both", &[("n", n)], "unroll(@1; 2)");
+    }
+}
+
+/// A pointer may lead into either of two tables, which are apart: each is compared with it, and not with the other one.
+#[test]
+fn a_pointer_into_one_of_two_tables() {
+    for n in [1, 7, 40] {
+        let file = "tests/regressions/pointer_to_globals.c";
+        same_bits_in("tables", file, "-march=native", "shift", &[("n", n)], "interchange(@)");
     }
 }

@@ -8,8 +8,8 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, places};
 use crate::system::{Inexact, Row, Solver, System};
 use loop_tree::{
-    AccessId, AccessKind, Affine, AliasClass, ArrayId, Constraint, Kernel, Privates, Reduction,
-    RuntimeCondition, Statement, StmtId, VarId,
+    AccessId, AccessKind, Affine, ArrayId, Constraint, Kernel, Privates, Reduction, RuntimeCondition,
+    Statement, StmtId, VarId,
 };
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -149,10 +149,10 @@ fn build(
 /// Pairs of accesses, one of them a write, to arrays of one alias class; and what they take.
 fn conflicts(kernel: &Kernel, places: &[Place], touched: &[Vec<Touch>]) -> (usize, usize) {
     // By class and depth: all accesses, and those that read.
-    let mut counts: FxHashMap<AliasClass, BTreeMap<usize, (usize, usize)>> = FxHashMap::default();
+    let mut counts: FxHashMap<u32, BTreeMap<usize, (usize, usize)>> = FxHashMap::default();
     for (place, touches) in places.iter().zip(touched) {
         for t in touches {
-            let depths = counts.entry(kernel.array(t.array).alias).or_default();
+            let depths = counts.entry(kernel.array(t.array).alias.class).or_default();
             let (all, reads) = depths.entry(place.loops.len()).or_default();
             *all += 1;
             *reads += usize::from(!t.writes);

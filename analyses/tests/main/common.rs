@@ -70,7 +70,7 @@ pub fn kernel(
                 element: ScalarType::F64,
                 extents: vec![None; *rank],
                 storage: Storage::Memory,
-                alias: AliasClass(k as u32),
+                alias: AliasClass::new(k as u32),
             })
             .collect(),
         statements,

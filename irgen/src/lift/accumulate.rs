@@ -238,7 +238,7 @@ impl<'m> Data<'_, '_, 'm> {
             });
             return apart.then_some(None);
         }
-        if self.classes[other.memory] != self.classes[touch.memory] {
+        if !self.classes[other.memory].meets(self.classes[touch.memory]) {
             return Some(None);
         }
         if self.memories[other.memory].base == self.memories[touch.memory].base {

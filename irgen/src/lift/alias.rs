@@ -4,7 +4,7 @@ use super::memory::Memory;
 use super::owned::OwnedGlobals;
 use crate::llvm::{Inst, MetadataKind, Opcode, Value};
 use crate::mutation::{self, Rule};
-use loop_tree::ScalarType;
+use loop_tree::{AliasClass, ScalarType};
 
 /// What is known of the object that a pointer leads to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,8 +69,9 @@ fn type_name(access: Inst<'_>) -> Option<String> {
     }
 }
 
-/// A class for each array; arrays of different classes do not overlap. Two arrays of one base share a class.
-pub(super) fn alias_classes(memories: &[Memory<'_>], owned: &OwnedGlobals) -> Vec<u32> {
+/// A class for each array; arrays of different classes do not overlap. Two arrays of one base share a class. Objects are told where that
+/// keeps arrays of one class apart: both may be what a pointer leads to.
+pub(super) fn alias_classes(memories: &[Memory<'_>], owned: &OwnedGlobals) -> Vec<AliasClass> {
     let count = memories.len();
     let mut class: Vec<usize> = (0..count).collect();
     for a in 0..count {
@@ -82,7 +83,30 @@ pub(super) fn alias_classes(memories: &[Memory<'_>], owned: &OwnedGlobals) -> Ve
             }
         }
     }
-    class.into_iter().map(|c| c as u32).collect()
+    let objects: Vec<_> = memories.iter().map(|m| object(m.base, owned)).collect();
+    let number = |m: usize| objects.iter().position(|o| *o == objects[m]).filter(|_| objects[m].is_some());
+    let alone = |m: usize| {
+        !(0..count).any(|o| class[o] == class[m] && objects[o].is_some() && objects[o] != objects[m])
+    };
+    (0..count)
+        .map(|m| AliasClass {
+            class: class[m] as u32,
+            object: number(m).filter(|_| !alone(m)).map(|object| object as u32),
+        })
+        .collect()
+}
+
+/// What an array lies in, where that is an object which [`may_overlap`] tells from all others so found.
+fn object<'m>(base: Value<'m>, owned: &OwnedGlobals) -> Option<(bool, Value<'m>)> {
+    if mutation::off(Rule::RowsOfObjects) {
+        return None;
+    }
+    let base = base.underlying_object();
+    match origin(base, owned) {
+        Origin::Owned(owner) => Some((true, owner)),
+        Origin::Private | Origin::Hidden | Origin::Global => Some((false, base)),
+        Origin::Unknown => None,
+    }
 }
 
 pub(super) fn may_overlap(a: Value<'_>, b: Value<'_>, owned: &OwnedGlobals) -> bool {

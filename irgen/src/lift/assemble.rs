@@ -360,14 +360,14 @@ impl<'m> Builder<'_, '_, 'm> {
 
     fn arrays(&mut self) -> (Vec<Array>, Vec<ArrayBinding<'m>>) {
         let (mut arrays, mut bindings) = (Vec::new(), Vec::new());
-        let mut classes = self.data.classes.iter().copied().max().map_or(0, |c| c + 1);
+        let mut classes = self.data.classes.iter().map(|c| c.class + 1).max().unwrap_or(0);
         for (m, class) in self.data.memories.iter().zip(&self.data.classes) {
             arrays.push(Array {
                 name: self.names.value(m.base, "A"),
                 element: m.element,
                 extents: m.extents.clone(),
                 storage: if m.local { Storage::Local } else { Storage::Memory },
-                alias: AliasClass(*class),
+                alias: *class,
             });
             bindings.push(ArrayBinding::Memory { base: m.base, offset: m.offset, alignment: m.alignment });
         }
@@ -385,7 +385,7 @@ impl<'m> Builder<'_, '_, 'm> {
                 element: s.ty,
                 extents: Vec::new(),
                 storage,
-                alias: AliasClass(classes),
+                alias: AliasClass::new(classes),
             };
             classes += 1;
             arrays.push(array);

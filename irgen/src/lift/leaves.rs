@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use loop_tree::{Affine, Constant, ScalarType};
+use loop_tree::{Affine, AliasClass, Constant, ScalarType};
 use rustc_hash::FxHashMap;
 
 use super::CallBinding;
@@ -157,7 +157,7 @@ pub(super) struct Data<'v, 'a, 'm> {
     pub(super) memories: Vec<Memory<'m>>,
     pub(super) touches: FxHashMap<Inst<'m>, Touch<'m>>,
     /// Alias class of each memory.
-    pub(super) classes: Vec<u32>,
+    pub(super) classes: Vec<AliasClass>,
     pub(super) slots: Vec<Slot<'m>>,
     pub(super) slot_of: FxHashMap<Value<'m>, usize>,
     pub(super) carried: FxHashMap<Inst<'m>, Carried<'m>>,
@@ -438,7 +438,7 @@ impl<'m> Data<'_, '_, 'm> {
                 t.subscripts.is_some()
                     && spent.1 <= RECOMPUTE.1
                     && self.called.is_empty()
-                    && !self.memories.iter().zip(&self.classes).any(|(m, c)| m.written && *c == class)
+                    && !self.memories.iter().zip(&self.classes).any(|(m, c)| m.written && c.meets(class))
             }
             o if is_plain(o) => inst.operands().into_iter().all(|o| self.recomputable(o, home, spent)),
             _ => false,
@@ -489,7 +489,7 @@ impl<'m> Data<'_, '_, 'm> {
     pub(super) fn touch_meets(&self, x: &Touch<'m>, y: &Touch<'m>) -> bool {
         if x.memory != y.memory {
             let pair = (x.memory.min(y.memory), x.memory.max(y.memory));
-            return self.classes[x.memory] == self.classes[y.memory] && !self.apart.contains(&pair);
+            return self.classes[x.memory].meets(self.classes[y.memory]) && !self.apart.contains(&pair);
         }
         match (&x.subscripts, &y.subscripts) {
             (Some(x), Some(y)) => {

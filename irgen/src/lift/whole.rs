@@ -83,9 +83,9 @@ impl Joined<'_, '_> {
             let name = unique(&a.name, k);
             // Memory of different regions may be the same.
             let alias = if a.storage == Storage::Memory {
-                AliasClass(0)
+                AliasClass::new(0)
             } else {
-                AliasClass(k.arrays.len() as u32 + 1)
+                AliasClass::new(k.arrays.len() as u32 + 1)
             };
             let extents = a.extents.iter().map(|e| e.as_ref().map(|e| at.affine(e))).collect();
             k.arrays.push(loop_tree::Array { name, extents, alias, ..a.clone() });

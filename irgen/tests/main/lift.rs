@@ -153,6 +153,23 @@ fn a_row_walked_backwards_is_that_row() {
 }
 
 #[test]
+fn a_pointer_into_two_tables_does_not_make_them_one() {
+    for flags in [RAW, LIGHT] {
+        let text = regions(&root().join("tests/lift/pointer_to_globals.c"), flags, Some("f")).concat();
+        let class = |name: &str| {
+            let line = text.lines().find(|l| l.contains(&format!("{name}: i32[")));
+            line.and_then(|l| l.split(" alias ").nth(1)).map(str::to_owned)
+        };
+        let [table, copy, cells] = ["array table", "array copy", "array cells"].map(class);
+        assert_eq!(
+            [table.as_deref(), copy.as_deref(), cells.as_deref()],
+            [Some("0:0"), Some("0:2"), Some("0")],
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn loops_between_pointers_are_nests() {
     for flags in [RAW, LIGHT] {
         let source = root().join("tests/lift/pointer_ranges.c");

@@ -382,7 +382,7 @@ impl Parser {
         }
     }
 
-    /// `array A: f64[N, M] local alias 1`, `scalar s: f64 in`; returns the alias class where given.
+    /// `array A: f64[N, M] local alias 1:0`, `scalar s: f64 in`; returns the alias class where given.
     fn array(&mut self) -> Parsed<Option<u32>> {
         let is_array = self.is_word("array");
         self.next();
@@ -425,9 +425,17 @@ impl Parser {
             self.next();
         }
         let alias = if self.eat_word("alias") { Some(self.small_number("an alias class")?) } else { None };
+        let has_object = alias.is_some() && self.eat(":");
+        let object = if has_object { Some(self.small_number("an object")?) } else { None };
         self.tables.names.insert(name.clone(), Name::Array(ArrayId::new(self.tables.arrays.len())));
         let storage = storage.unwrap_or(Storage::Memory);
-        self.tables.arrays.push(Array { name, element, extents, storage, alias: AliasClass(0) });
+        self.tables.arrays.push(Array {
+            name,
+            element,
+            extents,
+            storage,
+            alias: AliasClass { class: 0, object },
+        });
         Ok(alias)
     }
 
@@ -437,7 +445,7 @@ impl Parser {
         let taken: std::collections::BTreeSet<u32> = given.iter().flatten().copied().collect();
         for (i, alias) in given.iter().enumerate() {
             let index = i as u32;
-            self.tables.arrays[i].alias = AliasClass(match alias {
+            self.tables.arrays[i].alias.class = match alias {
                 Some(class) => *class,
                 None if !taken.contains(&index) => index,
                 None => {
@@ -447,7 +455,7 @@ impl Parser {
                     beyond = beyond.saturating_add(1);
                     beyond - 1
                 }
-            });
+            };
         }
     }
 

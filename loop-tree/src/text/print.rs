@@ -5,8 +5,8 @@ use super::lexer::{quoted, quoted_array};
 use super::parser::{Parser, Tables};
 use super::print_statement::definition;
 use crate::{
-    Affine, ArrayId, Atom, Bounds, Buffer, Condition, Constraint, Green, GuardCondition, Kept, Kernel,
-    LoopHeader, LoopKind, Node, ParamId, Relation, RuntimeCondition, StmtId, Storage, VarId,
+    Affine, AliasClass, ArrayId, Atom, Bounds, Buffer, Condition, Constraint, Green, GuardCondition, Kept,
+    Kernel, LoopHeader, LoopKind, Node, ParamId, Relation, RuntimeCondition, StmtId, Storage, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
@@ -249,7 +249,7 @@ fn print_head(kernel: &Kernel) -> String {
         _ = writeln!(out, "  assume {}", list.join(", "));
     }
     let mut users: FxHashMap<u32, usize> = FxHashMap::default();
-    kernel.arrays.iter().for_each(|a| *users.entry(a.alias.0).or_default() += 1);
+    kernel.arrays.iter().for_each(|a| *users.entry(a.alias.class).or_default() += 1);
     for (i, a) in kernel.arrays.iter().enumerate() {
         let name = quoted_array(&a.name);
         let ty = a.element.name();
@@ -266,8 +266,12 @@ fn print_head(kernel: &Kernel) -> String {
             Storage::LiveOut => " out",
             Storage::Local => " local",
         });
-        if a.alias.0 as usize != i || users.get(&a.alias.0) != Some(&1) {
-            _ = write!(out, " alias {}", a.alias.0);
+        let AliasClass { class, object } = a.alias;
+        if class as usize != i || users.get(&class) != Some(&1) || object.is_some() {
+            _ = write!(out, " alias {class}");
+        }
+        if let Some(object) = object {
+            _ = write!(out, ":{object}");
         }
         out.push('\n');
     }

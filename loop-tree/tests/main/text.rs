@@ -1,5 +1,6 @@
 //! The `.lt` form: examples, errors, and any bytes.
 
+use loop_tree::ArrayId;
 use loop_tree::text::{
     TextError, parse, parse_runtime_condition, parse_tree, print, print_runtime_condition, print_tree,
 };
@@ -23,6 +24,15 @@ fn a_program_prints_as_it_was_written() {
         let text = print_runtime_condition(&program.kernel, c);
         assert_eq!(parse_runtime_condition(&program.kernel, &text).unwrap(), *c);
     }
+}
+
+#[test]
+fn arrays_of_one_class_in_two_objects_are_apart() {
+    let text = "nest @f {\n  array A: f64[?] alias 1:0\n  array B: f64[?] alias 1\n  array C: f64[?] alias 1:2\n  for i in 0..3 {\n    S0: A[i] = B[i] + C[i]\n  }\n}\n";
+    let program = parse(text).unwrap();
+    assert_eq!(print(&program), text);
+    let meets = |a, b| program.kernel.may_overlap(ArrayId::new(a), ArrayId::new(b));
+    assert!(meets(0, 1) && meets(1, 2) && !meets(0, 2) && meets(0, 0));
 }
 
 #[test]

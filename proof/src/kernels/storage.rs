@@ -44,7 +44,7 @@ impl Shapes<'_> {
 
     fn array(&mut self, rank: usize, local: bool) -> usize {
         let alias = self.arrays.len() + 1;
-        self.arrays.push(Array { element: self.element, rank, alias, local });
+        self.arrays.push(Array { element: self.element, rank, alias, object: None, local });
         alias - 1
     }
 
