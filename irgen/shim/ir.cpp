@@ -231,6 +231,13 @@ extern "C" Function *lt_free(Function *F) {
   LLVMContext &C = F->getContext();
   return libraryFunction(F, LibFunc_free, Type::getVoidTy(C), PointerType::get(C, 0));
 }
+// Whether F calls anything that may lead to a call of F again.
+extern "C" bool lt_may_recurse(const Function *F) {
+  return !F->doesNotRecurse() && any_of(instructions(F), [](const Instruction &I) {
+    auto *C = dyn_cast<CallBase>(&I);
+    return C && !isa<IntrinsicInst>(C) && !C->isInlineAsm() && !C->hasFnAttr(Attribute::NoCallback);
+  });
+}
 // Takes back what attributes of F say, where calls of an allocator in it are more.
 extern "C" void lt_may_allocate(Function *F) {
   MemoryEffects Said = F->getMemoryEffects();

@@ -296,6 +296,46 @@ fn functions_that_the_program_has_itself_are_not_called() {
     }
 }
 
+/// A nest at each level of a recursion, and one only where it ends.
+const RECURSIONS: &str = r#"
+#include <stdio.h>
+#define N 128
+#define PACKED "looptree: tile(@0.0; 64); permute(@0.0, @0, @, @0.0.0); tile(@0; 64; full); permute(@0.0.0, @0.0.0.0, @0.0); pack(@0.0; C)"
+static double A[N][N], B[N][N], C[N][N];
+__attribute__((noinline, annotate(PACKED))) void each(int depth) {
+    for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) for (int k = 0; k < N; k++) A[i][j] += B[i][k] * C[k][j];
+    if (depth) each(depth - 1);
+    A[0][0] += depth;
+}
+__attribute__((noinline, annotate(PACKED))) int last(int depth) {
+    if (depth) {
+        int rest = last(depth - 1);
+        A[depth % N][0] += rest;
+        return rest + depth % 3;
+    }
+    for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) for (int k = 0; k < N; k++) A[i][j] += B[i][k] * C[k][j];
+    return 0;
+}
+int main(void) {
+    for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) B[i][j] = (i * j) % 7, C[i][j] = (i + j) % 5;
+    each(50);
+    int found = last(100);
+    double sum = 0;
+    for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) sum = sum * 0.75 + A[i][j];
+    printf("%d %a", found, sum);
+}
+"#;
+
+#[test]
+fn frames_that_wait_have_no_buffers() {
+    let place = Place::new(&[("x.c", RECURSIONS)]);
+    place.run(clang(), &["-O1", "-w", "x.c", "-o", "plain"]);
+    let told = plugged(&place, &["-O3", "-Rpass=looptree", "x.c", "-o", "new"]);
+    assert_eq!(told.matches("pack(@0.0; C)").count(), 2, "{told}");
+    let run = |program: &str| place.run("sh", &["-c", &format!("ulimit -s 512; ./{program}")]);
+    assert_eq!(run("new"), run("plain"));
+}
+
 #[test]
 fn loops_that_stay_keep_what_clang_knows_of_them() {
     let place = Place::new(&[("x.c", FIELDS)]);

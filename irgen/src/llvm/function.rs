@@ -201,6 +201,12 @@ impl<'m> Function<'m> {
         }
     }
 
+    /// Whether a call of it may begin before another one ends: it calls functions that may call it again.
+    pub fn may_recurse(self) -> bool {
+        // SAFETY: a function.
+        unsafe { ffi::lt_may_recurse(self.raw()) }
+    }
+
     /// A new function of the module that returns nothing and takes a pointer, for a part of this one: compiled as this one is.
     pub fn outlined(self, name: &str) -> Function<'m> {
         // SAFETY: a function and a string; a new function of its module.
