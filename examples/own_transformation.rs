@@ -56,6 +56,7 @@ fn kernel() -> Kernel {
         statements: vec![Arc::new(statement)],
         context: vec![],
         assumptions: vec![],
+        no_calls: vec![],
         original: Green::for_loop(LoopHeader::range(i, 0, n.clone()), inner),
     }
 }

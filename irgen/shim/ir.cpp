@@ -191,6 +191,21 @@ extern "C" bool lt_frees(const CallBase *C, const Value *V) {
     return true;
   return getFreedOperand(C, &Library) == V;
 }
+extern "C" bool lt_has_name(const Module *M, const char *Name, size_t Len) {
+  return M->getNamedValue(StringRef(Name, Len)) != nullptr;
+}
+// Whether a call of a name from F is one of a library's function: the module has nothing else of that name, and where the target's
+// library has it, F may call it by its meaning.
+extern "C" bool lt_may_call(const Function *F, const char *Name, size_t Len) {
+  const Module *M = F->getParent();
+  StringRef Called(Name, Len);
+  if (const GlobalValue *V = M->getNamedValue(Called); V && (!isa<Function>(V) || !V->isDeclaration()))
+    return false;
+  TargetLibraryInfoImpl Impl(M->getTargetTriple());
+  TargetLibraryInfo Library(Impl, F);
+  LibFunc Which;
+  return !Library.getLibFunc(Called, Which) || isLibFuncEmittable(M, &Library, Which);
+}
 // Declares a function of the target's library for calls from F; null where the target has none, F may not call it by its
 // meaning, or the module defines it.
 static Function *libraryFunction(Function *F, LibFunc Which, Type *Result, Type *Argument) {
@@ -215,6 +230,13 @@ extern "C" Function *lt_malloc(Function *F) {
 extern "C" Function *lt_free(Function *F) {
   LLVMContext &C = F->getContext();
   return libraryFunction(F, LibFunc_free, Type::getVoidTy(C), PointerType::get(C, 0));
+}
+// Whether F calls anything that may lead to a call of F again.
+extern "C" bool lt_may_recurse(const Function *F) {
+  return !F->doesNotRecurse() && any_of(instructions(F), [](const Instruction &I) {
+    auto *C = dyn_cast<CallBase>(&I);
+    return C && !isa<IntrinsicInst>(C) && !C->isInlineAsm() && !C->hasFnAttr(Attribute::NoCallback);
+  });
 }
 // Takes back what attributes of F say, where calls of an allocator in it are more.
 extern "C" void lt_may_allocate(Function *F) {

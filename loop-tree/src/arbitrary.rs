@@ -98,6 +98,7 @@ pub fn kernel(choices: &mut Choices) -> Kernel {
         statements: g.statements,
         context: (0..2).map(|p| Constraint::ge(Affine::param(ParamId(p)), Affine::constant(1))).collect(),
         assumptions: Vec::new(),
+        no_calls: Vec::new(),
         original: Green::empty(),
     };
     if g.choices.one_in(4) {

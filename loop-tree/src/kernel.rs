@@ -323,6 +323,8 @@ pub struct Kernel {
     /// Conditions that any variant other than the original code must check before it runs: what the description
     /// above took for granted.
     pub assumptions: Vec<RuntimeCondition>,
+    /// Functions of libraries that new code may not call: the source says so, or has something else of that name.
+    pub no_calls: Vec<Arc<str>>,
     /// The order of the original program.
     pub original: Green,
 }
@@ -387,6 +389,11 @@ impl Kernel {
     pub fn is_bounded(&self, array: ArrayId) -> bool {
         let somewhere = |a: &Access| a.array == array && a.subscripts.is_none();
         !self.statements.iter().any(|s| s.accesses.iter().any(somewhere))
+    }
+
+    /// Whether a call of that name is one of a library's function.
+    pub fn may_call(&self, function: &str) -> bool {
+        *self.name != *function && self.no_calls.iter().all(|name| **name != *function)
     }
 
     /// What the source says of the loop of a variable.

@@ -8,6 +8,7 @@
 //!                                             ; `alias 1:0` and `alias 1:2` do not: they lie in different objects
 //!   scalar alpha: f64 in                      ; in | out | local | memory (the default)
 //!   require nooverlap(A, B)                   ; what any other variant must check before it runs
+//!   nocall memcpy, memset                     ; which functions of libraries no variant may call
 //!   for i in 0..N {
 //!     for j in max(0, i - 1)..min(N, 2*i + 3) {
 //!       if i >= 1 && j < 5 || i == 0 { S0: A[i, j] = A[i, j] * alpha + f64(i) }

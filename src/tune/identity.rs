@@ -4,7 +4,8 @@ use loop_tree::{Kernel, text};
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The hash of what a kernel computes, and in which order; names and places in the source do not count.
+/// The hash of what a kernel computes, and in which order; names, places in the source and
+/// what may be called do not count.
 pub fn kernel_hash(kernel: &Kernel) -> String {
     let mut kernel = kernel.clone();
     let name = |letter: &str, number: usize| Arc::from(format!("{letter}{number}"));
@@ -23,6 +24,7 @@ pub fn kernel_hash(kernel: &Kernel) -> String {
         statement.name = name("s", number);
         statement.location = None;
     }
+    kernel.no_calls = Vec::new();
     hash(&text::print_kernel(&kernel))
 }
 

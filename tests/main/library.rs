@@ -1,6 +1,7 @@
 //! Nests done by calls of libraries, executed: IR and C with calls against the original program. BLAS is the few loops below, which are linked in
 //! its place, and OpenBLAS where that is installed; numbers are small integers, of which any order gives the same sums.
 
+use looptree::analyses::idioms::FUNCTIONS;
 use looptree::driver::{Optimizer, Session, Settings, compile_source, emit_c};
 use looptree::transforms::Recipe;
 use looptree::tree::text;
@@ -187,6 +188,7 @@ fn calls_do_what_the_nests_do() {
         let (name, number, region) = session.only_region().expect("one region");
         let steps = Recipe::parse(recipe, &optimizer.registry).expect("a recipe");
         let chosen = optimizer.apply("f", &region.kernel, &steps).unwrap_or_else(|e| panic!("{body}: {e}"));
+        assert!(FUNCTIONS.contains(function), "lifting asks about {function}");
         let new = session.emit(&BTreeMap::from([((name, number), chosen)]), |m| m.to_string()).expect("IR");
         assert!(new.contains(&format!("@{function}(")), "{body}: {new}");
         write("new.ll", &new);
@@ -272,6 +274,8 @@ fn what_no_library_does_is_refused_with_the_reason() {
         ("for i in 0..N { S: x[i] = 1.0 }", "mark(i; library)", "no function"),
         ("for i in 0..N { S: x[i] = 0.0 T: y[i] = 0.0 }", "mark(i; library)", "just one statement"),
         ("for i in 0..N { if i >= 3 { S: x[i] = 0.0 } }", "mark(i; library)", "more than loops"),
+        ("nocall memcpy, memset for i in 0..N { S: x[i] = 0.0 }", "mark(i; library)", "no library's here"),
+        ("nocall memcpy for i in 0..N { S: x[i] = 0.0 }", "mark(i; library)", ""),
         (
             "for i in 0..N { for j in 0..N { S: A[i, j] = B[i, j] } }",
             "mark(i; parallel); mark(j; library)",
@@ -279,5 +283,48 @@ fn what_no_library_does_is_refused_with_the_reason() {
         ),
     ] {
         refused(&strict, nest, recipe, why);
+    }
+}
+
+#[test]
+fn what_is_no_library_s_function_in_its_module_is_not_called() {
+    let optimizer = optimizer(&["cblas"], true);
+    let files = tempfile::tempdir().expect("a directory");
+    let clear = "for (int i = 0; i < n; i++) x[i] = 0.0;";
+    let dot = "for (int i = 0; i < n; i++) y[2] += A[i][1] * x[i];";
+    for (flag, module, body, free) in [
+        ("-O2", "", clear, true),
+        ("-fno-builtin", "", clear, false),
+        ("-ffreestanding", "", clear, false),
+        ("-fno-builtin-memset", "", clear, false),
+        ("-fno-builtin-memcpy", "", clear, true),
+        ("-O2", "void *memset(void *p, int c, unsigned long n) { return p; }", clear, false),
+        (
+            "-O2",
+            "void *m(void *p, int c, unsigned long n) { return p; } void *memset(void *, int, unsigned long) __attribute__((alias(\"m\")));",
+            clear,
+            false,
+        ),
+        ("-O2", "int cblas_ddot = 1;", clear, true),
+        ("-fno-builtin", "", dot, true),
+        ("-O2", "int cblas_ddot = 1;", dot, false),
+        (
+            "-O2",
+            "double cblas_ddot(int n, const double *x, int ix, const double *y, int iy) { return 0; }",
+            dot,
+            false,
+        ),
+    ] {
+        let file = files.path().join("f.c");
+        std::fs::write(&file, format!("{module}\n{HEAD}{body} }}")).expect("a file");
+        let ir = compile_source(&file, &[flag.to_string(), "-w".to_string()]).expect("it compiles");
+        let session = Session::new(&ir, "f.c", &optimizer);
+        let regions = session.explore().expect("it is lifted").regions;
+        let region = regions.iter().find(|r| &*r.function == "f").expect("a region");
+        let steps = Recipe::parse("mark(@; library)", &optimizer.registry).expect("a recipe");
+        match optimizer.apply("f", &region.kernel, &steps) {
+            Ok(_) => assert!(free, "{flag} {module}"),
+            Err(e) => assert!(!free && e.to_string().contains("no library's here"), "{flag} {module}: {e}"),
+        }
     }
 }

@@ -60,8 +60,14 @@ impl Idioms {
     pub fn call_at(&self, kernel: &Kernel, root: &Green, path: &Path) -> Result<Granted, &'static str> {
         let view = super::view::at(kernel, root, path)?;
         let offered: Vec<Offer> = self.list.iter().filter_map(|idiom| idiom.call(&view)).collect();
-        let Some(offer) = offered.iter().find(|o| self.has_library(&o.call.library)) else {
+        let mut allowed = offered.iter().filter(|o| self.has_library(&o.call.library)).peekable();
+        if allowed.peek().is_none() {
             return Err("no function of a library that is allowed computes this");
+        }
+        let Some(offer) = allowed.find(|o| kernel.may_call(&o.call.function)) else {
+            return Err(
+                "its function is no library's here: the source has it itself, or asks for no built-in functions",
+            );
         };
         let floats = view.statement().ops.iter().filter(|op| op.ty.is_float() && op.kind.access().is_none());
         let loose = || {
@@ -72,9 +78,6 @@ impl Idioms {
             return Err(
                 "the library rounds in another order, which the flags of its operations do not allow",
             );
-        }
-        if *kernel.name == *offer.call.function {
-            return Err("the function itself is being compiled");
         }
         let mut conditions = BTreeSet::new();
         let written = view.written.array;

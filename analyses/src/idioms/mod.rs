@@ -109,6 +109,24 @@ impl Known {
 /// Libraries that the idioms of this crate know, beside the C library.
 pub const LIBRARIES: [&str; 1] = ["cblas"];
 
+/// Functions of libraries that the idioms of this crate know.
+pub const FUNCTIONS: [&str; 14] = [
+    "memcpy",
+    "memset",
+    "cblas_daxpy",
+    "cblas_ddot",
+    "cblas_dgemm",
+    "cblas_dgemv",
+    "cblas_dger",
+    "cblas_dscal",
+    "cblas_saxpy",
+    "cblas_sdot",
+    "cblas_sgemm",
+    "cblas_sgemv",
+    "cblas_sger",
+    "cblas_sscal",
+];
+
 /// Idioms in the order in which they are asked, with the libraries that may be called for them.
 #[derive(Clone, Default)]
 pub struct Idioms {

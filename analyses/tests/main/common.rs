@@ -76,6 +76,7 @@ pub fn kernel(
         statements,
         context,
         assumptions: vec![],
+        no_calls: vec![],
         original,
     }
 }

@@ -1,6 +1,7 @@
 //! Buffers: their memory, and what is copied into and out of them.
 //!
-//! One of constant extent is an `alloca` in the entry block, where LLVM promotes it to registers if all its places are constant.
+//! One of constant extent is an `alloca` in the entry block, where LLVM promotes it to registers if all its places are constant. In
+//! functions that may call themselves, large ones are on the stack while the new code runs only: frames that wait would all have them.
 //! One on the heap is allocated behind the run-time check, once for all executions, and freed where the new code ends; where
 //! there is not enough memory the original code runs.
 
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A buffer's node in the tree.
+#[derive(Clone)]
 pub(super) struct Found {
     pub(super) path: Path,
     pub(super) buffer: Arc<Buffer>,
@@ -26,6 +28,13 @@ pub(super) struct Found {
     in_parallel: Option<Path>,
     /// Lanes of the vector loop around it, each of which has one of its own: as many elements stand in the place of one.
     lanes: u32,
+}
+
+impl Found {
+    /// How many elements it has for all lanes together, where that is a constant.
+    fn places(&self) -> Option<i64> {
+        self.buffer.constant_len()?.checked_mul(self.lanes.into()).filter(|places| *places > 0)
+    }
 }
 
 /// All buffers of a tree, in order.
@@ -83,6 +92,9 @@ pub(super) struct Store<'m> {
 /// Memory of the buffers, by path.
 #[derive(Default)]
 pub(super) struct Memory<'m> {
+    /// Those that are on the stack while the new code runs only, and what is given back then.
+    brief: Vec<Found>,
+    stack: Option<Value<'m>>,
     pub(super) pointers: BTreeMap<Path, (Value<'m>, u32)>,
     /// Bytes of the part that each thread has of a buffer on the heap, where it has one.
     pub(super) parts: BTreeMap<Path, Value<'m>>,
@@ -94,34 +106,67 @@ pub(super) struct Memory<'m> {
 /// What every allocation is aligned to, in bytes.
 const ALLOCATED: u32 = 8;
 
+/// Bytes of buffers in the frame of a function that may call itself, at most: LLVM inlines into those what takes no more.
+const MOST_IN_FRAMES: i64 = 1 << 10;
+
 impl<'m> Emitter<'m, '_> {
     /// Makes room on the stack, at the builder's place in the entry block: of the function itself, or of each thread that runs the
-    /// loop at a path.
+    /// loop at a path. What no frame should keep is left to [`make_room`](Self::make_room).
     pub(super) fn make_buffers(&mut self, buffers: &[Found], within: Option<&Path>) -> Result<(), EmitError> {
-        let mut sum = 0_i64;
+        let (mut sum, mut kept) = (0_i64, 0_i64);
+        let stays = within.is_some() || !self.place()?.function().may_recurse();
         let here = |f: &&Found| self.threads <= 1 || f.in_parallel.as_ref() == within;
         let on_stack: Vec<&Found> =
             buffers.iter().filter(|f| f.buffer.home != Home::Heap).filter(here).collect();
-        for Found { path, buffer, lanes, .. } in on_stack {
-            let array = self.kernel.array(buffer.array);
-            let size = i64::from(array.element.size());
-            let len = buffer.constant_len().and_then(|len| len.checked_mul((*lanes).into()));
-            let len = len.filter(|len| *len > 0);
-            let bytes = len.and_then(|len| sum.checked_add(len.checked_mul(size)?));
-            let (Some(len), Some(bytes)) = (len, bytes.filter(|b| *b <= MOST_ON_STACK)) else {
+        for found in on_stack {
+            let size = i64::from(self.kernel.array(found.buffer.array).element.size());
+            let bytes = found.places().and_then(|places| places.checked_mul(size));
+            let all = bytes.and_then(|bytes| sum.checked_add(bytes)).filter(|all| *all <= MOST_ON_STACK);
+            let (Some(bytes), Some(all)) = (bytes, all) else {
                 return Err(EmitError::Unsupported { what: "so large a buffer on the stack" });
             };
-            sum = bytes;
-            let ty = self.ty(array.element)?;
-            let ty = match (*lanes, &buffer.dims[..]) {
-                (1, []) => ty,
-                (_, []) => self.kept(array.element, *lanes)?,
-                _ => ty.array(len as u64)?,
-            };
-            let slot = self.builder.alloca(ty, None, &format!("{}.buffer", array.name))?;
-            slot.set_alignment(buffer.alignment.max(array.element.size()))?;
-            self.memory.pointers.insert(path.clone(), (slot.value(), *lanes));
+            sum = all;
+            if stays || found.buffer.home == Home::Registers || kept + bytes <= MOST_IN_FRAMES {
+                kept += bytes;
+                self.on_stack(found, None)?;
+            } else {
+                self.memory.brief.push(found.clone());
+            }
         }
+        Ok(())
+    }
+
+    /// Makes room for what is on the stack while the new code runs only, where it begins.
+    pub(super) fn make_room(&mut self) -> Result<(), EmitError> {
+        let brief = std::mem::take(&mut self.memory.brief);
+        if brief.is_empty() {
+            return Ok(());
+        }
+        let (context, b) = (self.module.context(), &self.builder);
+        let stack = b.intrinsic("llvm.stacksave", context.ptr(), &[], "")?.value();
+        // Always one, and no constant to LLVM: where it finds the check to be passed always, this is in the entry block, and would be
+        // the frame's.
+        let there = b.icmp(IntPredicate::Ne, stack, context.ptr().zero()?, "")?;
+        let one = b.cast(Opcode::ZExt, there, context.i64(), PoisonFlags::empty(), "")?;
+        for found in &brief {
+            self.on_stack(found, Some(one))?;
+        }
+        self.memory.stack = Some(stack);
+        Ok(())
+    }
+
+    fn on_stack(&mut self, found: &Found, count: Option<Value<'m>>) -> Result<(), EmitError> {
+        let Found { path, buffer, lanes, .. } = found;
+        let array = self.kernel.array(buffer.array);
+        let ty = self.ty(array.element)?;
+        let ty = match (*lanes, &buffer.dims[..]) {
+            (1, []) => ty,
+            (_, []) => self.kept(array.element, *lanes)?,
+            _ => ty.array(found.places().unwrap_or_default() as u64)?,
+        };
+        let slot = self.builder.alloca(ty, count, &format!("{}.buffer", array.name))?;
+        slot.set_alignment(buffer.alignment.max(array.element.size()))?;
+        self.memory.pointers.insert(path.clone(), (slot.value(), *lanes));
         Ok(())
     }
 
@@ -208,8 +253,11 @@ impl<'m> Emitter<'m, '_> {
         Ok(())
     }
 
-    /// Frees what is on the heap.
+    /// Frees what is on the heap, and gives the stack back.
     pub(super) fn release(&self) -> Result<(), EmitError> {
+        if let Some(stack) = self.memory.stack {
+            self.builder.intrinsic("llvm.stackrestore", self.module.context().void(), &[stack], "")?;
+        }
         let Some(free) = self.memory.free else { return Ok(()) };
         for block in &self.memory.blocks {
             self.builder.call(free, &[*block], "")?;

@@ -77,6 +77,7 @@ pub fn emit_function<'c>(
         emitter.enter_if(function, holds, &buffers, [start, no])?;
         emitter.builder.position_at_end(start)?;
         emitter.inside = true;
+        emitter.make_room()?;
         emitter.declare_scopes()?;
         emitter.tree(variant.root)?;
         for (index, array) in kernel.arrays.iter().enumerate() {

@@ -66,7 +66,7 @@ impl<'m> Emitter<'m, '_> {
         })
     }
 
-    /// The function of the module, declared if it is not.
+    /// The function of the library, declared if it is not.
     fn library_function(
         &self,
         name: &str,
@@ -75,17 +75,11 @@ impl<'m> Emitter<'m, '_> {
     ) -> Result<Function<'m>, EmitError> {
         let types: Vec<Type<'m>> = arguments.iter().map(|v| v.ty()).collect();
         let ty = returned.function(&types)?;
-        match self.module.function(name) {
-            Some(known) if known.function_type() == ty => Ok(known),
-            Some(_) => Err(EmitError::Unsupported {
-                what: "a library's function that the module declares otherwise",
-            }),
-            None => {
-                let function = self.module.add_function(name, ty)?;
-                function.set_nounwind();
-                Ok(function)
-            }
-        }
+        let function = match self.place()?.function().may_call(name) {
+            true => self.module.external(name, ty)?,
+            false => None,
+        };
+        function.ok_or(EmitError::Unsupported { what: "a call of a name that is no library's here" })
     }
 }
 

@@ -117,6 +117,7 @@ pub fn emit_region<'m>(
 
     emitter.builder.position_at_end(start)?;
     emitter.inside = true;
+    emitter.make_room()?;
     emitter.declare_scopes()?;
     for (binding, slot) in region.arrays.iter().zip(&slots) {
         if let (ArrayBinding::Scalar { incoming: Some(value), .. }, Some(slot)) = (binding, slot) {

@@ -165,18 +165,10 @@ impl<'m> Emitter<'m, '_> {
         result: Type<'m>,
         parameters: &[Type<'m>],
     ) -> Result<Function<'m>, EmitError> {
-        let ty = result.function(parameters)?;
-        match self.module.function(name) {
-            Some(known) if known.function_type() == ty => Ok(known),
-            Some(_) => {
-                Err(EmitError::Unsupported { what: "a loop for threads beside other functions of that name" })
-            }
-            None => {
-                let function = self.module.add_function(name, ty)?;
-                function.set_nounwind();
-                Ok(function)
-            }
-        }
+        let function = self.module.external(name, result.function(parameters)?)?;
+        function.ok_or(EmitError::Unsupported {
+            what: "a loop for threads where the module has its runtime's names",
+        })
     }
 
     fn handed_at(&self, data: Value<'m>, number: usize) -> Result<Value<'m>, EmitError> {

@@ -77,6 +77,7 @@ impl<'m> Builder<'_, '_, 'm> {
             statements,
             context: Vec::new(),
             assumptions,
+            no_calls: self.data.cx.values.no_calls.clone(),
             original: Green::empty(),
         };
         kernel.original = canonical(&kernel, &original);

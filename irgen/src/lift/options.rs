@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use analyses::accesses::{Accesses, Delinearised};
 use analyses::control_flow::{ControlFlow, FromGraph};
+use analyses::idioms::FUNCTIONS;
 
 use super::closed_forms::{AffineRecurrences, ClosedFormsSource};
 use super::hints;
@@ -24,6 +25,8 @@ pub struct LiftOptions {
     /// Whether a flag of the compiler says of all loops that they are not unrolled, so that no user says so of one; by
     /// default it is taken for a user's wish.
     pub never_unrolled: bool,
+    /// Functions of libraries that idioms may call: kernels say which of them may not be called.
+    pub functions: Vec<Arc<str>>,
 }
 
 impl LiftOptions {
@@ -46,6 +49,7 @@ impl Default for LiftOptions {
             control_flow: Arc::new(FromGraph),
             owned: Arc::default(),
             never_unrolled: false,
+            functions: FUNCTIONS.map(Arc::from).into(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a region's builder asks of values: their closed forms, and conditions made of them.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use analyses::closed_forms::{
     Address, ClosedForm, Fact, LoopExit, Monomial, Need, Poly, Sym, Symbols, TripCount, merge,
@@ -29,6 +30,8 @@ pub(super) struct Values<'a, 'm> {
     pub(super) knows_errno: bool,
     /// What else to ask.
     pub(super) options: &'a LiftOptions,
+    /// Functions of libraries that are not to be called.
+    pub(super) no_calls: Vec<Arc<str>>,
     /// What users want of each loop, or of one around it.
     pub(super) wishes: Vec<super::hints::Said>,
     forms: FunctionForms<'a, 'm>,
@@ -76,11 +79,14 @@ impl<'a, 'm> Values<'a, 'm> {
     ) -> Self {
         let (fronts, front_symbols, front_needs, rows) = Default::default();
         let (layout, knows_errno) = (module.data_layout(), module.knows_errno());
+        let callable = |name: &&Arc<str>| cfg.function.may_call(name);
+        let no_calls = options.functions.iter().filter(|name| !callable(name)).cloned().collect();
         Values {
             cfg,
             layout,
             knows_errno,
             options,
+            no_calls,
             wishes,
             forms,
             fronts,

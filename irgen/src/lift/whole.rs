@@ -21,6 +21,7 @@ pub(super) fn whole(name: &str, parts: &[Part], drafts: &[Draft<'_>]) -> Kernel 
             statements: Vec::new(),
             context: Vec::new(),
             assumptions: Vec::new(),
+            no_calls: Vec::new(),
             original: Green::empty(),
         },
         drafts,

@@ -107,8 +107,11 @@ unsafe extern "C" {
     pub fn lt_is_library_call(value: LLVMValueRef) -> bool;
     pub fn lt_allocates(call: LLVMValueRef) -> bool;
     pub fn lt_frees(call: LLVMValueRef, pointer: LLVMValueRef) -> bool;
+    pub fn lt_has_name(module: LLVMModuleRef, name: *const c_char, len: usize) -> bool;
+    pub fn lt_may_call(caller: LLVMValueRef, name: *const c_char, len: usize) -> bool;
     pub fn lt_malloc(caller: LLVMValueRef) -> LLVMValueRef;
     pub fn lt_free(caller: LLVMValueRef) -> LLVMValueRef;
+    pub fn lt_may_recurse(function: LLVMValueRef) -> bool;
     pub fn lt_may_allocate(function: LLVMValueRef);
     pub fn lt_may_start_threads(function: LLVMValueRef);
     pub fn lt_set_nounwind(function: LLVMValueRef);

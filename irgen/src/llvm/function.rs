@@ -179,6 +179,13 @@ impl<'m> Function<'m> {
         }
     }
 
+    /// Whether a call of that name from this function is one of a library's function: nothing else in the module has the name, and where
+    /// it is one of the target's library, the function may call that by its meaning (no `-ffreestanding`, `-fno-builtin`).
+    pub fn may_call(self, name: &str) -> bool {
+        // SAFETY: a function and a string.
+        unsafe { ffi::lt_may_call(self.raw(), name.as_ptr().cast(), name.len()) }
+    }
+
     /// `malloc` and `free` of the target's library, for calls from this function, whose attributes then allow them. `None` where
     /// the target has none, the function may not call them by their meaning (`-ffreestanding`, `-fno-builtin`), or they are
     /// defined in this module.
@@ -192,6 +199,12 @@ impl<'m> Function<'m> {
             ffi::lt_may_allocate(self.raw());
             Some((Function::from_raw(malloc), Function::from_raw(free)))
         }
+    }
+
+    /// Whether a call of it may begin before another one ends: it calls functions that may call it again.
+    pub fn may_recurse(self) -> bool {
+        // SAFETY: a function.
+        unsafe { ffi::lt_may_recurse(self.raw()) }
     }
 
     /// A new function of the module that returns nothing and takes a pointer, for a part of this one: compiled as this one is.

@@ -187,12 +187,14 @@ impl<'c> Module<'c> {
 
     /// Whether [`Module::errno_location`] has an answer.
     pub fn knows_errno(&self) -> bool {
-        let known = self.function(ERRNO_LOCATION);
-        let fits = |f: Function<'_>| {
-            f.is_declaration() && f.function_type().signature() == Some((self.context.ptr(), Vec::new()))
-        };
         let triple = self.triple();
-        triple.contains("-linux-") && !triple.contains("android") && known.is_none_or(fits)
+        let free = || !self.has_name(ERRNO_LOCATION);
+        let known = || {
+            self.function(ERRNO_LOCATION).is_some_and(|f| {
+                f.is_declaration() && f.function_type().signature() == Some((self.context.ptr(), Vec::new()))
+            })
+        };
+        triple.contains("-linux-") && !triple.contains("android") && (free() || known())
     }
 
     /// The function of the C library that returns the address of the thread's `errno`; `None` where none is known.
@@ -205,6 +207,22 @@ impl<'c> Module<'c> {
         }
         let function = self.add_function(ERRNO_LOCATION, self.context.ptr().function(&[])?)?;
         function.set_pure();
+        Ok(Some(function))
+    }
+
+    /// Whether a function, variable, alias or the like of it has the name.
+    pub fn has_name(&self, name: &str) -> bool {
+        // SAFETY: a valid module and string.
+        unsafe { ffi::lt_has_name(self.raw, name.as_ptr().cast(), name.len()) }
+    }
+
+    /// A function that is defined elsewhere, declared as one that does not throw if it is not; `None` where something else has the name.
+    pub fn external<'m>(&'m self, name: &str, ty: Type<'m>) -> Result<Option<Function<'m>>> {
+        if self.has_name(name) {
+            return Ok(self.function(name).filter(|f| f.is_declaration() && f.function_type() == ty));
+        }
+        let function = self.add_function(name, ty)?;
+        function.set_nounwind();
         Ok(Some(function))
     }
 

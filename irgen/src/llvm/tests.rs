@@ -60,6 +60,35 @@ fn a_broken_module_does_not_verify() {
 }
 
 #[test]
+fn names_of_functions_that_are_defined_elsewhere() {
+    let text = "
+        @variable = external global i32
+        @alias = alias i32 (), ptr @own
+        declare i32 @known()
+        declare ptr @memset(ptr, i32, i64)
+        define i32 @own() { ret i32 0 }
+        define void @free() { ret void }
+        define void @bare() \"no-builtins\" { ret void }
+        define void @some() \"no-builtin-memcpy\" { ret void }";
+    let cx = Context::new();
+    let module = cx.parse(text.as_bytes(), "names.ll").unwrap();
+    let ty = cx.i32().function(&[]).unwrap();
+    for (name, there) in
+        [("variable", false), ("alias", false), ("own", false), ("known", true), ("new", true)]
+    {
+        assert_eq!(module.external(name, ty).unwrap().map(|f| f.name()), there.then(|| name.into()));
+        for caller in ["free", "bare"] {
+            assert_eq!(module.function(caller).unwrap().may_call(name), there, "{name}");
+        }
+    }
+    assert!(module.external("known", cx.void().function(&[]).unwrap()).unwrap().is_none());
+    for (caller, copies, sets) in [("free", true, true), ("bare", false, false), ("some", false, true)] {
+        let caller = module.function(caller).unwrap();
+        assert_eq!((caller.may_call("memcpy"), caller.may_call("memset")), (copies, sets));
+    }
+}
+
+#[test]
 fn text_and_bitcode_round_trip() {
     let cx = Context::new();
     let module = sum(&cx);

@@ -59,6 +59,7 @@ const RESERVED: &[&str] = &[
     "min",
     "mod",
     "nest",
+    "nocall",
     "nooverlap",
     "opaque",
     "out",

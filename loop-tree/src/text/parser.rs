@@ -264,7 +264,7 @@ pub(super) fn program(text: &str) -> Parsed<Program> {
     p.params()?;
     p.expect("{")?;
     let mut context = Vec::new();
-    let mut assumptions = Vec::new();
+    let (mut assumptions, mut no_calls) = (Vec::new(), Vec::new());
     let mut aliases = Vec::new();
     loop {
         if p.eat_word("assume") {
@@ -278,6 +278,13 @@ pub(super) fn program(text: &str) -> Parsed<Program> {
             aliases.push(p.array()?);
         } else if p.eat_word("require") {
             assumptions.append(&mut p.runtime_conditions()?);
+        } else if p.eat_word("nocall") {
+            loop {
+                no_calls.push(p.name("a function")?.0);
+                if !p.eat(",") {
+                    break;
+                }
+            }
         } else if p.eat_word("variables") {
             p.variables()?;
         } else if p.eat_word("statement") {
@@ -307,6 +314,7 @@ pub(super) fn program(text: &str) -> Parsed<Program> {
         statements,
         context,
         assumptions,
+        no_calls,
         original: Green::empty(),
     };
     kernel.original = canonical(&kernel, &original);

@@ -278,6 +278,10 @@ fn print_head(kernel: &Kernel) -> String {
     if !kernel.assumptions.is_empty() {
         _ = writeln!(out, "  require {}", names.runtime_list(&kernel.assumptions));
     }
+    if !kernel.no_calls.is_empty() {
+        let list: Vec<String> = kernel.no_calls.iter().map(|name| quoted(name)).collect();
+        _ = writeln!(out, "  nocall {}", list.join(", "));
+    }
     let mut order = Order::default();
     order.visit(&kernel.original);
     let in_order = |list: &[u32], count: usize| list.iter().map(|i| *i as usize).eq(0..count);
