@@ -1,5 +1,6 @@
 // Reading and changing IR where the C API has no way or an unchecked one.
 #include "shim.h"
+#include <optional>
 #include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/AsmParser/Parser.h"
@@ -134,21 +135,26 @@ extern "C" uint32_t lt_memory_effects(const Value *V) {
     return encode(F->getMemoryEffects());
   return 0xff;
 }
+// The target's library, made once: to make it takes as long as a few hundred questions.
+static const TargetLibraryInfoImpl &libraryOf(const Module *M) {
+  thread_local std::optional<std::pair<Triple, TargetLibraryInfoImpl>> Made;
+  if (!Made || Made->first != M->getTargetTriple())
+    Made.emplace(M->getTargetTriple(), TargetLibraryInfoImpl(M->getTargetTriple()));
+  return Made->second;
+}
 // Whether a call is of a function of the target's library, by name and type, and means that one.
 extern "C" bool lt_is_library_call(const CallBase *C) {
   const Function *F = C->getCalledFunction();
   if (!F || !F->isDeclaration())
     return false;
-  TargetLibraryInfoImpl Impl(C->getModule()->getTargetTriple());
-  TargetLibraryInfo Library(Impl, C->getFunction());
+  TargetLibraryInfo Library(libraryOf(C->getModule()), C->getFunction());
   LibFunc Which;
   return Library.getLibFunc(*C, Which) && Library.has(Which);
 }
 // Whether a call makes an object with nothing in it: of a function that the module does not define, known by its name or, as
 // front ends leave that to a pass, by its attributes.
 extern "C" bool lt_allocates(const CallBase *C) {
-  TargetLibraryInfoImpl Impl(C->getModule()->getTargetTriple());
-  TargetLibraryInfo Library(Impl, C->getFunction());
+  TargetLibraryInfo Library(libraryOf(C->getModule()), C->getFunction());
   const Function *F = C->getCalledFunction();
   if (!F || !F->isDeclaration() || C->isNoBuiltin())
     return false;
@@ -175,14 +181,12 @@ extern "C" uint64_t lt_object_size(const Value *V, const Module *M) {
   uint64_t Size = 0;
   ObjectSizeOpts Options;
   Options.EvalMode = ObjectSizeOpts::Mode::Min;
-  TargetLibraryInfoImpl Impl(M->getTargetTriple());
-  TargetLibraryInfo Library(Impl);
+  TargetLibraryInfo Library(libraryOf(M));
   return getObjectSize(V, Size, M->getDataLayout(), &Library, Options) && Size > 0 ? Size : UINT64_MAX;
 }
 // Whether a call frees V, and does nothing else with it.
 extern "C" bool lt_frees(const CallBase *C, const Value *V) {
-  TargetLibraryInfoImpl Impl(C->getModule()->getTargetTriple());
-  TargetLibraryInfo Library(Impl, C->getFunction());
+  TargetLibraryInfo Library(libraryOf(C->getModule()), C->getFunction());
   const Function *F = C->getCalledFunction();
   if (!F || !F->isDeclaration() || C->isNoBuiltin() || count(C->args(), V) != 1 || getReallocatedOperand(C))
     return false;
@@ -201,8 +205,7 @@ extern "C" bool lt_may_call(const Function *F, const char *Name, size_t Len) {
   StringRef Called(Name, Len);
   if (const GlobalValue *V = M->getNamedValue(Called); V && (!isa<Function>(V) || !V->isDeclaration()))
     return false;
-  TargetLibraryInfoImpl Impl(M->getTargetTriple());
-  TargetLibraryInfo Library(Impl, F);
+  TargetLibraryInfo Library(libraryOf(M), F);
   LibFunc Which;
   return !Library.getLibFunc(Called, Which) || isLibFuncEmittable(M, &Library, Which);
 }
@@ -210,8 +213,7 @@ extern "C" bool lt_may_call(const Function *F, const char *Name, size_t Len) {
 // meaning, or the module defines it.
 static Function *libraryFunction(Function *F, LibFunc Which, Type *Result, Type *Argument) {
   Module *M = F->getParent();
-  TargetLibraryInfoImpl Impl(M->getTargetTriple());
-  TargetLibraryInfo Library(Impl, F);
+  TargetLibraryInfo Library(libraryOf(M), F);
   if (!isLibFuncEmittable(M, &Library, Which))
     return nullptr;
   FunctionType *T = FunctionType::get(Result, {Argument}, false);
@@ -223,8 +225,7 @@ static Function *libraryFunction(Function *F, LibFunc Which, Type *Result, Type 
 }
 extern "C" Function *lt_malloc(Function *F) {
   LLVMContext &C = F->getContext();
-  TargetLibraryInfoImpl Impl(F->getParent()->getTargetTriple());
-  unsigned Bits = TargetLibraryInfo(Impl, F).getSizeTSize(*F->getParent());
+  unsigned Bits = TargetLibraryInfo(libraryOf(F->getParent()), F).getSizeTSize(*F->getParent());
   return libraryFunction(F, LibFunc_malloc, PointerType::get(C, 0), Type::getIntNTy(C, Bits));
 }
 extern "C" Function *lt_free(Function *F) {
