@@ -132,7 +132,7 @@ pub fn generate(seed: u64, depth: usize) -> Source {
         let other = ["f64", "i32", "i8"][rng.usize(0..3)];
         let element = if rng.u32(0..100) < 85 { element } else { other };
         let alias = if aliased && rng.bool() { 0 } else { a + 1 };
-        let object = (alias == 0 && (seed + a as u64) % 3 != 0).then_some(a);
+        let object = (alias == 0 && !(seed + a as u64).is_multiple_of(3)).then_some(a);
         arrays.push(Array { element, rank: rng.usize(1..=2), alias, object, local: false });
     }
     if rng.u32(0..100) < 35 {
