@@ -4,7 +4,7 @@
 //! of bytes, repeated at a stride.
 
 use crate::linear::Linear;
-use crate::lower::{Loop, Lowered, Touch};
+use crate::lower::{Loop, Lowered};
 use crate::overlap::{gcd, multiple};
 use smallvec::SmallVec;
 
@@ -50,6 +50,8 @@ pub(crate) fn groups(program: &Lowered<'_>) -> Vec<Group> {
     // Only groups of the same loop merge, and its leaves need not be consecutive, so search those of the same parent.
     let mut first_of: rustc_hash::FxHashMap<Option<usize>, SmallVec<[usize; 8]>> = Default::default();
     for leaf in &program.leaves {
+        // Reads and writes of elements that only data names, by group.
+        let mut named: SmallVec<[(usize, [usize; 2]); 2]> = SmallVec::new();
         for touch in leaf.touches.iter().filter(|t| !t.private) {
             let known = first_of.entry(leaf.parent).or_default();
             let same = known.iter().copied().find(|g| {
@@ -77,15 +79,6 @@ pub(crate) fn groups(program: &Lowered<'_>) -> Vec<Group> {
             });
             let group = &mut result[at];
             group.written |= touch.write;
-            if touch.address.is_none() {
-                let alike = |write| {
-                    let same = |t: &&Touch| t.array == touch.array && t.address.is_none() && t.write == write;
-                    leaf.touches.iter().filter(same).count() as f64
-                };
-                // What is read and written is one element.
-                let others = if touch.write { alike(false) } else { 0.0 };
-                group.elements += (1.0 - others / alike(touch.write)).max(0.0);
-            }
             group.probability = group.probability.max(leaf.probability);
             let offset = match (&group.address, &touch.address) {
                 (Some(a), Some(b)) => b.constant - a.constant,
@@ -94,6 +87,17 @@ pub(crate) fn groups(program: &Lowered<'_>) -> Vec<Group> {
             if let Err(place) = group.offsets.binary_search_by(|o| o.total_cmp(&offset)) {
                 group.offsets.insert(place, offset);
             }
+            if touch.address.is_none() {
+                let known = named.iter().position(|n| n.0 == at).unwrap_or(named.len());
+                if known == named.len() {
+                    named.push((at, [0; 2]));
+                }
+                named[known].1[usize::from(touch.write)] += 1;
+            }
+        }
+        // What is read and written is one element.
+        for (at, [reads, writes]) in named {
+            result[at].elements += reads.max(writes) as f64;
         }
     }
     result
