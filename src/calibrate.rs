@@ -98,6 +98,8 @@ fn round(target: &mut StaticTarget) {
         &mut o.vector_division,
         &mut o.narrow_division,
         &mut o.vector_integer,
+        &mut o.vector_mul,
+        &mut o.vector_mul_64,
         &mut target.issue_width,
         &mut target.loads_per_cycle,
         &mut target.stores_per_cycle,
@@ -149,6 +151,8 @@ impl Calibration {
             all.push(("vector division over scalar".to_string(), o.vector_division));
             all.push(("32-bit division over 64-bit".to_string(), o.narrow_division));
             all.push(("vector integer, reciprocal throughput".to_string(), o.vector_integer));
+            all.push(("vector product, 32-bit, reciprocal throughput".to_string(), o.vector_mul));
+            all.push(("vector product, 64-bit, reciprocal throughput".to_string(), o.vector_mul_64));
             for c in &t.caches {
                 all.push((format!("{} KiB", c.name), c.bytes as f64 / 1024.0));
                 all.push((format!("{} filled, cycles per line", c.name), c.fill));

@@ -10,7 +10,8 @@ use crate::lanes::Lanes;
 use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::numbering::{Numbers, Operands, Site};
 use crate::operations::{
-    Reordering, class_of, differences_of_bytes, is_stored_both_ways, reordering, shapes,
+    Fused, Reordering, class_of, differences_of_bytes, is_stored_both_ways, products_of_shorts, reordering,
+    shapes,
 };
 use crate::{OpClass, Target};
 use loop_tree::{Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
@@ -85,7 +86,8 @@ pub(crate) struct Body {
     pub adjacent: usize,
     /// Loads that have as many neighbours.
     pub adjacent_loads: usize,
-    /// Copies of a sum's summand that an iteration adds up from neighbours in memory.
+    /// Elements that are stored, where each is a sum of such copies of a summand, from neighbours in memory, at least.
+    pub sums: usize,
     pub summed: usize,
     /// Comparisons that scalars need and vectors do not.
     pub compared: f64,
@@ -148,7 +150,6 @@ pub(crate) fn body(
         by_data: false,
         shape: 0,
         in_turn: false,
-        summands: 0,
         branching: false,
         differences: true,
         kept: told && of_tree && leaves.iter().all(|l| is_straight(program, &program.leaves[*l], lanes)),
@@ -214,8 +215,6 @@ struct Scan<'a> {
     shape: u64,
     /// Whether such a value goes into another element: then neighbours wait for each other.
     in_turn: bool,
-    /// Values added to sums that may be reassociated.
-    summands: usize,
     /// Whether copies of a statement are in blocks of their own.
     branching: bool,
     /// Whether all statements so far add up differences of bytes.
@@ -243,16 +242,21 @@ impl Scan<'_> {
         if leaf.varying_guard {
             self.result.branches += leaf.probability.min(1.0 - leaf.probability).max(0.05);
         }
-        let differences = differences_of_bytes(&statement.ops).filter(|_| self.target.differences_of_bytes());
+        let one_instruction = |found: Option<Fused>| found.filter(|_| self.target.fuses_integers());
+        let differences = one_instruction(differences_of_bytes(&statement.ops));
+        let are_differences = differences.is_some();
         // Copies are added up as they stand, not lanes along a loop in which each has a sum of its own.
         let moves = |t: &crate::lower::Touch| {
             t.write && t.address.as_ref().is_some_and(|a| self.depth.is_some_and(|d| a.coefficient(d) != 0.0))
         };
-        if differences.is_some() && leaf.touches.iter().any(moves) {
+        let moves = leaf.touches.iter().any(moves);
+        if are_differences && moves {
             self.result.vectorisable = false;
         }
+        let products = || one_instruction(products_of_shorts(&statement.ops)).filter(|_| !moves);
+        let fused = differences.or_else(products);
         self.differences &=
-            differences.is_some() || statement.ops.iter().all(|o| class_of(&o.kind, o.ty).is_none());
+            are_differences || statement.ops.iter().all(|o| class_of(&o.kind, o.ty).is_none());
         // Loads that only some data make happen are behind a branch.
         let guarded = |op: &&Op| matches!(op.kind, OpKind::Load(_) | OpKind::LoadAt(..));
         let mut conditions: SmallVec<[OpId; 4]> =
@@ -273,8 +277,8 @@ impl Scan<'_> {
             self.now = op.origin.unwrap_or(self.now + 1);
             let mut weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
             let mut width = op.ty;
-            if let Some(differences) = &differences {
-                (weight, width) = differences.counted(OpId::new(index), weight, width);
+            if let Some(fused) = &fused {
+                (weight, width) = fused.counted(OpId::new(index), weight, width);
             }
             let value = match &op.kind {
                 OpKind::Const(c) => Value { number: Some(self.numbers.of_constant(*c)), ..Value::default() },
@@ -343,12 +347,15 @@ impl Scan<'_> {
             result.wait_for(operand);
         }
         let order = reordering(kind, op.flags);
-        let sums = |v: &&Value| {
-            !v.waits.is_empty() && v.waits.iter().all(|w| w.reordering.and(order) != Reordering::No)
+        let mut operands = kind.operands().into_iter().filter_map(|o| values.get(o.index()));
+        result.reduced = match order {
+            Reordering::Any => operands.next().and_then(|v| v.reduced),
+            Reordering::Of(by) => {
+                let so_far = operands.filter_map(|v| v.reduced.filter(|r| r.0 == by)).map(|r| r.1);
+                Some((by, 1 + so_far.sum::<usize>()))
+            }
+            Reordering::No => None,
         };
-        let operands = kind.operands();
-        let adds = operands.iter().filter_map(|o| values.get(o.index())).filter(sums).count() == 1;
-        self.summands += usize::from(adds && operands.len() == 2 && order != Reordering::No);
         if let Some(class) = class {
             if result.varies {
                 // A comparison and a conditional move, where there is no vector.
@@ -470,7 +477,8 @@ impl Scan<'_> {
         let location = &mut self.locations[at];
         location.loaded = true;
         location.epoch = epoch;
-        let value = Value { varies: !invariant, may_change, waits, path: location.through, number };
+        let value =
+            Value { varies: !invariant, may_change, waits, path: location.through, reduced: None, number };
         location.value = Some(value.clone());
         location.under = 0;
         value
@@ -538,6 +546,7 @@ impl Scan<'_> {
         let epoch = self.families[family].epoch;
         let location = &mut self.locations[at];
         location.shape = self.shape;
+        location.reduced = value.reduced.map_or(0, |r| r.1);
         location.loaded_for = self.operands.iter().copied().collect();
         // Known for the rest of the iteration, or of what is under the same guard; where data decide it may not have happened.
         location.value = (!self.by_data).then_some(Value { varies: true, ..value });
@@ -589,12 +598,14 @@ impl Scan<'_> {
             let along = sorted(all.map(|(_, l)| l));
             self.result.adjacent_loads = runs(&along).filter(|r| *r >= self.result.adjacent).sum();
         }
-        let loaded = sorted(self.locations.iter().filter(|l| varies(l)));
-        // Sums of neighbours, and nothing else.
-        let only_sums = stored.iter().all(|s| self.families[s.family].promoted());
-        if only_sums && self.result.accumulators > 0 && self.result.max_lanes > 1.0 {
-            let each = self.summands / self.result.accumulators;
-            self.result.summed = runs(&loaded).min().unwrap_or(0).min(each);
+        // Sums of neighbours, and nothing else; those of each iteration by themselves, or over all of them.
+        let loaded = sorted(self.locations.iter().filter(|l| varies(l) && !l.stored));
+        let over_all = stored.iter().all(|s| self.families[s.family].promoted());
+        let each = !self.differences && self.result.chain == 0.0;
+        if (over_all || each) && self.result.max_lanes > 1.0 {
+            let summands = stored.iter().map(|s| s.reduced).min().unwrap_or(0);
+            self.result.sums = stored.len();
+            self.result.summed = runs(&loaded).min().unwrap_or(0).min(summands);
             self.result.differences = self.differences;
         }
         self.result

@@ -4,7 +4,7 @@
 //! from. A cycle of such waits takes the sum of its latencies, and gets as many iterations further as its distances add up to:
 //! the greatest quotient bounds the loop from below.
 
-use crate::operations::Reordering;
+use crate::operations::{Reduction, Reordering};
 use smallvec::SmallVec;
 
 /// The value of an operation.
@@ -17,6 +17,8 @@ pub(crate) struct Value {
     pub waits: Waits,
     /// Cycles of the longest path to it in the same iteration, from what is there at its start.
     pub path: f64,
+    /// Operations of one kind, in whatever order, that it is the result of.
+    pub reduced: Option<(Reduction, usize)>,
     /// Equal numbers are equal values; none: like no other.
     pub number: Option<u32>,
 }

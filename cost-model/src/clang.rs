@@ -3,10 +3,12 @@
 use crate::Target;
 use crate::body::{Body, Stride, body, is_straight};
 use crate::lanes::Lanes;
+use crate::linear::Linear;
 use crate::lower::{Lowered, Touch};
 use crate::overlap::starts_before;
 use crate::throughput::{TEMPORARIES, price};
 use loop_tree::ScalarType;
+use smallvec::SmallVec;
 
 /// How a body is executed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +67,8 @@ pub(crate) struct Circumstances {
     pub original: bool,
 }
 
+/// Summands of which LLVM makes vectors (`ReductionLimit` in its SLPVectorizer).
+const FEWEST_SUMMANDS: u32 = 4;
 /// Instructions up to which loops with few constant iterations are unrolled completely.
 const FULL_UNROLL: f64 = 250.0;
 
@@ -107,12 +111,13 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
             best = packed;
         }
     }
-    // LLVM tries vectors of iterations first, but finds neighbours that are added up too dear to spread over them.
+    // LLVM tries vectors of iterations first, but finds neighbours that are only added up too dear to spread over them.
+    let dear = best.packing == Packing::Scalar || !spreads(body, lanes, widest);
     let mut summed = target.lanes(widest);
     while summed as usize > body.summed {
         summed /= 2;
     }
-    if summed > 1 && !body.opaque {
+    if summed >= FEWEST_SUMMANDS && dear && !body.opaque {
         let packed = Plan { packing: Packing::Sums(summed), ..Plan::SCALAR };
         if per(&packed) < per(&best) {
             best = packed;
@@ -123,10 +128,10 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     best
 }
 
-/// What LLVM counts for a lane that is loaded or stored by itself, of vectors of 512 bits and of shorter ones, where a scalar operation
-/// counts one: the element, its address, and what puts it into its place or takes it from there. So sums down several columns stay
+/// What LLVM counts for a lane that is loaded or stored by itself, of vectors of 512 bits, and of shorter ones of eight lanes and of
+/// fewer, where a scalar operation counts one: the element, its address, and what puts it into its place or takes it from there. So sums down several columns stay
 /// scalar where there are vectors of 512 bits (LLVM 22 for Zen 4, without gathers: 8 columns with one product for each).
-const SPREAD: [f64; 2] = [3.1, 1.9];
+const SPREAD: [f64; 3] = [3.1, 2.1, 1.9];
 
 /// Whether LLVM finds vectors cheaper whose lanes are spread in memory, as it counts.
 fn spreads(body: &Body, lanes: u32, widest: ScalarType) -> bool {
@@ -136,7 +141,8 @@ fn spreads(body: &Body, lanes: u32, widest: ScalarType) -> bool {
         return true;
     }
     let others = (body.loads.len() + body.stores.len()) as f64 - far + body.ops.values().sum::<f64>();
-    let spread = SPREAD[usize::from(lanes * widest.size() < 64)];
+    let short = lanes * widest.size() < 64;
+    let spread = SPREAD[usize::from(short) + usize::from(short && lanes < 8)];
     far * spread + others / f64::from(lanes) < far + others
 }
 
@@ -165,6 +171,46 @@ pub(crate) fn keep(b: &mut Body, program: &Lowered<'_>, index: usize, plan: &Pla
     b.spilled = beyond.max(0.0) * updates / copies;
     for stored in b.stores.split_off(first) {
         if let Some(loaded) = b.loads.iter().rposition(|stride| *stride == stored) {
+            b.loads.remove(loaded);
+        }
+    }
+}
+
+/// So are rows that are the same in all of its iterations loaded in front of it, as far as registers go: what is beyond them comes from the stack,
+/// which is as many loads.
+pub(crate) fn hold_rows(
+    b: &mut Body,
+    program: &Lowered<'_>,
+    index: usize,
+    plan: &Plan,
+    told: bool,
+    target: &dyn Target,
+) {
+    let l = &program.loops[index];
+    let Some(around) = l.parent.map(|p| &program.loops[p]).filter(|_| plan.unrolled) else { return };
+    if around.inner.len() > 1 {
+        return;
+    }
+    let touches = || l.leaves.iter().flat_map(|leaf| &program.leaves[*leaf].touches);
+    let arrays = program.facts.kernel.arrays.len();
+    let changed = |x: usize| {
+        let meets = |y: usize| x == y || !told && x.max(y) < arrays && program.facts.may_overlap(x, y);
+        touches().any(|t| t.write && !t.private && meets(t.array))
+    };
+    let row = |a: &&Linear| a.coefficient(around.depth) == 0.0 && a.coefficient(l.depth) != 0.0;
+    let mut rows: SmallVec<[(usize, &Linear); 4]> = SmallVec::new();
+    for touch in touches().filter(|t| !t.write && !t.private) {
+        let Some(address) = touch.address.as_ref().filter(row) else { continue };
+        let along = address.coefficient(l.depth) == touch.bytes;
+        if along && !rows.contains(&(touch.array, address)) && !changed(touch.array) {
+            rows.push((touch.array, address));
+        }
+    }
+    let copies = (l.trip / plan.lanes()).ceil().max(1.0);
+    let taken = (TEMPORARIES + b.accumulators + b.invariant) as f64;
+    let fit = ((f64::from(target.vector_registers()) - taken).max(0.0) / copies) as usize;
+    for _ in rows.iter().take(fit) {
+        if let Some(loaded) = b.loads.iter().rposition(|s| matches!(s, Stride::Unit(_))) {
             b.loads.remove(loaded);
         }
     }

@@ -5,7 +5,7 @@ use crate::body::body;
 use crate::linear::Linear;
 use crate::lower::{Leaf, Lowered};
 use crate::model::overlapped;
-use crate::operations::{Reordering, class_of, differences_of_bytes, reordering};
+use crate::operations::{Reordering, class_of, differences_of_bytes, products_of_shorts, reordering};
 use crate::throughput::{ADJACENT_EFFICIENCY, SHARING};
 use crate::traffic::compulsory;
 use crate::{OpClass, Target};
@@ -61,7 +61,9 @@ impl Work {
         target: &dyn Target,
     ) {
         let mut values: SmallVec<[Rows; 8]> = SmallVec::with_capacity(leaf.statement.ops.len());
-        let differences = differences_of_bytes(&leaf.statement.ops).filter(|_| target.differences_of_bytes());
+        let ops = &leaf.statement.ops;
+        let fused = differences_of_bytes(ops).or_else(|| products_of_shorts(ops));
+        let fused = fused.filter(|_| target.fuses_integers());
         for (index, op) in leaf.statement.ops.iter().enumerate() {
             let mut rows = Rows::new();
             for operand in op.kind.operands() {
@@ -97,7 +99,7 @@ impl Work {
                             OpKind::Compare(_, a, _) => leaf.statement.ops[a.index()].ty,
                             _ => op.ty,
                         };
-                        let (count, ty) = match &differences {
+                        let (count, ty) = match &fused {
                             Some(d) => d.counted(OpId::new(index), count, ty),
                             None => (count, ty),
                         };

@@ -1,7 +1,7 @@
 //! The analytic model: computation on the ports, traffic between caches, and how they overlap.
 
 use crate::body::body;
-use crate::clang::{Circumstances, Packing, Plan, hand_on, keep, plan, weaken};
+use crate::clang::{Circumstances, Packing, Plan, hand_on, hold_rows, keep, plan, weaken};
 use crate::explain::{Cost, Term};
 use crate::facts::Facts;
 use crate::lanes::Lanes;
@@ -14,8 +14,8 @@ use crate::traffic::{Traffic, traffic};
 use crate::trip_counts::LARGEST;
 use crate::unroll::{Unrolled, unroll_short};
 use crate::unseen::{Seen, Whole};
-use crate::{CostModel, Prepared, Target};
-use loop_tree::{Green, Kept, Kernel};
+use crate::{CostModel, OpClass, Prepared, Target};
+use loop_tree::{Green, Kept, Kernel, ScalarType};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -125,6 +125,9 @@ impl AnalyticModel {
         if !may_alias && lanes_told.is_none() {
             keep(&mut b, program, index, &plan, target);
         }
+        if lanes_told.is_none() {
+            hold_rows(&mut b, program, index, &plan, !may_alias, target);
+        }
         let once = price(&b, target, &plan);
         let runs = program.entered(index);
         let iterations = runs * l.trip;
@@ -152,7 +155,7 @@ impl AnalyticModel {
         }
         let mut entry = 0.0;
         if innermost {
-            entry = if plan.unrolled { 2.0 } else { control.entry };
+            entry = if plan.unrolled { 0.0 } else { control.entry };
             if !plan.unrolled && l.trip > 1.5 {
                 // The end of a loop of constant length is predicted: on Zen 4 up to 120 vectors, four of them an iteration.
                 let surprise = if l.exact && l.trip / lanes <= 128.0 { 0.25 } else { 0.6 };
@@ -168,8 +171,13 @@ impl AnalyticModel {
             // Accumulators are loaded and stored around the loop.
             entry += b.accumulators as f64 * 0.75;
             if lanes > 1.0 {
-                // In the end lanes are added up by halves, each a permutation and an addition.
-                entry += b.accumulators as f64 * lanes.log2();
+                // In the end lanes are added up by halves, each a permutation and an addition, which wait for each other; where no loop
+                // is left, beside what comes next, and permutations go through ports of their own.
+                let step = match b.widest.filter(|_| plan.unrolled) {
+                    Some(ty) => target.op(adds(ty), ty, lanes as u32).reciprocal,
+                    None => 1.0,
+                };
+                entry += b.accumulators as f64 * lanes.log2() * step;
             }
         }
         let entry = entry * runs;
@@ -289,6 +297,11 @@ pub(crate) fn overlapped(compute: f64, busy: f64, transfers: &[f64], target: &dy
     // Lines come and go through the ports that loads and stores use; the rest of the core goes on.
     let memory = together(transfers);
     norm(&[compute, busy + memory], OVERLAP).min(compute + memory)
+}
+
+/// What adds up values of a type.
+fn adds(ty: ScalarType) -> OpClass {
+    if ty.is_float() { OpClass::FloatAdd } else { OpClass::Integer }
 }
 
 /// The lanes of leaves: those of the first that has some.

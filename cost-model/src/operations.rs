@@ -59,31 +59,22 @@ pub(crate) fn reordering(kind: &OpKind, flags: OpFlags) -> Reordering {
     Reordering::Of(reduction)
 }
 
-/// Operations that become one instruction for eight sums: the absolute difference of two bytes, added to a sum.
-pub(crate) struct Differences {
-    /// Conversions of the bytes, and their difference.
-    inside: [OpId; 3],
-    absolute: OpId,
-    sum: OpId,
-}
+/// Operations that an instruction does beside others, and how much each of them counts then, and in which width.
+pub(crate) struct Fused(SmallVec<[(OpId, f64, Option<ScalarType>); 5]>);
 
-impl Differences {
+impl Fused {
     /// Of an operation that would count so much in that width, what it counts.
     pub fn counted(&self, op: OpId, weight: f64, width: ScalarType) -> (f64, ScalarType) {
-        if self.inside.contains(&op) {
-            (0.0, width)
-        } else if op == self.absolute {
-            (weight, ScalarType::I8)
-        } else if op == self.sum {
-            (weight / 8.0, width)
-        } else {
-            (weight, width)
+        match self.0.iter().find(|fused| fused.0 == op) {
+            Some((_, factor, narrow)) => (weight * factor, narrow.unwrap_or(width)),
+            None => (weight, width),
         }
     }
 }
 
-/// Finds a sum of absolute differences of bytes, as LLVM's code generator for x86 does (`combineBasicSADPattern`).
-pub(crate) fn differences_of_bytes(ops: &[Op]) -> Option<Differences> {
+/// Finds a sum of absolute differences of bytes, of eight of which one instruction makes a sum, as LLVM's code generator for x86 does
+/// (`combineBasicSADPattern`).
+pub(crate) fn differences_of_bytes(ops: &[Op]) -> Option<Fused> {
     let at = |o: &OpId| &ops[o.index()].kind;
     let byte = |o: &OpId| match at(o) {
         OpKind::Cast(CastOp::ZExt, from) => ops[from.index()].ty == ScalarType::I8,
@@ -99,8 +90,29 @@ pub(crate) fn differences_of_bytes(ops: &[Op]) -> Option<Differences> {
         |o| matches!(o.kind, OpKind::Binary(BinaryOp::Add, x, y) if x == absolute || y == absolute),
     )?;
     let alone = [*a, *b, difference, absolute].into_iter().all(|o| uses(o) == 1);
-    let found = Differences { inside: [*a, *b, difference], absolute, sum: OpId::new(sum) };
-    (byte(a) && byte(b) && alone).then_some(found)
+    let inside = [*a, *b, difference].into_iter().map(|o| (o, 0.0, None));
+    let last = [(absolute, 1.0, Some(ScalarType::I8)), (OpId::new(sum), 1.0 / 8.0, None)];
+    (byte(a) && byte(b) && alone).then(|| Fused(inside.chain(last).collect()))
+}
+
+/// Finds a sum of 32-bit products of what 16 bits hold, of pairs of which one instruction makes a sum, as LLVM does for x86
+/// (`X86PartialReduction`): as many products as of 32 bits, without the conversions. Bytes are converted, to 16 bits.
+pub(crate) fn products_of_shorts(ops: &[Op]) -> Option<Fused> {
+    let short = |o: &OpId| match ops[o.index()].kind {
+        OpKind::Cast(cast, from) => match (cast, ops[from.index()].ty) {
+            (CastOp::SExt, ScalarType::I16) => Some((*o, 0.0, None)),
+            (CastOp::SExt | CastOp::ZExt, ScalarType::I8) => Some((*o, 0.5, None)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let product = ops.iter().position(|o| {
+        matches!(&o.kind, OpKind::Binary(BinaryOp::Mul, a, b) if short(a).is_some() && short(b).is_some())
+    })?;
+    let added = |o: &Op| matches!(o.kind, OpKind::Binary(BinaryOp::Add, a, b) if [a, b].contains(&OpId::new(product)));
+    let OpKind::Binary(_, a, b) = &ops[product].kind else { return None };
+    let found = (ops[product].ty == ScalarType::I32 && ops.iter().any(added)).then(|| (short(a), short(b)));
+    found.map(|(a, b)| Fused(a.into_iter().chain(b).collect()))
 }
 
 /// What a target counts it as; `None`: nothing.

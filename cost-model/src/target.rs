@@ -192,8 +192,8 @@ pub trait Target: Send + Sync {
     fn fills_take_ports(&self) -> bool {
         true
     }
-    /// Whether one instruction adds up absolute differences of bytes (`psadbw`).
-    fn differences_of_bytes(&self) -> bool {
+    /// Whether one instruction adds up absolute differences of bytes (`psadbw`), and one pairs of products of shorts (`pmaddwd`).
+    fn fuses_integers(&self) -> bool {
         false
     }
     /// Cache levels, first level first; the last one is filled from memory.

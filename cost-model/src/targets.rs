@@ -116,7 +116,25 @@ pub struct OpTable {
     pub narrow_division: f64,
     /// Reciprocal throughput of simple integer operations on vectors.
     pub vector_integer: f64,
+    /// Of products of vectors of 16 and 32-bit integers.
+    #[serde(default = "usual_product")]
+    pub vector_mul: f64,
+    /// Of products of vectors of 64-bit integers, where no instruction has them in as many as they take.
+    #[serde(default = "usual_wide_product")]
+    pub vector_mul_64: f64,
 }
+
+/// In files from before they were measured.
+const fn usual_product() -> f64 {
+    1.0
+}
+
+const fn usual_wide_product() -> f64 {
+    2.7
+}
+
+/// Of products of bytes, in those of the same vectors of longer elements.
+const PRODUCTS_OF_BYTES: f64 = 4.0;
 
 impl Target for StaticTarget {
     fn name(&self) -> &str {
@@ -149,6 +167,15 @@ impl Target for StaticTarget {
             OpClass::FloatSqrt => wide(narrow(t.float_sqrt), t.vector_division),
             OpClass::Integer if vector => OpCost { latency: 1.0, reciprocal: t.vector_integer },
             OpClass::Integer => t.integer,
+            OpClass::IntegerMul if vector => OpCost {
+                latency: t.integer_mul.latency,
+                reciprocal: match ty.size() {
+                    8 => t.vector_mul_64,
+                    // There are no products of bytes: they are spread, and packed again.
+                    1 => PRODUCTS_OF_BYTES * t.vector_mul,
+                    _ => t.vector_mul,
+                },
+            },
             OpClass::IntegerMul => t.integer_mul,
             // No vector instruction: one after the other, with lanes moved out and in.
             OpClass::IntegerDiv => wide(t.integer_div, f64::from(lanes) * 1.3),
@@ -201,7 +228,7 @@ impl Target for StaticTarget {
     fn fills_take_ports(&self) -> bool {
         self.fills_take_ports
     }
-    fn differences_of_bytes(&self) -> bool {
+    fn fuses_integers(&self) -> bool {
         self.differences_of_bytes
     }
     fn caches(&self) -> &[CacheLevel] {

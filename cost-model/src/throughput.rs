@@ -136,7 +136,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     if let Packing::Sums(n) = packing {
         // Halves are added until one lane is left.
         let left = if body.differences { n / 8 } else { n }.max(1);
-        let steps = f64::from(left.ilog2()) * body.accumulators as f64;
+        let steps = f64::from(left.ilog2()) * body.sums as f64;
         shuffles += steps;
         integer += steps * target.op(OpClass::Integer, widest, 1).reciprocal;
         instructions += steps;

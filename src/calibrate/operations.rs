@@ -116,6 +116,12 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
         let add = format!("%D.t = add {integers} %S, %c\n{}", opaque(register, &integers));
         let add = Step { what: "vector integer", ty: &integers, text: &add, declarations: "", turns: TURNS };
         target.ops.vector_integer = cost(lab, &mut ints, &add)?.reciprocal;
+        let mut product = |what, ty: &str| {
+            let text = format!("%D.t = mul {ty} %S, %c\n{}", opaque(register, ty));
+            cost(lab, &mut ints, &Step { what, ty, text: &text, declarations: "", turns: TURNS })
+        };
+        target.ops.vector_mul = product("vector product", &format!("<{} x i32>", 2 * lanes))?.reciprocal;
+        target.ops.vector_mul_64 = product("vector product of 64 bits", &integers)?.reciprocal;
     }
     let mul = format!("%D.t = mul i64 %S, %c\n{}", opaque("r", "i64"));
     target.ops.integer_mul = cost(lab, &mut ints, &step("integer mul", "i64", &mul))?;

@@ -278,8 +278,8 @@ impl Target for LlvmTarget {
     fn fills_take_ports(&self) -> bool {
         self.table.fills_take_ports
     }
-    fn differences_of_bytes(&self) -> bool {
-        self.table.differences_of_bytes()
+    fn fuses_integers(&self) -> bool {
+        self.table.fuses_integers()
     }
     fn caches(&self) -> &[CacheLevel] {
         &self.table.caches

@@ -23,6 +23,8 @@ pub(super) struct Location {
     pub stored_at: u32,
     /// The operations that made what was stored.
     pub shape: u64,
+    /// How many of them, of one kind, it was the result of.
+    pub reduced: usize,
     /// What was loaded for that, in order of the expression.
     pub loaded_for: SmallVec<[usize; 4]>,
     /// The loads through other references when it was stored.
@@ -267,6 +269,7 @@ impl Scan<'_> {
                 stored: false,
                 stored_at: 0,
                 shape: 0,
+                reduced: 0,
                 loaded_for: SmallVec::new(),
                 looked_at: 0,
                 row_loaded: false,

@@ -13,12 +13,19 @@ pub struct Vectors {
     pub masked: bool,
 }
 
+/// Instructions that make products of 64 bits from three of 32: those, and what shifts and adds them.
+const WIDE_PRODUCT: f64 = 8.0;
+
 impl StaticTarget {
     /// The machine as far as the code uses it.
     pub fn with_vectors(mut self, code: Vectors) -> Self {
         self.vector_bits = self.vector_bits.min(code.bits);
         self.datapath_bits = self.datapath_bits.min(self.vector_bits.max(1));
-        self.vector_registers = self.vector_registers.min(code.registers);
+        if code.registers < self.vector_registers {
+            // What has more registers has such products, too.
+            self.vector_registers = code.registers;
+            self.ops.vector_mul_64 = self.ops.vector_mul_64.max(WIDE_PRODUCT * self.ops.vector_integer);
+        }
         self.masked_memory &= code.masked;
         self
     }

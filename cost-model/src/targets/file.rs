@@ -103,6 +103,8 @@ fn implausible(target: &StaticTarget) -> Option<Complaint> {
         (vec!["vector_division"], o.vector_division, 0.1, 100.0),
         (vec!["narrow_division"], o.narrow_division, 0.1, 10.0),
         (vec!["vector_integer"], o.vector_integer, 0.01, 100.0),
+        (vec!["vector_mul"], o.vector_mul, 0.01, 100.0),
+        (vec!["vector_mul_64"], o.vector_mul_64, 0.01, 100.0),
         (vec!["vector_bits"], f64::from(target.vector_bits), 0.0, 65536.0),
         (vec!["vector_registers"], f64::from(target.vector_registers), 0.0, 1024.0),
         (vec!["issue_width"], target.issue_width, 0.5, 64.0),

@@ -28,6 +28,8 @@ pub fn x86_64_avx2() -> StaticTarget {
             vector_division: 2.0,
             narrow_division: 0.65,
             vector_integer: 0.34,
+            vector_mul: 1.0,
+            vector_mul_64: 2.7,
         },
         vector_bits: 256,
         datapath_bits: 256,
@@ -71,6 +73,7 @@ pub fn x86_64_avx512() -> StaticTarget {
     target.ops.float_add = op(2.5, 0.5);
     target.ops.float_div = op(13.0, 4.0);
     target.ops.float_sqrt = op(16.0, 5.0);
+    target.ops.vector_mul_64 = 1.5;
     target.vector_registers = 32;
     target.issue_width = 6.0;
     target.stores_per_cycle = 1.5;

@@ -28,6 +28,9 @@ pub fn znver4() -> StaticTarget {
     target.ops.vector_division = 1.0;
     target.ops.narrow_division = 0.6;
     target.ops.shuffle = op(1.0, 0.5);
+    target.ops.vector_integer = 0.25;
+    target.ops.vector_mul = 0.5;
+    target.ops.vector_mul_64 = 0.5;
     target.vector_bits = 512;
     target.gathered_lane = 3.2;
     target.store_forward = 8.0;

@@ -280,14 +280,54 @@ fn a_hash_waits_for_itself_where_a_sum_does_not() {
 
 #[test]
 fn lanes_are_added_up_behind_each_short_row() {
-    // Integers may be added in any order; eight rows at once have eight sums of lanes to add up.
+    // Integers may be added in any order; eight rows at once have eight sums of lanes to add up. On Zen 3 they take 1.1 times as long: a row
+    // by itself is unrolled and added up as vectors.
     let text = format!(
         "nest @sums[] {{ array A: i32[64, 32] array s: i32[64]
            for i in 0..64 {{ for j in 0..32 {{ S: s[i] = s[i] + A[i, j] }} }}
            variant {{ for t in 0..8 {{ for j in 0..32 {{ {} }} }} }} }}",
         copies("i", "t", 8, "S")
     );
-    assert!(gain(&text, &[]) < 3.2, "{}", gain(&text, &[]));
+    assert!(gain_on("znver3", &text, &[]) < 1.0, "{}", gain_on("znver3", &text, &[]));
+}
+
+#[test]
+fn a_row_of_integers_is_held_while_it_is_multiplied_with_others() {
+    // Eight rows by four terms, with lanes along other rows. On Zen 3 it is 0.8 times as fast for 64 terms of 32 bits, 0.6 of 16, pairs of
+    // which are multiplied and added at once; rows of 32 are unrolled before there are vectors, and it is 3.3 times as fast.
+    let gain = |ty: &str, n: i64| {
+        let of = |load: &str| if ty == "i32" { load.to_string() } else { format!("sext.i32({load})") };
+        let tile: String =
+            (0..4).map(|k| format!("let k = 4*s + {k} {{ {} }} ", copies("i", "t", 8, "S"))).collect();
+        let text = format!(
+            "nest @dots[] {{ array a: {ty}[{n}, {n}] array b: {ty}[{n}, {n}] array c: i32[{n}, {n}]
+               for i in 0..{n} {{ for j in 0..{n} {{ Z: c[i, j] = 0 for k in 0..{n} {{ S: c[i, j] = c[i, j] + {} * {} }} }} }}
+               variant {{ for i in 0..{n} {{ for j in 0..{n} {{ Z }} }}
+                 for t in 0..{n}/8 {{ for s in 0..{n}/4 {{ for j in 0..{n} {{ {tile} }} }} }} }} }}",
+            of("a[i, k]"),
+            of("b[j, k]"),
+        )
+        .replace(&format!("{n}/8"), &(n / 8).to_string())
+        .replace(&format!("{n}/4"), &(n / 4).to_string());
+        gain_on("znver3", &text, &[])
+    };
+    for (ty, n, range) in [("i32", 64, 0.6..1.1), ("i16", 64, 0.4..1.0), ("i32", 32, 2.0..4.5)] {
+        assert!(range.contains(&gain(ty, n)), "{ty} {n} {}", gain(ty, n));
+    }
+}
+
+#[test]
+fn products_of_vectors_take_as_long_as_their_elements() {
+    // On Zen 3 half a cycle for eight of 32 bits, 2.1 for four of 64 (no instruction), on Zen 4 with 512 bits one for eight of 64.
+    let each = |target: &str, ty: &str, lanes: u32| {
+        let ty = if ty == "i32" { loop_tree::ScalarType::I32 } else { loop_tree::ScalarType::I64 };
+        let target = cost_model::targets::by_name(target).expect("a table");
+        cost_model::Target::op(&target, cost_model::OpClass::IntegerMul, ty, lanes).reciprocal
+    };
+    assert_eq!(
+        (each("znver3", "i32", 8), each("znver3", "i64", 4), each("znver4", "i64", 8)),
+        (0.5, 2.0, 0.5)
+    );
 }
 
 #[test]
