@@ -153,7 +153,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     optimizer.models.dependences = Arc::new(Told);
     let (_, found) = optimizer.explore("columns", &kernel, &[], None)?;
     for variant in found.variants.iter().take(5) {
-        println!("{:4} {}", variant.cost.cycles, variant.recipe);
+        println!("{:4} {}", variant.cycles, variant.recipe);
     }
     println!("{}", text::print_tree(&kernel, &found.best().root));
     assert!(found.best().recipe.0.iter().any(|s| s.name() == "interchange"));

@@ -232,7 +232,7 @@ fn measured(suite: &Suite, program: &Program, arguments: &Arguments) -> Result<K
         Some(gain)
     };
     let limit = arguments.timing.timeout as f64;
-    let said = |v: &Variant| subject.cycles(None) / subject.cycles(Some(v.cost.cycles));
+    let said = |v: &Variant| subject.cycles(None) / subject.cycles(Some(v.cycles));
     let mut list = vec![Measured { seconds: measured[0].0.clone(), ..Measured::new(None, "", 1.0, 1.0) }];
     for (rank, at) in ranks.iter().zip(which) {
         let v = &variants[*rank];

@@ -54,6 +54,20 @@ impl Term {
     }
 }
 
+/// Whether terms are given names and details: that takes as long as a price, and few prices are ever explained.
+#[derive(Clone, Copy)]
+pub(crate) struct Words(bool);
+
+impl Words {
+    pub const SAID: Words = Words(true);
+    pub const UNSAID: Words = Words(false);
+
+    /// The text, where it is wanted.
+    pub fn say(self, text: impl FnOnce() -> String) -> String {
+        if self.0 { text() } else { String::new() }
+    }
+}
+
 /// Not a number and overflow become the largest cost.
 fn finite(cycles: f64) -> f64 {
     if cycles.is_nan() { f64::MAX / 1e8 } else { cycles.clamp(0.0, f64::MAX / 1e8) }

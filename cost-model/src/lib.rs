@@ -90,9 +90,14 @@ pub trait Prepared: Send + Sync {
     /// As [`CostModel::cost`].
     fn cost(&self, root: &Green) -> Cost;
 
-    /// The cost of a tree that lacks some of what the kernel executes.
-    fn cost_of_part(&self, root: &Green) -> Cost {
-        self.cost(root)
+    /// The cycles of that cost, where nobody asks for its terms.
+    fn cycles(&self, root: &Green) -> f64 {
+        self.cost(root).cycles
+    }
+
+    /// The cycles of a tree that lacks some of what the kernel executes.
+    fn cycles_of_part(&self, root: &Green) -> f64 {
+        self.cycles(root)
     }
 
     /// As [`CostModel::cost_of_original`].

@@ -2,7 +2,7 @@
 
 use crate::body::body;
 use crate::clang::{Circumstances, Packing, Plan, hand_on, hold_rows, keep, plan, weaken};
-use crate::explain::{Cost, Term};
+use crate::explain::{Cost, Term, Words};
 use crate::facts::Facts;
 use crate::lanes::Lanes;
 use crate::least::least;
@@ -56,7 +56,7 @@ impl AnalyticModel {
         &*self.target
     }
 
-    fn terms(&self, program: &Lowered<'_>, may_alias: bool, seen: Option<&Seen>) -> Vec<Term> {
+    fn terms(&self, program: &Lowered<'_>, may_alias: bool, seen: Option<&Seen>, words: Words) -> Vec<Term> {
         let factor = |index| seen.map_or(1.0, |s| s.factor(program, index));
         let kernel = program.facts.kernel;
         let moved = traffic(program, &*self.target);
@@ -67,14 +67,14 @@ impl AnalyticModel {
             }
             if let Some(call) = program.library(index) {
                 if call == index {
-                    let name = format!("library {}", program.loops[index].name(kernel));
+                    let name = words.say(|| format!("library {}", program.loops[index].name(kernel)));
                     terms.push(library::term(program, &moved, index, name, &*self.target));
                 }
                 continue;
             }
             let leaves = program.executed(Some(index));
             if !leaves.is_empty() || program.is_innermost(index) {
-                let mut term = self.loop_term(kernel, program, &moved, index, &leaves, may_alias);
+                let mut term = self.loop_term(program, &moved, index, &leaves, may_alias, words);
                 term.scale(factor(index));
                 terms.push(term);
             }
@@ -90,21 +90,21 @@ impl AnalyticModel {
             let memory: f64 = moved.iter().filter(outside).flat_map(|t| &t.cycles).sum();
             terms.push(Term::new("straight-line code", once + memory, String::new()));
         }
-        terms.extend(self.control_term(kernel, program, factor));
+        terms.extend(self.control_term(program, factor, words));
         terms
     }
 
     /// The statements directly inside one loop, with the transfers they cause.
     fn loop_term(
         &self,
-        kernel: &Kernel,
         program: &Lowered<'_>,
         moved: &[Traffic],
         index: usize,
         leaves: &[usize],
         may_alias: bool,
+        words: Words,
     ) -> Term {
-        let target = &*self.target;
+        let (kernel, target) = (program.facts.kernel, &*self.target);
         let l = &program.loops[index];
         let innermost = program.is_innermost(index);
         let lanes_told = lanes_of(program, leaves);
@@ -183,29 +183,35 @@ impl AnalyticModel {
         let entry = entry * runs;
         compute = (compute + entry).min(LARGEST);
         let factor = Threads::new(program, target, self.threads).at_a_time(index);
-        let transfers = self.transfers(program, moved, Some(index), factor);
+        let transfers = self.transfers(program, moved, Some(index), factor, words);
         let times: SmallVec<[f64; 6]> = transfers.iter().map(|t| t.cycles).collect();
         let busy = iterations / lanes * once.accesses;
         let mut cycles = overlapped(compute, busy, &times, target);
         cycles /= factor;
-        let how = match plan.packing {
+        let how = || match plan.packing {
             Packing::Lanes(n) => format!("{n} lanes"),
             Packing::Marked(n) => format!("vectors of {n}"),
             Packing::Adjacent(n) => format!("{n} neighbours packed"),
             Packing::Sums(n) => format!("{n} neighbours added up"),
             Packing::Scalar => "scalar".into(),
         };
-        let names: Vec<&str> = leaves.iter().take(3).map(|s| &*program.leaves[*s].statement.name).collect();
-        let more = if leaves.len() > 3 { ", ..." } else { "" };
+        let name = || {
+            let names: Vec<&str> =
+                leaves.iter().take(3).map(|s| &*program.leaves[*s].statement.name).collect();
+            let more = if leaves.len() > 3 { ", ..." } else { "" };
+            format!("loop {} {{{}{more}}}", l.name(kernel), names.join(", "))
+        };
         Term {
-            name: format!("loop {} {{{}{more}}}", l.name(kernel), names.join(", ")),
+            name: words.say(name),
             cycles,
-            detail: format!("{runs:.0} x {:.1} iterations", l.trip),
+            detail: words.say(|| format!("{runs:.0} x {:.1} iterations", l.trip)),
             bytes: 0.0,
             parts: std::iter::once(Term::new(
                 "computation",
                 compute - entry,
-                format!("{how}, {:.2} cycles per iteration, bound by {}", once.cycles, once.bound),
+                words.say(|| {
+                    format!("{}, {:.2} cycles per iteration, bound by {}", how(), once.cycles, once.bound)
+                }),
             ))
             .chain(std::iter::once(Term::new("entry and remainder", entry, String::new())))
             .chain(transfers)
@@ -222,6 +228,7 @@ impl AnalyticModel {
         moved: &[Traffic],
         parent: Option<usize>,
         threads: f64,
+        words: Words,
     ) -> Vec<Term> {
         let last = self.target.caches().len().saturating_sub(1);
         let crowded = (threads / self.target.memory_cores().max(1.0)).max(1.0);
@@ -237,9 +244,10 @@ impl AnalyticModel {
                     worst = (t.cycles[level], Some(t.group.array));
                 }
             }
-            let array = worst.1.map_or("", |a| program.array_name(a));
-            let detail = format!("{count:.3e} {unit}, most of {array}");
-            Term { bytes: count * line, ..Term::new(format!("{name} misses"), cycles, detail) }
+            let array = || worst.1.map_or("", |a| program.array_name(a));
+            let detail = words.say(|| format!("{count:.3e} {unit}, most of {}", array()));
+            let name = words.say(|| format!("{name} misses"));
+            Term { bytes: count * line, ..Term::new(name, cycles, detail) }
         };
         names.enumerate().map(level).collect()
     }
@@ -247,10 +255,11 @@ impl AnalyticModel {
     /// Loops that contain loops, guards, and threads.
     fn control_term(
         &self,
-        kernel: &Kernel,
         program: &Lowered<'_>,
         factor: impl Fn(usize) -> f64,
+        words: Words,
     ) -> Option<Term> {
+        let kernel = program.facts.kernel;
         let control = self.target.control();
         let threads = Threads::new(program, &*self.target, self.threads);
         let mut parts = Vec::new();
@@ -273,8 +282,9 @@ impl AnalyticModel {
                 cycles += runs * start + (runs - 1.0).max(0.0) * crossing;
             }
             if cycles > 0.0 {
-                let detail = format!("{runs:.0} x {:.1} iterations", l.trip);
-                parts.push(Term::new(format!("loop {}", l.name(kernel)), cycles, detail));
+                let detail = words.say(|| format!("{runs:.0} x {:.1} iterations", l.trip));
+                let name = words.say(|| format!("loop {}", l.name(kernel)));
+                parts.push(Term::new(name, cycles, detail));
             }
         }
         let cycles = parts.iter().map(|t| t.cycles).sum();
@@ -339,8 +349,8 @@ impl CostModel for AnalyticModel {
 
     fn prepare<'a>(&'a self, kernel: &'a Kernel, params: &'a [i64]) -> Box<dyn Prepared + 'a> {
         let facts = Facts::new(kernel, params);
-        let cycles = |program: &Lowered<'_>| self.terms(program, false, None).iter().map(|t| t.cycles).sum();
-        let whole = Whole::new(&facts, cycles);
+        let all = |program: &Lowered<'_>| Cost::of(self.terms(program, false, None, Words::UNSAID)).cycles;
+        let whole = Whole::new(&facts, all);
         Box::new(PreparedModel { model: self, facts, whole })
     }
 }
@@ -352,23 +362,33 @@ struct PreparedModel<'a> {
     whole: Whole,
 }
 
-impl Prepared for PreparedModel<'_> {
-    fn cost(&self, root: &Green) -> Cost {
+impl PreparedModel<'_> {
+    fn terms(&self, root: &Green, words: Words) -> Vec<Term> {
         let program = lower(&self.facts, &unroll_short(self.facts.kernel, root));
         let seen = self.whole.seen(root, &program);
-        let mut terms = self.model.terms(&program, false, Some(&seen));
+        let mut terms = self.model.terms(&program, false, Some(&seen), words);
         terms.extend(self.whole.unseen(&seen));
-        Cost::of(terms)
+        terms
+    }
+}
+
+impl Prepared for PreparedModel<'_> {
+    fn cost(&self, root: &Green) -> Cost {
+        Cost::of(self.terms(root, Words::SAID))
     }
 
-    fn cost_of_part(&self, root: &Green) -> Cost {
+    fn cycles(&self, root: &Green) -> f64 {
+        Cost::of(self.terms(root, Words::UNSAID)).cycles
+    }
+
+    fn cycles_of_part(&self, root: &Green) -> f64 {
         let program = lower(&self.facts, &unroll_short(self.facts.kernel, root));
-        Cost::of(self.model.terms(&program, false, None))
+        Cost::of(self.model.terms(&program, false, None, Words::UNSAID)).cycles
     }
 
     fn cost_of_original(&self) -> Cost {
         let program = lower(&self.facts, &unroll_short(self.facts.kernel, &self.facts.kernel.original));
-        Cost::of(self.model.terms(&program, true, None))
+        Cost::of(self.model.terms(&program, true, None, Words::SAID))
     }
 
     fn least(&self) -> f64 {

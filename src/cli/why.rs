@@ -164,7 +164,7 @@ impl Report<'_> {
             && let Some((per_cycle, share)) = roofline.reached(exploration.original.cycles)
             && let Some(ceiling) = roofline.ceilings.last()
         {
-            let best = roofline.reached(exploration.best().cost.cycles).map_or(0.0, |(_, share)| share);
+            let best = roofline.reached(exploration.best().cycles).map_or(0.0, |(_, share)| share);
             let line = format!(
                 "  predicted share of peak: {:.1} %, {per_cycle:.2} of {:.0} {} per cycle ({}); of the best variant {:.1} %",
                 100.0 * share,
@@ -215,7 +215,7 @@ impl Report<'_> {
             let best = r.exploration.best();
             let check =
                 if best.recipe.0.is_empty() { 0.0 } else { driver::check(&r.kernel, &best.conditions) };
-            (best.cost.cycles + check).max(1.0)
+            (best.cycles + check).max(1.0)
         };
         let found = |a: &'_ Allowed| self.found(&a.explored, region).map(|other| time(region) / time(other));
         let others: Vec<(&Allowed, f64)> = self.allowed.iter().filter_map(|a| Some((a, found(a)?))).collect();
@@ -256,7 +256,7 @@ impl Report<'_> {
             out,
             &format!("  checked at run time, in {cycles:.0} cycles: {}", conditions.join(", ")),
         );
-        let gain = (best.cost.cycles + cycles) / best.cost.cycles.max(1.0);
+        let gain = (best.cycles + cycles) / best.cycles.max(1.0);
         if gain >= SPARED && tested.iter().any(|c| matches!(c, RuntimeCondition::NoOverlap(..))) {
             let line = format!(
                 "  in the source: `restrict` where they never overlap, which spares that ({gain:.2}x)"
@@ -271,7 +271,7 @@ impl Report<'_> {
         let Models { cost, .. } = self.optimizer.models.for_code(region.vectors);
         let prepared = cost.prepare(kernel, &region.params);
         let original = canonical(kernel, &kernel.original);
-        let least = exploration.best().cost.cycles / BETTER;
+        let least = exploration.best().cycles / BETTER;
         let mut best: BTreeMap<String, (f64, String, &'e Witness)> = BTreeMap::new();
         for refused in &exploration.refused {
             let Reason::Illegal(witness) = &refused.reason else { continue };

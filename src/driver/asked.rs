@@ -164,7 +164,7 @@ impl Optimizer {
         let chosen = self.apply(label, kernel, &recipe)?;
         let prepared = cost.prepare(kernel, &problem.params);
         let variant = Variant {
-            cost: prepared.cost(&chosen.root),
+            cycles: prepared.cycles(&chosen.root),
             root: chosen.root,
             recipe,
             conditions: chosen.conditions.into(),

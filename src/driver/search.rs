@@ -227,8 +227,7 @@ impl All<'_> {
             other => other?,
         };
         let best = exploration.worthwhile(self.min_gain);
-        let checked =
-            best.map(|b| exploration.original.cycles / (b.cost.cycles + check(kernel, &b.conditions)));
+        let checked = best.map(|b| exploration.original.cycles / (b.cycles + check(kernel, &b.conditions)));
         let if_short = self.gain_if_short(models, likely, &problem, &exploration);
         let loses = |gain: Option<f64>| gain.filter(|g| *g < 1.0 && !explores);
         if let Some(gain) = loses(if_short) {

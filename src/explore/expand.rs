@@ -106,11 +106,6 @@ fn first<T: ?Sized + Eq + Hash>(known: &mut FxHashSet<Arc<T>>, value: Arc<T>) ->
     }
 }
 
-/// The terms are several times as large as the tree, and few variants are ever explained.
-fn without_terms(cost: Cost) -> Cost {
-    Cost { terms: Vec::new(), ..cost }
-}
-
 /// State of one search.
 pub struct Engine<'e, 'a> {
     explorer: &'e Explorer<'a>,
@@ -175,20 +170,20 @@ impl<'e, 'a> Engine<'e, 'a> {
         let kernel = &explorer.problem.kernel;
         let root = loop_tree::canonical(kernel, &kernel.original);
         engine.known.insert(root.structural_hash(), Met::Legal(0));
-        let versioned = without_terms(engine.worker.cost.cost(&root));
-        let cost = Cost { terms: Vec::new(), ..engine.cost_of_original };
-        engine.least = versioned.cycles.min(cost.cycles);
+        let versioned = engine.worker.cost.cycles(&root);
+        let cycles = engine.cost_of_original.cycles;
+        engine.least = versioned.min(cycles);
         let none: Arc<[RuntimeCondition]> = Arc::new([]);
         engine.variants.push(Variant {
             root: root.clone(),
             recipe: Recipe::default(),
             conditions: none.clone(),
             sketch: None,
-            cost,
+            cycles,
         });
         // The same order, but with what one check has established: the compiler need not reckon with overlap.
         let recipe = Recipe(vec![Step::new(transforms::Version)]);
-        engine.variants.push(Variant { root, recipe, conditions: none, sketch: None, cost: versioned });
+        engine.variants.push(Variant { root, recipe, conditions: none, sketch: None, cycles: versioned });
         engine
     }
 
@@ -216,7 +211,7 @@ impl<'e, 'a> Engine<'e, 'a> {
     pub(super) fn is_hopeless(&self) -> bool {
         self.explorer.strategy == Strategy::Guided
             && self.asked() >= self.questions
-            && self.least > SMALL_GAIN * self.variants[0].cost.cycles
+            && self.least > SMALL_GAIN * self.variants[0].cycles
     }
 
     /// The sketches of a stage.
@@ -272,12 +267,12 @@ impl<'e, 'a> Engine<'e, 'a> {
 
     /// What a tree is predicted to take.
     pub fn price_of(&self, root: &Green) -> f64 {
-        self.worker.cost.cost(root).cycles
+        self.worker.cost.cycles(root)
     }
 
     /// What a part of a variant's tree is predicted to take.
     pub fn price_of_part(&self, root: &Green) -> f64 {
-        self.worker.cost.cost_of_part(root).cycles
+        self.worker.cost.cycles_of_part(root)
     }
 
     /// Statement leaves that a tree may have.
@@ -299,7 +294,7 @@ impl<'e, 'a> Engine<'e, 'a> {
     /// The promising ones of these successors, each seen as a change of the cheapest of the variants given.
     pub fn expand_promising(&mut self, from: &[Variant], admit: &Admit<'_>) -> Vec<Variant> {
         let drafts = self.successors(from, admit);
-        let cheapest = from.iter().map(|v| v.cost.cycles).fold(f64::INFINITY, f64::min);
+        let cheapest = from.iter().map(|v| v.cycles).fold(f64::INFINITY, f64::min);
         self.judge_promising(drafts, cheapest, None)
     }
 
@@ -390,8 +385,8 @@ impl<'e, 'a> Engine<'e, 'a> {
     ) -> Vec<Variant> {
         let drafts = self.unknown(drafts, |met| met.is_none());
         let costs = self.price(&drafts);
-        let mut ranked: Vec<(Draft, Cost)> = drafts.into_iter().zip(costs).collect();
-        ranked.sort_by(|(a, x), (b, y)| by_cost((x.cycles, &a.recipe), (y.cycles, &b.recipe)));
+        let mut ranked: Vec<(Draft, f64)> = drafts.into_iter().zip(costs).collect();
+        ranked.sort_by(|(a, x), (b, y)| by_cost((*x, &a.recipe), (*y, &b.recipe)));
         // Where the sizes are such that nothing runs, ranks tell nothing.
         let wanted = if origin > 0.0 { self.explorer.limits.promising } else { usize::MAX };
         let (first, undecided) = (self.variants.len(), self.statistics.undecided);
@@ -401,9 +396,8 @@ impl<'e, 'a> Engine<'e, 'a> {
             && self.statistics.undecided - undecided < wanted
             && rest.peek().is_some()
         {
-            let batch: Vec<(Draft, Cost)> = rest.by_ref().take(wanted.min(BATCH)).collect();
-            let all =
-                wanted == usize::MAX || batch.iter().any(|(_, cost)| cost.cycles <= UNPROMISING * origin);
+            let batch: Vec<(Draft, f64)> = rest.by_ref().take(wanted.min(BATCH)).collect();
+            let all = wanted == usize::MAX || batch.iter().any(|(_, cycles)| *cycles <= UNPROMISING * origin);
             if !all {
                 self.pass_over(batch);
                 break;
@@ -423,12 +417,12 @@ impl<'e, 'a> Engine<'e, 'a> {
     ) -> Option<Variant> {
         let drafts = self.unknown(drafts, |met| met.is_none());
         let costs = self.price(&drafts);
-        let mut ranked: Vec<(Draft, Cost)> = drafts.into_iter().zip(costs).collect();
-        ranked.sort_by(|(a, x), (b, y)| by_cost((x.cycles, &a.recipe), (y.cycles, &b.recipe)));
+        let mut ranked: Vec<(Draft, f64)> = drafts.into_iter().zip(costs).collect();
+        ranked.sort_by(|(a, x), (b, y)| by_cost((*x, &a.recipe), (*y, &b.recipe)));
         let first = self.variants.len();
         let mut rest = ranked.into_iter();
         for some in rest.by_ref().take(self.explorer.limits.promising) {
-            if some.1.cycles.partial_cmp(&cycles) != Some(std::cmp::Ordering::Less) {
+            if some.1.partial_cmp(&cycles) != Some(std::cmp::Ordering::Less) {
                 self.pass_over([some]);
                 break;
             }
@@ -442,7 +436,7 @@ impl<'e, 'a> Engine<'e, 'a> {
     }
 
     /// Remembers trees that are not judged.
-    fn pass_over(&mut self, drafts: impl IntoIterator<Item = (Draft, Cost)>) {
+    fn pass_over(&mut self, drafts: impl IntoIterator<Item = (Draft, f64)>) {
         self.known
             .extend(drafts.into_iter().map(|(draft, _)| (draft.root.structural_hash(), Met::PassedOver)));
     }
@@ -464,23 +458,23 @@ impl<'e, 'a> Engine<'e, 'a> {
         result
     }
 
-    fn price(&self, drafts: &[Draft]) -> Vec<Cost> {
+    fn price(&self, drafts: &[Draft]) -> Vec<f64> {
         let worker = &self.worker;
-        self.team.map(drafts, |draft| without_terms(worker.cost.cost(&draft.root)))
+        self.team.map(drafts, |draft| worker.cost.cycles(&draft.root))
     }
 
-    fn judge(&mut self, drafts: Vec<(Draft, Cost)>, sketch: Option<&Arc<str>>) {
+    fn judge(&mut self, drafts: Vec<(Draft, f64)>, sketch: Option<&Arc<str>>) {
         let worker = &self.worker;
         let mut judged: Vec<Judged> = self.team.map(&drafts, |(draft, _)| worker.judge(&draft.root, 1));
         let best = self.least;
-        for ((draft, cost), judged) in drafts.iter().zip(&mut judged) {
+        for ((draft, cycles), judged) in drafts.iter().zip(&mut judged) {
             let undecided = matches!(judged, Err(witness) if matches!(**witness, Witness::Quota));
-            if undecided && self.patient > 0 && cost.cycles < OUTSTANDING * best {
+            if undecided && self.patient > 0 && *cycles < OUTSTANDING * best {
                 self.patient -= 1;
                 *judged = worker.judge(&draft.root, PATIENCE);
             }
         }
-        for ((Draft { root, recipe }, cost), judged) in drafts.into_iter().zip(judged) {
+        for ((Draft { root, recipe }, cycles), judged) in drafts.into_iter().zip(judged) {
             self.statistics.judged += 1;
             let hash = root.structural_hash();
             match judged {
@@ -491,13 +485,13 @@ impl<'e, 'a> Engine<'e, 'a> {
                 }
                 Ok(conditions) => {
                     self.statistics.legal += 1;
-                    self.least = self.least.min(cost.cycles);
+                    self.least = self.least.min(cycles);
                     self.known.insert(hash, Met::Legal(self.variants.len()));
                     let sketch = sketch.map(|name| first(&mut self.shared.names, name.clone()));
                     let root = self.shared.trees.intern(&root);
                     let recipe = self.shared.recipe(recipe);
                     let conditions = first(&mut self.shared.conditions, conditions.into());
-                    self.variants.push(Variant { root, recipe, conditions, sketch, cost });
+                    self.variants.push(Variant { root, recipe, conditions, sketch, cycles });
                 }
             }
         }

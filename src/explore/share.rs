@@ -25,11 +25,11 @@ pub(super) fn share(engine: &mut Engine<'_, '_>) {
         return;
     }
     let all = engine.cheapest(usize::MAX);
-    let most = all.first().map_or(0.0, |best| threads * best.cost.cycles);
+    let most = all.first().map_or(0.0, |best| threads * best.cycles);
     let mut kinds: BTreeSet<Vec<&'static str>> = BTreeSet::new();
     let candidates = all.into_iter().enumerate().filter(|(rank, variant)| {
         let new = kinds.insert(variant.recipe.0.iter().map(|s| s.name()).collect());
-        *rank < CHEAPEST || new && variant.cost.cycles < most
+        *rank < CHEAPEST || new && variant.cycles < most
     });
     let candidates: Vec<Variant> = candidates.map(|(_, variant)| variant).take(TRIED).collect();
     engine.with_more(MOST, |engine| {
@@ -53,7 +53,7 @@ fn below(engine: &mut Engine<'_, '_>, mut variant: Variant, path: &Path) -> Vari
             let mut drawn = |way: fn(&Desk<'_, '_, '_>, &Draft, &Path) -> Option<Draft>| {
                 let desk = &mut Desk::new(engine, NAME);
                 let draft = way(desk, &Draft::from(&variant), path)?;
-                let pays = desk.price(&draft) < (1.0 - WORTH) * variant.cost.cycles;
+                let pays = desk.price(&draft) < (1.0 - WORTH) * variant.cycles;
                 pays.then(|| desk.judge_one(draft)).flatten()
             };
             if let Some(marked) = drawn(as_it_is) {
@@ -65,8 +65,8 @@ fn below(engine: &mut Engine<'_, '_>, mut variant: Variant, path: &Path) -> Vari
     for index in 0..node.child_count() {
         variant = below(engine, variant, &path.child(index));
     }
-    let cheaper = turned.into_iter().filter(|turned| turned.cost.cycles < variant.cost.cycles);
-    let best = cheaper.min_by(|a, b| a.cost.cycles.total_cmp(&b.cost.cycles));
+    let cheaper = turned.into_iter().filter(|turned| turned.cycles < variant.cycles);
+    let best = cheaper.min_by(|a, b| a.cycles.total_cmp(&b.cycles));
     best.unwrap_or(variant)
 }
 

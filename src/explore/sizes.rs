@@ -22,7 +22,7 @@ pub fn descend(engine: &mut Engine<'_, '_>, start: Variant, steps_before: usize)
     let mut best = start;
     for _ in 0..CHANGES {
         let drafts = neighbours(engine, &best, steps_before);
-        match engine.first_cheaper(drafts, (1.0 - WORTH) * best.cost.cycles, best.sketch.as_ref()) {
+        match engine.first_cheaper(drafts, (1.0 - WORTH) * best.cycles, best.sketch.as_ref()) {
             Some(next) => best = next,
             None => break,
         }

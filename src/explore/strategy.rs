@@ -168,7 +168,7 @@ fn each_nest(
     region: &Region,
     change: &dyn Fn(&mut Engine<'_, '_>, Variant, &Region) -> Variant,
 ) -> Variant {
-    let whole = start.cost.cycles;
+    let whole = start.cycles;
     let weigh = |engine: &Engine<'_, '_>, nest: Region| {
         let rest = engine.price_of_part(&nest.removed(&start.root));
         (nest, (whole - rest).max(0.0))
@@ -199,7 +199,7 @@ fn draw_nest(engine: &mut Engine<'_, '_>, start: Variant, nest: &Region) -> Vari
     // What is about the same is so beside what this nest takes: others may not have been searched yet.
     let rest = engine.price_of_part(&nest.removed(&start.root));
     let mut best = cheapest_beside(found, rest);
-    if best.cost.cycles >= start.cost.cycles {
+    if best.cycles >= start.cycles {
         best = cheapest(refine(engine, vec![start], nest, steps_before, &UNKNOWN));
     }
     sizes::descend(engine, best, steps_before)
@@ -253,7 +253,7 @@ fn cheapest(variants: Vec<Variant>) -> Variant {
 
 /// The cheapest of some variants that all have something in common which takes so many cycles.
 fn cheapest_beside(mut variants: Vec<Variant>, rest: f64) -> Variant {
-    let apart = |v: &Variant| v.cost.cycles - rest;
+    let apart = |v: &Variant| v.cycles - rest;
     variants.sort_by(|a, b| by_cost((apart(a), &a.recipe), (apart(b), &b.recipe)));
     variants.swap_remove(0)
 }

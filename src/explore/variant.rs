@@ -18,14 +18,14 @@ pub struct Variant {
     pub conditions: Arc<[RuntimeCondition]>,
     /// The sketch that drew it; `None` for what moves found.
     pub sketch: Option<Arc<str>>,
-    /// Predicted cost, without its terms: a model explains the tree again where that is asked for.
-    pub cost: Cost,
+    /// Predicted cycles; a model explains them where that is asked for.
+    pub cycles: f64,
 }
 
 impl Variant {
     /// As [`by_cost`].
     pub(super) fn by_cost(a: &Self, b: &Self) -> std::cmp::Ordering {
-        by_cost((a.cost.cycles, &a.recipe), (b.cost.cycles, &b.recipe))
+        by_cost((a.cycles, &a.recipe), (b.cycles, &b.recipe))
     }
 }
 
@@ -50,9 +50,9 @@ const SAME: f64 = 1e-3;
 pub(super) fn different_in_kind(variants: Vec<Variant>) -> Vec<Variant> {
     let mut costs: BTreeSet<i64> = BTreeSet::new();
     let mut kinds: BTreeSet<Vec<&'static str>> = BTreeSet::new();
-    let rank = |v: &Variant| (v.cost.cycles.max(1.0).ln() / SAME).round() as i64;
+    let rank = |v: &Variant| (v.cycles.max(1.0).ln() / SAME).round() as i64;
     let mut is_new = |v: &Variant| {
-        if v.cost.cycles < NOTHING {
+        if v.cycles < NOTHING {
             return kinds.insert(v.recipe.0.iter().map(|s| s.name()).collect());
         }
         let at = rank(v);
@@ -148,6 +148,6 @@ impl Exploration {
 
     /// Predicted cost of the original over that of a variant. Nothing takes less than a cycle, also where no loop runs.
     pub fn ratio(&self, variant: &Variant) -> f64 {
-        self.original.cycles.max(1.0) / variant.cost.cycles.max(1.0)
+        self.original.cycles.max(1.0) / variant.cycles.max(1.0)
     }
 }

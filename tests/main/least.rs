@@ -27,13 +27,8 @@ fn below_the_least(file: &Path) -> Vec<String> {
         let models = optimizer.models.for_code(region.vectors);
         let least = models.cost.prepare(&region.kernel, &region.params).least();
         assert!(least >= 0.0 && least.is_finite());
-        for v in region.exploration.variants.iter().filter(|v| v.cost.cycles < least) {
-            result.push(format!(
-                "{name} {}: {:.0} < {least:.0}, {}",
-                region.label(),
-                v.cost.cycles,
-                v.recipe
-            ));
+        for v in region.exploration.variants.iter().filter(|v| v.cycles < least) {
+            result.push(format!("{name} {}: {:.0} < {least:.0}, {}", region.label(), v.cycles, v.recipe));
         }
     }
     result

@@ -30,7 +30,7 @@ fn of_module(bitcode: &[u8], threads: usize, strategy: Strategy) -> String {
             let conditions: Vec<String> =
                 v.conditions.iter().map(|c| text::print_runtime_condition(&region.kernel, c)).collect();
             let hash = v.root.structural_hash();
-            let _ = writeln!(out, "{} {:032x} {:x} {conditions:?}", v.recipe, hash, v.cost.cycles.to_bits());
+            let _ = writeln!(out, "{} {:032x} {:x} {conditions:?}", v.recipe, hash, v.cycles.to_bits());
         }
         for r in &region.exploration.refused {
             let _ = writeln!(out, "not {}: {:?}", r.recipe, r.reason);

@@ -140,9 +140,8 @@ impl<'a> Optimized<'a> {
         for (_, region) in self.kernels() {
             let exploration = &region.exploration;
             before += exploration.original.cycles;
-            after += exploration
-                .worthwhile(driver::MIN_GAIN)
-                .map_or(exploration.original.cycles, |v| v.cost.cycles);
+            after +=
+                exploration.worthwhile(driver::MIN_GAIN).map_or(exploration.original.cycles, |v| v.cycles);
         }
         if after > 0.0 { before / after } else { 1.0 }
     }

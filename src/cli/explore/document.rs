@@ -261,7 +261,7 @@ pub fn summary(
         recipe: v.recipe.to_string(),
         alike: alike[rank],
         sketch: v.sketch.as_ref().map(|s| s.to_string()),
-        cycles: v.cost.cycles,
+        cycles: v.cycles,
         predicted_ratio: exploration.ratio(v),
         conditions: v.conditions.iter().map(|c| text::print_runtime_condition(kernel, c)).collect(),
         measured_ratio: times.and_then(|t| t.ratio(rank)),

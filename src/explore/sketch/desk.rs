@@ -94,7 +94,7 @@ impl<'d, 'e, 'a> Desk<'d, 'e, 'a> {
     /// The promising ones of some drafts, which are changes of a variant and differ in sizes or order: of those that are
     /// predicted to take least, the legal ones, in the order in which they were found.
     pub fn judge_promising(&mut self, drafts: Vec<Draft>, from: &Variant) -> Vec<Variant> {
-        self.engine.judge_promising(drafts, from.cost.cycles, Some(&self.name))
+        self.engine.judge_promising(drafts, from.cycles, Some(&self.name))
     }
 
     /// The same as [`Desk::judge`], for one draft.

@@ -41,7 +41,7 @@ impl Sketch for Library {
                 }
             }
         }
-        if !marked || desk.price(&draft) > WORTH * start.cost.cycles {
+        if !marked || desk.price(&draft) > WORTH * start.cycles {
             return vec![];
         }
         desk.judge_one(draft).into_iter().collect()

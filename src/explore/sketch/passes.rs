@@ -76,7 +76,7 @@ fn fuse_across(desk: &mut Desk<'_, '_, '_>, from: &Variant, region: &Region) -> 
                 let ways = Fuse::ways(&cx, &first, &second, &options).unwrap_or_default();
                 let drafts = ways.into_iter().filter_map(|way| desk.apply(&started, way).ok());
                 let gaining: Vec<Draft> =
-                    drafts.filter(|draft| desk.price(draft) < GAIN * current.cost.cycles).collect();
+                    drafts.filter(|draft| desk.price(draft) < GAIN * current.cycles).collect();
                 if let Some(fused) = gaining.into_iter().find_map(|draft| desk.judge_one(draft)) {
                     current = fused;
                     continue 'again;
