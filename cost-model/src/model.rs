@@ -61,6 +61,8 @@ impl AnalyticModel {
         let kernel = program.facts.kernel;
         let moved = traffic(program, &*self.target);
         let mut terms = Vec::new();
+        // Loops of which none is left.
+        let mut unrolled = vec![false; program.loops.len()];
         for index in 0..program.loops.len() {
             if program.is_vector(index) {
                 continue;
@@ -74,7 +76,8 @@ impl AnalyticModel {
             }
             let leaves = program.executed(Some(index));
             if !leaves.is_empty() || program.is_innermost(index) {
-                let mut term = self.loop_term(program, &moved, index, &leaves, may_alias, words);
+                let (mut term, plan) = self.loop_term(program, &moved, index, &leaves, may_alias, words);
+                unrolled[index] = plan.unrolled;
                 term.scale(factor(index));
                 terms.push(term);
             }
@@ -90,7 +93,7 @@ impl AnalyticModel {
             let memory: f64 = moved.iter().filter(outside).flat_map(|t| &t.cycles).sum();
             terms.push(Term::new("straight-line code", once + memory, String::new()));
         }
-        terms.extend(self.control_term(program, factor, words));
+        terms.extend(self.control_term(program, &unrolled, factor, words));
         terms
     }
 
@@ -103,7 +106,7 @@ impl AnalyticModel {
         leaves: &[usize],
         may_alias: bool,
         words: Words,
-    ) -> Term {
+    ) -> (Term, Plan) {
         let (kernel, target) = (program.facts.kernel, &*self.target);
         let l = &program.loops[index];
         let innermost = program.is_innermost(index);
@@ -201,7 +204,7 @@ impl AnalyticModel {
             let more = if leaves.len() > 3 { ", ..." } else { "" };
             format!("loop {} {{{}{more}}}", l.name(kernel), names.join(", "))
         };
-        Term {
+        let term = Term {
             name: words.say(name),
             cycles,
             detail: words.say(|| format!("{runs:.0} x {:.1} iterations", l.trip)),
@@ -217,7 +220,8 @@ impl AnalyticModel {
             .chain(transfers)
             .filter(|t| t.cycles > 0.0)
             .collect(),
-        }
+        };
+        (term, plan)
     }
 
     /// The transfers that groups of one loop cause, a term for each level: of all threads that share it, one after the other, but for
@@ -252,10 +256,11 @@ impl AnalyticModel {
         names.enumerate().map(level).collect()
     }
 
-    /// Loops that contain loops, guards, and threads.
+    /// Loops that contain loops, guards, and threads. One in which no loop is left goes on beside what it computes.
     fn control_term(
         &self,
         program: &Lowered<'_>,
+        unrolled: &[bool],
         factor: impl Fn(usize) -> f64,
         words: Words,
     ) -> Option<Term> {
@@ -274,7 +279,8 @@ impl AnalyticModel {
             let asked = bounds * control.bound + 2.0;
             let mut cycles = runs * l.skipped / l.runs * asked;
             if !innermost {
-                cycles += runs * (l.trip * (control.iteration + guards * 1.5) + asked);
+                let iteration = if l.inner.iter().all(|i| unrolled[*i]) { 0.0 } else { control.iteration };
+                cycles += runs * (l.trip * (iteration + guards * 1.5) + asked);
             }
             cycles *= factor(index) / threads.at_a_time(index);
             if threads.shared(Some(index)) == Some(index) {
