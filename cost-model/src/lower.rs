@@ -137,6 +137,19 @@ pub(crate) struct Walk<'k> {
     pub out: Lowered<'k>,
 }
 
+/// Whether how often anything in a tree runs depends on the iterations of loops.
+fn tells_apart(node: &Green) -> bool {
+    match node.node() {
+        Node::Guard(condition, _) if matches!(**condition, GuardCondition::Affine(_)) => true,
+        // Copies are loops over windows.
+        Node::Alloc(..) => true,
+        Node::Loop(header, _) if !header.lower().iter().chain(header.upper()).all(|e| e.is_invariant()) => {
+            true
+        }
+        _ => node.children().any(tells_apart),
+    }
+}
+
 impl Walk<'_> {
     pub fn node(&mut self, node: &Green, parent: Option<usize>, samples: &Samples, around: Around) {
         match node.node() {
@@ -186,7 +199,7 @@ impl Walk<'_> {
             }
             Node::Loop(header, body) => {
                 let depth = self.trips.len();
-                let (inside, trips) = samples.enter(header, depth, &self.scope);
+                let (inside, trips) = samples.enter(header, depth, &self.scope, tells_apart(body));
                 if trips.mean <= 0.0 {
                     return; // Never runs at these parameters.
                 }

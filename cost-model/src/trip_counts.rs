@@ -20,7 +20,7 @@ struct Point {
 
 /// A weighted set of iterations of the loops around a node. The sum of weights is how often the node runs.
 #[derive(Clone, Debug)]
-pub(crate) struct Samples(SmallVec<[Point; POINTS]>);
+pub(crate) struct Samples(SmallVec<[Point; 1]>);
 
 /// A loop as seen from the samples.
 pub(crate) struct Trips {
@@ -45,8 +45,14 @@ impl Samples {
         self.0.iter().map(|p| p.weight).sum()
     }
 
-    /// Samples of the body of a loop at a depth.
-    pub fn enter(&self, header: &LoopHeader, depth: usize, scope: &Scope<'_>) -> (Samples, Trips) {
+    /// Samples of the body of a loop at a depth; `told_apart`: whether anything in it depends on which iteration it is.
+    pub fn enter(
+        &self,
+        header: &LoopHeader,
+        depth: usize,
+        scope: &Scope<'_>,
+        told_apart: bool,
+    ) -> (Samples, Trips) {
         let step = header.step.max(1) as f64;
         let range = |p: &Point| {
             let lower = header.lower().iter().map(|e| scope.eval(e, &p.values)).fold(f64::MIN, f64::max);
@@ -73,6 +79,11 @@ impl Samples {
         let first = trips.next().filter(|first| trips.all(|t| t == *first));
         let (exact, mean) = (first.is_some(), first.unwrap_or(total / entered));
         let lower = lower_in_force(header, runs().map(|(p, _)| p), scope);
+        if exact && !told_apart {
+            let any = Point { weight: total, values: SmallVec::from_elem(0.0, depth + 1) };
+            let trips = Trips { entered, mean, middle: 0.5 * (mean - 1.0), lower, exact };
+            return (Samples(smallvec::smallvec![any]), trips);
+        }
         // Powers of the generalised golden ratios: each depth gets its own irrational step.
         const STEPS: [f64; 8] =
             [0.618034, 0.754878, 0.819173, 0.856675, 0.880271, 0.896653, 0.908682, 0.917892];
@@ -162,7 +173,7 @@ impl Samples {
                 conjunction.iter().all(|c| c.accepts(scope.eval(&c.expression, &p.values).round() as i64))
             })
         };
-        let kept: SmallVec<[Point; POINTS]> = self.0.iter().filter(|p| holds(p)).cloned().collect();
+        let kept: SmallVec<[Point; 1]> = self.0.iter().filter(|p| holds(p)).cloned().collect();
         if kept.is_empty() {
             let possible = |c: &Vec<Constraint>| c.iter().all(|c| self.may_hold(c, scope));
             let rare = if condition.disjuncts.iter().any(possible) { rare } else { 0.0 };
@@ -213,10 +224,10 @@ mod tests {
     fn triangles_and_guards() {
         let mut scope = Scope { params: &[], vars: vec![] };
         let (i, j) = (VarId(0), VarId(1));
-        let (outer, trips) = Samples::once().enter(&LoopHeader::range(i, 0, 1000), 0, &scope);
+        let (outer, trips) = Samples::once().enter(&LoopHeader::range(i, 0, 1000), 0, &scope, true);
         assert_eq!(trips.mean, 1000.0);
         scope.vars.push(Binding { var: i, value: Linear::depth(0), iteration: Linear::depth(0) });
-        let (inner, trips) = outer.enter(&LoopHeader::range(j, 0, Affine::var(i)), 1, &scope);
+        let (inner, trips) = outer.enter(&LoopHeader::range(j, 0, Affine::var(i)), 1, &scope, true);
         assert!((trips.mean - 500.0).abs() < 20.0, "{}", trips.mean);
         assert!((inner.total() - 5e5).abs() < 2e4);
         scope.vars.push(Binding { var: j, value: Linear::depth(1), iteration: Linear::depth(1) });
@@ -225,9 +236,9 @@ mod tests {
         assert!((0.35..0.65).contains(&p), "{p}");
         // Tiles of a triangle that are not full: those on the diagonal and those at the end of the third loop.
         let t = VarId(2);
-        let (outer, _) = Samples::once().enter(&LoopHeader::range(i, 0, 32), 0, &scope);
-        let (inner, _) = outer.enter(&LoopHeader::range(j, 0, Affine::var(i).offset(1)), 1, &scope);
-        let (tiles, _) = inner.enter(&LoopHeader::range(t, 0, 19), 2, &scope);
+        let (outer, _) = Samples::once().enter(&LoopHeader::range(i, 0, 32), 0, &scope, true);
+        let (inner, _) = outer.enter(&LoopHeader::range(j, 0, Affine::var(i).offset(1)), 1, &scope, true);
+        let (tiles, _) = inner.enter(&LoopHeader::range(t, 0, 19), 2, &scope, true);
         scope.vars.push(Binding { var: t, value: Linear::depth(2), iteration: Linear::depth(2) });
         let partial = Condition {
             disjuncts: vec![
@@ -237,10 +248,13 @@ mod tests {
         };
         let (p, truth) = (tiles.filter(&partial, &scope, &[32.0, 16.0, 19.0]).1, 0.11);
         assert!((0.7 * truth..1.4 * truth).contains(&p), "{p}");
-        let (outer, _) = Samples::once().enter(&LoopHeader::range(i, 0, 1000), 0, &scope);
+        let (outer, _) = Samples::once().enter(&LoopHeader::range(i, 0, 1000), 0, &scope, true);
         let once = Condition::all(vec![Constraint::eq(Affine::var(i), Affine::constant(0))]);
         let p = outer.filter(&once, &scope, &[1000.0]).1;
         assert!(p > 0.0 && p < 0.05, "{p}");
+        // Where nobody asks which iteration it is, one stands for all.
+        let (alike, trips) = Samples::once().enter(&LoopHeader::range(i, 0, 1000), 0, &scope, false);
+        assert_eq!((alike.0.len(), alike.total(), trips.mean, trips.middle), (1, 1000.0, 1000.0, 499.5));
         // The second of tiles of tiles, where there is one.
         let far = Condition::all(vec![Constraint::ge(Affine::var(i), Affine::constant(16_256))]);
         assert_eq!(outer.filter(&far, &scope, &[1000.0]).1, 0.0);
