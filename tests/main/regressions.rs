@@ -12,7 +12,7 @@ fn same_bits(file: &str, machine: &str, function: &str, params: &[(&str, i64)], 
     same_bits_in(function, file, machine, function, params, recipe);
 }
 
-/// The same of the results of a function that calls it.
+/// The same of the results of a function that calls it; the number of its regions.
 #[track_caller]
 fn same_bits_in(
     caller: &str,
@@ -21,7 +21,7 @@ fn same_bits_in(
     function: &str,
     params: &[(&str, i64)],
     recipe: &str,
-) {
+) -> usize {
     let flags = [machine, "-ffp-contract=off"].map(String::from);
     let bitcode =
         compile_source(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file), &flags).expect("it compiles");
@@ -49,6 +49,7 @@ fn same_bits_in(
         &options,
     )
     .expect("equal bits");
+    explored.regions.len()
 }
 
 /// LLVM's vectoriser moves members of interleaved groups across accesses of the same element in one iteration where a loop
@@ -144,4 +145,11 @@ fn a_pointer_into_one_of_two_tables() {
         let file = "tests/regressions/pointer_to_globals.c";
         same_bits_in("tables", file, "-march=native", "shift", &[("n", n)], "interchange(@)");
     }
+}
+
+/// Behind a condition are ways that come back to it only one iteration later; what they lead to is there once.
+#[test]
+fn ways_that_meet_one_iteration_later() {
+    let file = "tests/regressions/round_again.c";
+    assert_eq!(same_bits_in("all", file, "-march=native", "rounds", &[], "interchange(@)"), 1);
 }

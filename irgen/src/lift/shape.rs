@@ -145,16 +145,21 @@ impl<'m> Walker<'_, '_, 'm> {
                         continue;
                     }
                     let condition = terminator.condition().ok_or("a branch has no condition")?;
+                    // Not where control comes only once more through the loop around: there is code of the next iteration.
+                    let again = |blocks: &[usize]| {
+                        let mut ends = blocks.iter().chain([&b]).flat_map(|&x| &cfg.succs[x]);
+                        ends.any(|next| Some(*next) == header)
+                    };
                     let join =
                         cfg.ipdom[b].filter(|join| around.is_none_or(|l| cfg.loops[l].contains(*join)));
-                    let Some(join) = join else {
+                    let meets = join.map(|join| (join, self.between(b, join)));
+                    let Some((join, blocks)) = meets.filter(|(_, blocks)| !again(blocks)) else {
                         // The loops are found one by one, and nothing that comes behind them.
                         let ahead = self.ahead(b, around);
                         let inner = self.loops_among(around, |h| ahead.binary_search(&h).is_ok());
                         items.push(Item::Apart(inner, "two ways do not meet again", b));
                         return Ok(items);
                     };
-                    let blocks = self.between(b, join);
                     let loop_free = blocks.iter().all(|&x| cfg.loop_of[x] == around);
                     let shared = self.is_shared(yes, no, join);
                     if loop_free && (shared || !self.is_guard(join, condition, &blocks)) {
