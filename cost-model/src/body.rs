@@ -82,6 +82,12 @@ pub(crate) struct Body {
     pub masked: f64,
     /// Those of them of 8 or 16 bits.
     pub masked_narrow: f64,
+    /// Stores under a mask.
+    pub masked_stores: f64,
+    /// Loads of one element for all lanes, where some data have it: lanes are asked one by one.
+    pub asked: f64,
+    /// Loads of elements whose addresses are computed for each lane.
+    pub computed: f64,
     /// Longest run of adjacent elements stored by copies of a statement.
     pub adjacent: usize,
     /// Loads that have as many neighbours.
@@ -107,7 +113,8 @@ impl Body {
     /// Accesses under masks that the machine does not have, so that lanes are asked one by one.
     pub fn missing_masks(&self, target: &dyn Target) -> f64 {
         let missing = |has: bool, count: f64| if has { 0.0 } else { count };
-        missing(target.masked_memory(), self.masked - self.masked_narrow)
+        self.asked
+            + missing(target.masked_memory(), self.masked - self.masked_narrow)
             + missing(target.masks_narrow_lanes(), self.masked_narrow)
     }
 }
@@ -393,6 +400,7 @@ impl Scan<'_> {
         self.widen(ty);
         let (Some(family), Some(address)) = (self.family(touch), &touch.address) else {
             self.result.loads.push(Stride::Far);
+            self.result.computed += 1.0;
             return Value { varies: true, ..Value::default() };
         };
         let offset = address.constant;
@@ -453,16 +461,20 @@ impl Scan<'_> {
             let order = if f.stride == 0.0 { Reordering::Any } else { Reordering::No };
             waits.push(self.chains.carried(family, written, distance, through, order));
         }
-        let invariant = f.stride == 0.0 && !f.clobbered && f.stored.is_empty();
+        let same = f.stride == 0.0 && !f.clobbered && f.stored.is_empty();
+        // What only some data make happen is not done in front of the loop.
+        let invariant = same && !self.by_data;
         let stored_over = |facts: &Facts| {
             let meets = |o: &Family| o.array != f.array && facts.may_overlap(o.array, f.array);
             self.families.iter().any(|o| !o.stored.is_empty() && !o.private && meets(o))
         };
         let may_change = invariant && !f.private && self.aliases.is_some_and(stored_over);
         // Loaded before the loop; later values are those stored.
-        let promoted = f.stride == 0.0 && !f.clobbered;
+        let promoted = f.stride == 0.0 && !f.clobbered && (invariant || !same);
         let epoch = f.epoch;
         let stride = self.stride(family, offset, touch.bytes, false);
+        self.result.asked += f64::from(u8::from(same && !invariant && !touch.private));
+        self.result.computed += f64::from(u8::from((self.step(family) / touch.bytes).fract() != 0.0));
         let first = !self.locations[at].loaded;
         if touch.private && !promoted {
             // Set by another loop for each iteration of this one, or not at all.
@@ -535,6 +547,7 @@ impl Scan<'_> {
                 }
                 self.result.stores.push(s);
                 self.mask(masked, ty);
+                self.result.masked_stores += f64::from(u8::from(masked));
             }
         }
         let forward = self.target.store_forward();

@@ -1,12 +1,13 @@
 //! The model of what clang makes of a loop, at `-O3`: decided once, as a [`Plan`], which is all that pricing reads of it.
 
-use crate::Target;
 use crate::body::{Body, Stride, body, is_straight};
 use crate::lanes::Lanes;
 use crate::linear::Linear;
-use crate::lower::{Lowered, Touch};
+use crate::lower::{Leaf, Lowered, Touch};
+use crate::operations::class_of;
 use crate::overlap::starts_before;
 use crate::throughput::{TEMPORARIES, price};
+use crate::{OpClass, Target};
 use loop_tree::ScalarType;
 use smallvec::SmallVec;
 
@@ -143,7 +144,7 @@ fn spreads(body: &Body, lanes: u32, widest: ScalarType) -> bool {
     let others = (body.loads.len() + body.stores.len()) as f64 - far + body.ops.values().sum::<f64>();
     let short = lanes * widest.size() < 64;
     let spread = SPREAD[usize::from(short) + usize::from(short && lanes < 8)];
-    far * spread + others / f64::from(lanes) < far + others
+    far * spread + body.computed + others / f64::from(lanes) < far + others
 }
 
 /// A loop that is unrolled completely leaves the loop around it as the innermost one: what is stored to the same places in all
@@ -213,6 +214,20 @@ pub(crate) fn hold_rows(
         if let Some(loaded) = b.loads.iter().rposition(|s| matches!(s, Stride::Unit(_))) {
             b.loads.remove(loaded);
         }
+    }
+}
+
+/// Sums that calls take as soon as they are there are not packed: nothing that is stored side by side asks for it.
+pub(crate) fn hand_to_calls(b: &mut Body, program: &Lowered<'_>, index: usize, leaves: &[usize]) {
+    let Some(around) = program.loops[index].parent.map(|p| &program.loops[p]) else { return };
+    let touches = leaves.iter().flat_map(|leaf| &program.leaves[*leaf].touches);
+    let written: SmallVec<[usize; 8]> = touches.filter(|t| t.write).map(|t| t.array).collect();
+    let takes = |leaf: &Leaf<'_>| {
+        let calls = leaf.statement.ops.iter().any(|op| class_of(&op.kind, op.ty) == Some(OpClass::Library));
+        calls && leaf.touches.iter().any(|t| !t.write && written.contains(&t.array))
+    };
+    if around.leaves.iter().any(|leaf| takes(&program.leaves[*leaf])) {
+        b.adjacent = 1;
     }
 }
 

@@ -1,7 +1,7 @@
 //! The analytic model: computation on the ports, traffic between caches, and how they overlap.
 
 use crate::body::body;
-use crate::clang::{Circumstances, Packing, Plan, hand_on, hold_rows, keep, plan, weaken};
+use crate::clang::{Circumstances, Packing, Plan, hand_on, hand_to_calls, hold_rows, keep, plan, weaken};
 use crate::explain::{Cost, Term, Words};
 use crate::facts::Facts;
 use crate::lanes::Lanes;
@@ -121,6 +121,9 @@ impl AnalyticModel {
         if may_alias && innermost {
             weaken(&mut b, program, index, leaves, target);
             hand_on(&mut b, program, leaves);
+        }
+        if innermost && b.accumulators > 0 {
+            hand_to_calls(&mut b, program, index, leaves);
         }
         let circumstances =
             Circumstances { trip: l.trip, constant: l.constant, lanes: lanes_told, original: may_alias };

@@ -40,7 +40,8 @@ impl Reordering {
 /// In which other orders a chain of the operation may be computed.
 pub(crate) fn reordering(kind: &OpKind, flags: OpFlags) -> Reordering {
     let reduction = match kind {
-        OpKind::Cast(..) => return Reordering::Any,
+        // What a condition leaves as it is, or reduces further, is reduced in any order, too.
+        OpKind::Cast(..) | OpKind::Select(..) => return Reordering::Any,
         OpKind::Binary(op, ..) => match op {
             BinaryOp::Add | BinaryOp::Sub => Reduction::Sum,
             BinaryOp::Mul => Reduction::Product,

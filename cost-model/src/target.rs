@@ -162,6 +162,10 @@ pub trait Target: Send + Sync {
     fn masks_narrow_lanes(&self) -> bool {
         self.masked_memory() && self.vector_registers() >= 32
     }
+    /// Cycles of a store of some lanes of a vector, where others take one.
+    fn masked_store(&self) -> f64 {
+        1.0
+    }
     /// Whether an instruction takes any lanes of two vectors: AVX-512's do, AVX2's keep to halves of one.
     fn permutes_two(&self) -> bool {
         self.vector_registers() >= 32

@@ -55,6 +55,9 @@ pub struct StaticTarget {
     pub loads_per_cycle: f64,
     pub stores_per_cycle: f64,
     pub masked_memory: bool,
+    /// Cycles of AVX2's store of some lanes; AVX-512's is as good as others.
+    #[serde(default = "one")]
+    pub masked_store: f64,
     pub lane_access: f64,
     pub gathered_lane: f64,
     pub store_forward: f64,
@@ -80,6 +83,10 @@ pub struct StaticTarget {
 }
 
 /// What files say that do not mention it: they were written on x86-64.
+fn one() -> f64 {
+    1.0
+}
+
 fn yes() -> bool {
     true
 }
@@ -206,6 +213,9 @@ impl Target for StaticTarget {
     }
     fn masked_memory(&self) -> bool {
         self.masked_memory
+    }
+    fn masked_store(&self) -> f64 {
+        if self.masks_narrow_lanes() { 1.0 } else { self.masked_store }
     }
     fn lane_access(&self) -> f64 {
         self.lane_access

@@ -254,6 +254,9 @@ impl Target for LlvmTarget {
     fn stores_per_cycle(&self) -> f64 {
         self.table.stores_per_cycle
     }
+    fn masked_store(&self) -> f64 {
+        self.table.masked_store()
+    }
     fn masked_memory(&self) -> bool {
         self.table.masked_memory
     }

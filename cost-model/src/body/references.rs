@@ -288,11 +288,16 @@ impl Scan<'_> {
         multiple(line, outer.map(|t| t.1).chain([offset]), bytes)
     }
 
-    pub(super) fn stride(&self, family: usize, offset: f64, bytes: f64, write: bool) -> Stride {
-        let stride = match self.lanes {
+    /// Bytes from a lane or iteration to the next.
+    pub(super) fn step(&self, family: usize) -> f64 {
+        match self.lanes {
             None => self.families[family].stride,
             Some(lanes) => self.families[family].along(lanes.depth),
-        };
+        }
+    }
+
+    pub(super) fn stride(&self, family: usize, offset: f64, bytes: f64, write: bool) -> Stride {
+        let stride = self.step(family);
         if stride == 0.0 {
             Stride::Invariant
         } else if stride == bytes {
@@ -308,7 +313,9 @@ impl Scan<'_> {
                 true => 5.0,
                 false => 4.0,
             };
-            if gap <= most { Stride::Near { gap, members } } else { Stride::Far }
+            // Of every second iteration the same: addresses are computed for each.
+            let whole = gap.fract() == 0.0;
+            if gap <= most && whole { Stride::Near { gap, members } } else { Stride::Far }
         } else {
             Stride::Far
         }

@@ -38,6 +38,7 @@ pub fn x86_64_avx2() -> StaticTarget {
         loads_per_cycle: 2.0,
         stores_per_cycle: 1.0,
         masked_memory: true,
+        masked_store: 1.0,
         lane_access: 1.25,
         gathered_lane: 1.25,
         store_forward: 5.0,
