@@ -10,8 +10,8 @@ use crate::lanes::Lanes;
 use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::numbering::{Numbers, Operands, Site};
 use crate::operations::{
-    Fused, Reordering, class_of, differences_of_bytes, is_stored_both_ways, products_of_shorts, reordering,
-    shapes,
+    Fused, Reordering, class_of, differences_of_bytes, is_extreme, is_stored_both_ways, products_of_shorts,
+    reordering, shapes,
 };
 use crate::{OpClass, Target};
 use loop_tree::{Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
@@ -97,6 +97,8 @@ pub(crate) struct Body {
     pub summed: usize,
     /// Comparisons that scalars need and vectors do not.
     pub compared: f64,
+    /// Those of them for the least or greatest of two.
+    pub extremes: f64,
     /// Branches that depend on data or the loop variable.
     pub branches: f64,
     /// Whether all that is summed are absolute differences of bytes, eight of which one instruction adds up.
@@ -369,6 +371,7 @@ impl Scan<'_> {
                 if matches!(kind, OpKind::Call(..)) && class == OpClass::Integer {
                     result.delay(self.target.op(OpClass::Select, ty, 1).latency, order);
                     self.result.compared += weight;
+                    self.result.extremes += if is_extreme(kind) { weight } else { 0.0 };
                 }
                 result.delay(self.target.op(class, ty, 1).latency, order);
                 self.count(class, ty, weight);
@@ -473,7 +476,8 @@ impl Scan<'_> {
         let promoted = f.stride == 0.0 && !f.clobbered && (invariant || !same);
         let epoch = f.epoch;
         let stride = self.stride(family, offset, touch.bytes, false);
-        self.result.asked += f64::from(u8::from(same && !invariant && !touch.private));
+        let asked = self.by_data && f.stride == 0.0 && (same || f.clobbered) && !touch.private;
+        self.result.asked += f64::from(u8::from(asked));
         self.result.computed += f64::from(u8::from((self.step(family) / touch.bytes).fract() != 0.0));
         let first = !self.locations[at].loaded;
         if touch.private && !promoted {

@@ -4,7 +4,7 @@ use crate::extents::rows;
 use crate::linear::Scope;
 use crate::trip_counts::LARGEST;
 use loop_tree::{
-    AccessId, Affine, Array, ArrayId, Atom, Kernel, Op, OpFlags, OpId, OpKind, Privates, Statement, StmtFlags,
+    AccessId, Affine, Array, ArrayId, Kernel, Op, OpFlags, OpId, OpKind, Privates, Statement, StmtFlags,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct Facts<'k> {
     pub array_bytes: Vec<Option<f64>>,
     /// The least distance, in bytes, that is only known at run time: between rows of parametric length.
     pub row_bytes: Vec<Option<f64>>,
-    /// Rows whose length is one parameter.
+    /// Rows whose length is known only when the program runs.
     pub parametric_row: Vec<Option<ParametricRow>>,
     /// Whether operations say which instruction they come from.
     pub lifted: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Facts<'k> {
 
 /// The innermost dimension of an array.
 pub(crate) struct ParametricRow {
-    /// Elements: a parameter.
+    /// Elements.
     pub length: Affine,
     /// Bytes at the parameter's value.
     pub bytes: f64,
@@ -107,7 +107,7 @@ fn unknown_distance(array: &Array, strides: &[f64]) -> Option<f64> {
 
 fn parametric_row(array: &Array, strides: &[f64]) -> Option<ParametricRow> {
     let length = array.extents.last()?.clone()?;
-    let one_parameter = matches!(length.terms(), [(Atom::Param(_), 1)]) && length.constant_term() == 0;
+    let told = length.as_constant().is_some();
     let bytes = *strides.get(array.rank().checked_sub(2)?)?;
-    one_parameter.then_some(ParametricRow { length, bytes })
+    (!told).then_some(ParametricRow { length, bytes })
 }

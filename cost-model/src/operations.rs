@@ -165,6 +165,11 @@ pub(crate) fn class_of(kind: &OpKind, ty: ScalarType) -> Option<OpClass> {
     })
 }
 
+/// Whether it is the least or greatest of integers.
+pub(crate) fn is_extreme(kind: &OpKind) -> bool {
+    matches!(kind, OpKind::Call(Intrinsic::SMin | Intrinsic::SMax | Intrinsic::UMin | Intrinsic::UMax, _))
+}
+
 /// Whether a statement stores to one element in any case, here where a condition holds, elsewhere where not: compilers select the value
 /// and store once.
 pub(crate) fn is_stored_both_ways(statement: &Statement, op: &Op) -> bool {

@@ -236,9 +236,9 @@ impl Scan<'_> {
         }
     }
 
-    /// Strides of a row whose length is a parameter: LLVM makes a vectorised version for length one (`collectStridedAccess`
-    /// in its LoopAccessAnalysis), so that the loop is scalar at any other; unless it sees that the loop is no longer
-    /// than that.
+    /// Strides of a row whose length is only known at run time: LLVM makes a vectorised version for length one
+    /// (`collectStridedAccess` in its LoopAccessAnalysis), so that the loop is scalar at any other; unless it sees that the loop
+    /// is no longer than that. Of a length that is no parameter by itself it makes none.
     pub(super) fn guessed_strides(&mut self, program: &Lowered<'_>, innermost: usize) {
         let header = &program.loops[innermost].header;
         let guessed = self.families.iter().any(|f| {
