@@ -122,6 +122,12 @@ impl Body {
 }
 
 impl Body {
+    /// Whether all that is accessed is one element to the next, or the same.
+    pub fn is_plain(&self) -> bool {
+        let mut all = self.loads.iter().chain(&self.stores);
+        all.all(|s| matches!(s, Stride::Unit(_) | Stride::Invariant))
+    }
+
     /// Guards that compare the loop variable: each counts on and compares 64-bit lanes, however narrow the data.
     pub fn guards(&mut self, count: f64) {
         if count > 0.0 {

@@ -42,11 +42,14 @@ pub(crate) struct Plan {
     pub spread: Spread,
     /// Whether no loop remains.
     pub unrolled: bool,
+    /// Whether lanes beyond the last iteration are masked, so that none is left over.
+    pub folded: bool,
 }
 
 impl Plan {
     /// One iteration at a time.
-    pub const SCALAR: Plan = Plan { packing: Packing::Scalar, spread: Spread::Seen, unrolled: false };
+    pub const SCALAR: Plan =
+        Plan { packing: Packing::Scalar, spread: Spread::Seen, unrolled: false, folded: false };
 
     fn lanes(&self) -> f64 {
         match self.packing {
@@ -68,6 +71,9 @@ pub(crate) struct Circumstances {
     pub original: bool,
 }
 
+/// Iterations from which on LLVM leaves some over (`TinyTripCountVectorThreshold` in its LoopVectorize); fewer are all lanes, under masks, or
+/// none.
+const FEWEST_WITH_REST: f64 = 16.0;
 /// Summands of which LLVM makes vectors (`ReductionLimit` in its SLPVectorizer).
 const FEWEST_SUMMANDS: u32 = 4;
 /// Instructions up to which loops with few constant iterations are unrolled completely.
@@ -89,8 +95,11 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     let mut cycles = per(&best);
     // A mask that the machine does not have is a branch for each lane, which the vectoriser leaves alone.
     let masks = body.missing_masks(target) == 0.0;
-    if body.vectorisable && masks && lanes > 1 && !body.opaque {
-        let vector = Plan { packing: Packing::Lanes(lanes), ..Plan::SCALAR };
+    let folded = around.constant.is_some_and(|t| t < FEWEST_WITH_REST && t % f64::from(lanes) != 0.0);
+    let folds =
+        || target.masked_memory() && (widest.size() >= 4 || target.masks_narrow_lanes()) && body.is_plain();
+    if body.vectorisable && masks && lanes > 1 && !body.opaque && (!folded || folds()) {
+        let vector = Plan { packing: Packing::Lanes(lanes), folded, ..Plan::SCALAR };
         let needed = per(&vector);
         // There are no gathers of single bytes.
         let gathers = around.original && widest.size() >= 4;

@@ -145,8 +145,12 @@ impl AnalyticModel {
         match plan.packing {
             Packing::Lanes(n) => {
                 lanes = f64::from(n);
-                let (rest, narrow) = left_over(l, n);
-                compute = (l.trip - rest - narrow) / lanes * once.cycles + rest * scalar.cycles.max(1.0);
+                let (rest, narrow) = if plan.folded { (0.0, 0.0) } else { left_over(l, n) };
+                let mut vectors = (l.trip - rest - narrow) / lanes;
+                if plan.folded {
+                    vectors = vectors.ceil();
+                }
+                compute = vectors * once.cycles + rest * scalar.cycles.max(1.0);
                 if narrow > 0.0 {
                     let half = Plan { packing: Packing::Lanes(n / 2), ..plan };
                     compute += narrow * 2.0 / lanes * price(&b, target, &half).cycles;

@@ -146,7 +146,8 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         let masks = body.masked + body.missing_masks(target) * f64::from(lanes - 1);
         integer += masks;
         instructions += masks;
-        stores += body.masked_stores * (target.masked_store() - 1.0).max(0.0) * per_access;
+        let masked = if plan.folded { body.stores.len() as f64 } else { body.masked_stores };
+        stores += masked * (target.masked_store() - 1.0).max(0.0) * per_access;
     } else {
         instructions += body.branches + body.compared / pack;
         integer += body.compared / pack * target.op(OpClass::Integer, widest, 1).reciprocal;

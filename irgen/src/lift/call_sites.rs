@@ -17,6 +17,14 @@ pub fn likely_value(value: Value<'_>) -> Option<i64> {
     largest(value, &mut fuel)
 }
 
+/// Whether it is a multiple or a part of another value.
+fn is_scaled(value: Value<'_>, of: Value<'_>) -> bool {
+    let scales = |op| {
+        matches!(op, Opcode::Shl | Opcode::Mul | Opcode::LShr | Opcode::AShr | Opcode::UDiv | Opcode::SDiv)
+    };
+    value.as_inst().is_some_and(|i| scales(i.opcode()) && i.operands().contains(&of))
+}
+
 fn largest(value: Value<'_>, fuel: &mut u32) -> Option<i64> {
     *fuel = fuel.checked_sub(1)?;
     if let Some(constant) = value.const_int() {
@@ -38,6 +46,10 @@ fn largest(value: Value<'_>, fuel: &mut u32) -> Option<i64> {
     match inst.opcode() {
         Opcode::Phi => {
             let values = || inst.incoming().into_iter().map(|(v, _)| v);
+            // What doubles from 1 on is mostly much larger.
+            if values().any(|v| is_scaled(v, value)) {
+                return None;
+            }
             // Where it is read only under a condition, zero says nothing of it.
             let is_read = values().any(|v| v.as_inst().is_some_and(|i| i.opcode() == Opcode::Load));
             let sizes = values().filter(|v| !is_read || v.const_int() != Some(0));
@@ -123,6 +135,26 @@ mod tests {
               ret void
             }";
         assert_eq!(likely(text), Some(1202));
+    }
+
+    #[test]
+    fn what_doubles_is_not_as_small_as_where_it_begins() {
+        let text = "
+            define internal void @kernel(i64 %n) { ret void }
+            define void @main(i64 %end) {
+            entry:
+              br label %loop
+            loop:
+              %h = phi i64 [ 1, %entry ], [ %next, %loop ]
+              call void @kernel(i64 %h)
+              %next = STEP
+              %more = icmp slt i64 %next, %end
+              br i1 %more, label %loop, label %exit
+            exit:
+              ret void
+            }";
+        assert_eq!(likely(&text.replace("STEP", "shl i64 %h, 1")), None);
+        assert_eq!(likely(&text.replace("STEP", "mul i64 %h, 3")), None);
     }
 
     #[test]
