@@ -167,6 +167,7 @@ pub(crate) fn body(
         in_turn: false,
         branching: false,
         differences: true,
+        rewritten: own.map_or_else(SmallVec::new, |l| program.written_inside(l)),
         kept: told && of_tree && leaves.iter().all(|l| is_straight(program, &program.leaves[*l], lanes)),
         row_bytes: &program.facts.row_bytes,
         aliases: (!told).then_some(program.facts),
@@ -234,6 +235,8 @@ struct Scan<'a> {
     branching: bool,
     /// Whether all statements so far add up differences of bytes.
     differences: bool,
+    /// Arrays that loops inside write: what was known of their elements is not, behind these.
+    rewritten: SmallVec<[usize; 4]>,
     /// Whether emission keeps elements in registers that are no others of their array.
     kept: bool,
     /// Distances from which on the compiler cannot tell elements of an array apart.
@@ -501,7 +504,7 @@ impl Scan<'_> {
         location.epoch = epoch;
         let value =
             Value { varies: !invariant, may_change, waits, path: location.through, reduced: None, number };
-        location.value = Some(value.clone());
+        location.value = (!self.rewritten.contains(&array)).then(|| value.clone());
         location.under = 0;
         value
     }
@@ -572,7 +575,8 @@ impl Scan<'_> {
         location.reduced = value.reduced.map_or(0, |r| r.1);
         location.loaded_for = self.operands.iter().copied().collect();
         // Known for the rest of the iteration, or of what is under the same guard; where data decide it may not have happened.
-        location.value = (!self.by_data).then_some(Value { varies: true, ..value });
+        let known = !self.by_data && !self.rewritten.contains(&array);
+        location.value = known.then_some(Value { varies: true, ..value });
         location.under = self.under;
         location.epoch = epoch;
     }

@@ -1,6 +1,6 @@
 //! What the core takes: operations, chains of them, registers, and how often all of it runs.
 
-use super::{copies, gain, gain_on, model};
+use super::{copies, gain, gain_on, model, of_target};
 use cost_model::{AnalyticModel, CostModel, targets};
 use loop_tree::text::parse;
 
@@ -461,4 +461,30 @@ fn copies_that_wait_for_each_other_are_no_vectors_under_a_guard() {
           if u >= 2 { let k = u - 2 { for m in 0..16 { T } } } } } } }";
     let gain = gain_on("znver3", text, &[1000]);
     assert!((0.7..1.3).contains(&gain), "{gain}");
+}
+
+#[test]
+fn what_loops_between_compute_is_not_what_was_stored_before() {
+    // Distances of points, and a call for each: 16 calls for 16 sums, though all of these begin with 0.
+    let text = |each: i64| {
+        let along = |body: &str| copies("j", "t", each, body);
+        format!(
+            "nest @distances[] {{ array x: f64[300, 10] array y: f64[10, 300] array d: f64[300, 300]
+               for i in 0..300 {{ for j in 0..300 {{ Z: d[i, j] = 0.0
+                 for k in 0..10 {{ S: d[i, j] = d[i, j] + x[i, k] * y[k, j] }}
+                 E: d[i, j] = exp(d[i, j]) }} }}
+               variant {{ for i in 0..300 {{ for t in 0..{} {{ {} for k in 0..10 {{ {} }} {} }} }} }} }}",
+            300 / each,
+            along("Z"),
+            along("S"),
+            along("E"),
+        )
+    };
+    let calls = 300.0 * 300.0 * 20.0;
+    for each in [1, 4] {
+        let text = text(each);
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let cycles = of_target("znver3").cost(&program.kernel, program.tree(), &[]).cycles;
+        assert!(cycles > calls, "{each}: {cycles}");
+    }
 }
