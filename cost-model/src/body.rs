@@ -82,7 +82,7 @@ pub(crate) struct Body {
     pub masked: f64,
     /// Those of them of 8 or 16 bits.
     pub masked_narrow: f64,
-    /// Stores under a mask.
+    /// Stores that data ask for: a guard that compares loops is mostly about their ends, which LLVM peels.
     pub masked_stores: f64,
     /// Loads of one element for all lanes, where some data have it: lanes are asked one by one.
     pub asked: f64,
@@ -560,7 +560,7 @@ impl Scan<'_> {
                 }
                 self.result.stores.push(s);
                 self.mask(masked, ty);
-                self.result.masked_stores += f64::from(u8::from(masked));
+                self.result.masked_stores += f64::from(u8::from(self.by_data));
             }
         }
         let forward = self.target.store_forward();
