@@ -62,7 +62,7 @@ impl AnalyticModel {
         let moved = traffic(program, &*self.target);
         let mut terms = Vec::new();
         // Loops of which none is left.
-        let mut unrolled = vec![false; program.loops.len()];
+        let mut unrolled: SmallVec<[usize; 8]> = SmallVec::new();
         for index in 0..program.loops.len() {
             if program.is_vector(index) {
                 continue;
@@ -77,7 +77,7 @@ impl AnalyticModel {
             let leaves = program.executed(Some(index));
             if !leaves.is_empty() || program.is_innermost(index) {
                 let (mut term, plan) = self.loop_term(program, &moved, index, &leaves, may_alias, words);
-                unrolled[index] = plan.unrolled;
+                unrolled.extend(plan.unrolled.then_some(index));
                 term.scale(factor(index));
                 terms.push(term);
             }
@@ -267,7 +267,7 @@ impl AnalyticModel {
     fn control_term(
         &self,
         program: &Lowered<'_>,
-        unrolled: &[bool],
+        unrolled: &[usize],
         factor: impl Fn(usize) -> f64,
         words: Words,
     ) -> Option<Term> {
@@ -286,7 +286,8 @@ impl AnalyticModel {
             let asked = bounds * control.bound + 2.0;
             let mut cycles = runs * l.skipped / l.runs * asked;
             if !innermost {
-                let iteration = if l.inner.iter().all(|i| unrolled[*i]) { 0.0 } else { control.iteration };
+                let iteration =
+                    if l.inner.iter().all(|i| unrolled.contains(i)) { 0.0 } else { control.iteration };
                 cycles += runs * (l.trip * (iteration + guards * 1.5) + asked);
             }
             cycles *= factor(index) / threads.at_a_time(index);
