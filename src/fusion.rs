@@ -200,7 +200,7 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn run(&self) -> Fusion {
         let root = canonical(self.kernel, &self.kernel.original);
-        let cycles = self.cost.cost(&root).cycles;
+        let cycles = self.cost.cycles(&root);
         let mut fusion = Fusion {
             recipe: Recipe::default(),
             root,
@@ -303,7 +303,7 @@ impl Pass<'_> {
                         continue;
                     }
                 };
-                let cycles = self.cost.cost(&tree).cycles;
+                let cycles = self.cost.cycles(&tree);
                 // Judging takes far longer than pricing: what could not be chosen is not judged.
                 if best.as_ref().is_some_and(|b| b.cycles <= cycles || b.cycles <= enough) {
                     continue;

@@ -150,10 +150,10 @@ impl Optimizer {
             cycles: [0.0; 2],
         };
         let prepared = self.models.cost.prepare(kernel, &params);
-        memory.cycles[0] = prepared.cost(&memory.root).cycles;
+        memory.cycles[0] = prepared.cycles(&memory.root);
         let oracle = self.patient(label, problem)?;
         Work { optimizer: self, oracle: &oracle, kernel, params: &params }.realise(&mut memory);
-        memory.cycles[1] = prepared.cost(&memory.root).cycles;
+        memory.cycles[1] = prepared.cycles(&memory.root);
         memory.bytes[1] = memory.arrays.iter().map(|a| a.contracted.unwrap_or(a.bytes)).sum();
         Ok(Some(memory))
     }

@@ -473,19 +473,20 @@ impl Scan<'_> {
             let order = if f.stride == 0.0 { Reordering::Any } else { Reordering::No };
             waits.push(self.chains.carried(family, written, distance, through, order));
         }
-        let same = f.stride == 0.0 && !f.clobbered && f.stored.is_empty();
+        let in_register = f.stride == 0.0 && !f.clobbered;
+        let unchanged = in_register && f.stored.is_empty();
         // What only some data make happen is not done in front of the loop.
-        let invariant = same && !self.by_data;
+        let invariant = unchanged && !self.by_data;
         let stored_over = |facts: &Facts| {
             let meets = |o: &Family| o.array != f.array && facts.may_overlap(o.array, f.array);
             self.families.iter().any(|o| !o.stored.is_empty() && !o.private && meets(o))
         };
         let may_change = invariant && !f.private && self.aliases.is_some_and(stored_over);
         // Loaded before the loop; later values are those stored.
-        let promoted = f.stride == 0.0 && !f.clobbered && (invariant || !same);
+        let promoted = in_register && (invariant || !unchanged);
         let epoch = f.epoch;
         let stride = self.stride(family, offset, touch.bytes, false);
-        let asked = self.by_data && f.stride == 0.0 && (same || f.clobbered) && !touch.private;
+        let asked = self.by_data && f.stride == 0.0 && !promoted && !touch.private;
         self.result.asked += f64::from(u8::from(asked));
         self.result.computed += f64::from(u8::from((self.step(family) / touch.bytes).fract() != 0.0));
         let first = !self.locations[at].loaded;

@@ -71,8 +71,8 @@ pub(crate) struct Circumstances {
     pub original: bool,
 }
 
-/// Iterations from which on LLVM leaves some over (`TinyTripCountVectorThreshold` in its LoopVectorize); fewer are all lanes, under masks, or
-/// none.
+/// Iterations from which on LLVM leaves some over (`TinyTripCountVectorThreshold` in its LoopVectorize); fewer are all lanes,
+/// under masks, or none.
 const FEWEST_WITH_REST: f64 = 16.0;
 /// Summands of which LLVM makes vectors (`ReductionLimit` in its SLPVectorizer).
 const FEWEST_SUMMANDS: u32 = 4;
@@ -138,10 +138,16 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     best
 }
 
-/// What LLVM counts for a lane that is loaded or stored by itself, of vectors of 512 bits, and of shorter ones of eight lanes and of
-/// fewer, where a scalar operation counts one: the element, its address, and what puts it into its place or takes it from there. So sums down several columns stay
-/// scalar where there are vectors of 512 bits (LLVM 22 for Zen 4, without gathers: 8 columns with one product for each).
-const SPREAD: [f64; 3] = [3.1, 2.1, 1.9];
+/// What LLVM counts for a lane that is loaded or stored by itself, where a scalar operation counts one: the element, its address, and
+/// what puts it into its place or takes it from there. More in vectors of 512 bits, so that sums down several columns stay scalar where
+/// there are such (LLVM 22 for Zen 4, without gathers: 8 columns with one product for each), and more in halves of 128 bits.
+fn spread(lanes: u32, ty: ScalarType) -> f64 {
+    match lanes {
+        _ if lanes * ty.size() >= 64 => 3.1,
+        8.. => 2.1,
+        _ => 1.9,
+    }
+}
 
 /// Whether LLVM finds vectors cheaper whose lanes are spread in memory, as it counts.
 fn spreads(body: &Body, lanes: u32, widest: ScalarType) -> bool {
@@ -151,9 +157,7 @@ fn spreads(body: &Body, lanes: u32, widest: ScalarType) -> bool {
         return true;
     }
     let others = (body.loads.len() + body.stores.len()) as f64 - far + body.ops.values().sum::<f64>();
-    let short = lanes * widest.size() < 64;
-    let spread = SPREAD[usize::from(short) + usize::from(short && lanes < 8)];
-    far * spread + body.computed + others / f64::from(lanes) < far + others
+    far * spread(lanes, widest) + body.computed + others / f64::from(lanes) < far + others
 }
 
 /// A loop that is unrolled completely leaves the loop around it as the innermost one: what is stored to the same places in all
@@ -186,8 +190,8 @@ pub(crate) fn keep(b: &mut Body, program: &Lowered<'_>, index: usize, plan: &Pla
     }
 }
 
-/// So are rows that are the same in all of its iterations loaded in front of it, as far as registers go: what is beyond them comes from the stack,
-/// which is as many loads.
+/// Rows that are the same in all iterations of the loop around one that is unrolled completely are loaded in front of it, as far as
+/// registers go: what is beyond them comes from the stack, which is as many loads.
 pub(crate) fn hold_rows(
     b: &mut Body,
     program: &Lowered<'_>,

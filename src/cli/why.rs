@@ -276,7 +276,7 @@ impl Report<'_> {
         for refused in &exploration.refused {
             let Reason::Illegal(witness) = &refused.reason else { continue };
             let Ok(root) = refused.recipe.replay(kernel, &original) else { continue };
-            let cycles = prepared.cost(&root).cycles;
+            let cycles = prepared.cycles(&root);
             let about = subject(witness);
             if cycles < least && best.get(&about).is_none_or(|(known, ..)| cycles < *known) {
                 best.insert(about, (cycles, refused.recipe.to_string(), witness));

@@ -264,7 +264,7 @@ impl All<'_> {
             given.insert(problem.kernel.params[at].name.to_string(), length);
             let params = values_if(problem, likely, &given, settings.default_param);
             let prepared = models.cost.prepare(&problem.kernel, &params);
-            prepared.cost(&variant.root).cycles <= prepared.cost_of_original().cycles
+            prepared.cycles(&variant.root) <= prepared.cost_of_original().cycles
         };
         let is_product = |at: usize| matches!(likely.get(at), Some(Likely::Product(_)));
         let guessed =
@@ -295,7 +295,7 @@ impl All<'_> {
         }
         let prepared = models.cost.prepare(&problem.kernel, &params);
         let check = check(&problem.kernel, &best.conditions);
-        Some(prepared.cost_of_original().cycles / (prepared.cost(&best.root).cycles + check))
+        Some(prepared.cost_of_original().cycles / (prepared.cycles(&best.root) + check))
     }
 
     /// What the source asks for, or why it cannot be had; and what is perhaps not meant.

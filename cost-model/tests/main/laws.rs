@@ -119,6 +119,8 @@ fn what_any_order_costs_at_least() {
         let program = parse(text).unwrap();
         let prepared = model.prepare(&program.kernel, &[]);
         assert!(prepared.least() <= prepared.cost(program.tree()).cycles);
+        // Without words it costs the same.
+        assert_eq!(prepared.cycles(program.tree()), prepared.cost(program.tree()).cycles);
         prepared.cost_of_original().cycles / prepared.least()
     };
     let copy = "nest @copy[] { array A: f64[10000000] array B: f64[10000000]

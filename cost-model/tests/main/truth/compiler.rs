@@ -273,8 +273,7 @@ fn bytes_have_no_masks_in_avx2() {
         cost(ty, target, "if 3*floor(i/3) - i >= -1") / cost(ty, target, "if i >= 0")
     };
     assert!(loss("i8", "znver3") > 10.0, "{}", loss("i8", "znver3"));
-    // 4.8 times as long on Zen 3, whose stores under a mask take 12 cycles.
-    assert!(loss("f64", "znver3") < 8.0, "{}", loss("f64", "znver3"));
+    assert!(loss("f64", "znver3") < 4.0, "{}", loss("f64", "znver3"));
     assert!(loss("i8", "znver4") < 4.0, "{}", loss("i8", "znver4"));
 }
 
