@@ -92,9 +92,11 @@ fn pipeline(number: usize, seed: u64) -> Option<&'static str> {
     }
 }
 
-/// Passes that make use of promises, and little else.
-pub const PROMISES: &str = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,\
-                            loop-mssa(loop-rotate,licm),gvn,indvars,loop-vectorize,dse,simplifycfg)";
+/// Passes that make use of promises, and little else. LLVM 22 crashes where loops are vectorised with what `indvars` remembers of
+/// them (`for (k = 2 * j; k < j; k++)`, unsigned, has a trip count no more); in its own pipelines other passes lie between.
+pub const PROMISES: &str = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(loop-rotate,licm),gvn,indvars,\
+     invalidate<scalar-evolution>,loop-vectorize,dse,simplifycfg)";
+
 /// Runs up to `count` variants of every function at one level.
 pub fn check(
     batch: &Batch,
