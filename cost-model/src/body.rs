@@ -90,8 +90,9 @@ pub(crate) struct Body {
     pub computed: f64,
     /// Longest run of adjacent elements stored by copies of a statement.
     pub adjacent: usize,
-    /// Loads that have as many neighbours.
+    /// Loads that have as many neighbours, and values loaded before the loop that do.
     pub adjacent_loads: usize,
+    pub adjacent_invariant: usize,
     /// Elements that are stored, where each is a sum of such copies of a summand, from neighbours in memory, at least.
     pub sums: usize,
     pub summed: usize,
@@ -616,15 +617,17 @@ impl Scan<'_> {
             stored.iter().any(|s| self.families[s.family].stride != 0.0 && self.families[s.family].observed);
         let apart = stored.is_empty() || accumulators > 0 || between || self.in_turn || self.branching;
         self.result.adjacent = if apart { 1 } else { run };
-        let varies = |l: &Location| {
-            let family = &self.families[l.family];
-            l.loaded && family.stride != 0.0 && !family.private
-        };
+        let is_loaded = |l: &Location| l.loaded && !self.families[l.family].private;
+        let varies = |l: &Location| is_loaded(l) && self.families[l.family].stride != 0.0;
         if self.result.adjacent > 1 {
             let across = self.loaded_across(&stored);
-            let all = self.locations.iter().enumerate().filter(|(at, l)| varies(l) && !across.contains(at));
-            let along = sorted(all.map(|(_, l)| l));
-            self.result.adjacent_loads = runs(&along).filter(|r| *r >= self.result.adjacent).sum();
+            let all =
+                self.locations.iter().enumerate().filter(|(at, l)| is_loaded(l) && !across.contains(at));
+            let (along, before): (Vec<_>, Vec<_>) = all.map(|(_, l)| l).partition(|l| varies(l));
+            let before = before.into_iter().filter(|l| self.families[l.family].stored.is_empty());
+            let together = |all: &[&Location]| runs(all).filter(|r| *r >= self.result.adjacent).sum();
+            let (along, before) = (together(&sorted(along.into_iter())), together(&sorted(before)));
+            (self.result.adjacent_loads, self.result.adjacent_invariant) = (along, before);
         }
         // Sums of neighbours, and nothing else; those of each iteration by themselves, or over all of them.
         let loaded = sorted(self.locations.iter().filter(|l| varies(l) && !l.stored));

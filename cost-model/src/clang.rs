@@ -57,6 +57,15 @@ impl Plan {
             _ => 1.0,
         }
     }
+
+    /// What holds the values that are loaded before the loop: neighbours that are packed are one of them.
+    pub fn invariant(&self, body: &Body) -> usize {
+        let together = match self.packing {
+            Packing::Adjacent(n) => (body.adjacent_invariant.min(body.invariant), n as usize),
+            _ => (0, 1),
+        };
+        body.invariant - together.0 + together.0.div_ceil(together.1)
+    }
 }
 
 /// What else matters of a loop.

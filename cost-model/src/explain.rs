@@ -62,6 +62,10 @@ impl Words {
     pub const SAID: Words = Words(true);
     pub const UNSAID: Words = Words(false);
 
+    pub fn are_said(self) -> bool {
+        self.0
+    }
+
     /// The text, where it is wanted.
     pub fn say(self, text: impl FnOnce() -> String) -> String {
         if self.0 { text() } else { String::new() }

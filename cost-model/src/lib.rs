@@ -44,6 +44,7 @@ mod model;
 mod numbering;
 mod operations;
 mod overlap;
+mod part;
 mod storage;
 mod target;
 pub mod targets;

@@ -1,8 +1,7 @@
 //! Loops that a library's function does: at the rate of one that is tuned for the machine.
 
-use crate::explain::Term;
 use crate::lower::Lowered;
-use crate::traffic::Traffic;
+use crate::traffic::Moved;
 use crate::{OpClass, Target};
 use loop_tree::{BinaryOp, Intrinsic, LoopKind, OpKind};
 
@@ -20,14 +19,18 @@ impl Lowered<'_> {
     }
 }
 
-/// What the call in the place of a marked loop costs. Traffic of the loops counts as it is, but of blocked products, which bring in little.
-pub(crate) fn term(
-    program: &Lowered<'_>,
-    moved: &[Traffic],
-    index: usize,
-    name: String,
-    target: &dyn Target,
-) -> Term {
+/// A call in the place of a marked loop.
+pub(crate) struct Call {
+    pub runs: f64,
+    /// Cycles in all of computation, and of entries.
+    pub compute: f64,
+    pub entry: f64,
+    /// By number, what moves data that it waits for: as it is, but of blocked products, which bring in little.
+    pub moved: Vec<usize>,
+}
+
+/// What the call in the place of a marked loop costs.
+pub(crate) fn call(program: &Lowered<'_>, moved: &[Moved], index: usize, target: &dyn Target) -> Call {
     let runs = program.entered(index).max(1.0);
     let inside = |l: usize| program.path(Some(l)).any(|around| around == index);
     let depth = (0..program.loops.len()).filter(|l| inside(*l)).count();
@@ -53,14 +56,6 @@ pub(crate) fn term(
     }
     compute /= EFFICIENCY;
     let entry = runs * if depth < 3 { ENTRY } else { BLOCKED_ENTRY };
-    let transfers = |t: &&Traffic| depth < 3 && t.group.parent.is_some_and(inside);
-    let levels = moved.iter().filter(transfers).map(|t| t.cycles.iter().sum::<f64>());
-    let memory: f64 = levels.sum();
-    Term {
-        name,
-        cycles: compute.max(memory) + entry,
-        detail: format!("{runs:.0} calls of a library"),
-        bytes: 0.0,
-        parts: Vec::new(),
-    }
+    let waits = |m: &usize| depth < 3 && moved[*m].parent().is_some_and(inside);
+    Call { runs, compute, entry, moved: (0..moved.len()).filter(waits).collect() }
 }

@@ -10,6 +10,7 @@ use loop_tree::{
     OpKind, Settled, Statement, StmtFlags, StmtId, VarId,
 };
 use smallvec::SmallVec;
+use std::ops::Range;
 
 pub(crate) struct Loop {
     pub header: std::sync::Arc<LoopHeader>,
@@ -383,6 +384,18 @@ impl Lowered<'_> {
     pub fn array_name(&self, array: usize) -> &str {
         let array = self.buffer(array).map_or(array, |b| b.0);
         self.facts.kernel.arrays.get(array).map_or("", |a| &a.name)
+    }
+
+    /// By loop, the leaves in it.
+    pub fn leaves_inside(&self) -> Vec<Range<usize>> {
+        let mut inside = vec![0..0; self.loops.len()];
+        for (at, leaf) in self.leaves.iter().enumerate() {
+            for l in self.path(leaf.parent) {
+                let first = if inside[l].end == 0 { at } else { inside[l].start };
+                inside[l] = first..at + 1;
+            }
+        }
+        inside
     }
 
     /// The loops around a leaf or loop, innermost first.

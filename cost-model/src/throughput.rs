@@ -168,7 +168,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let (shared, scales) = if marked { (broadcast + scales + 1, scales) } else { (0, 0) };
     let free = registers.saturating_sub(TEMPORARIES.max(shared));
     let spilled = accumulators.saturating_sub(free);
-    let invariant = body.invariant - scales;
+    let invariant = plan.invariant(body) - scales;
     let reloaded = (accumulators + invariant).saturating_sub(free).saturating_sub(spilled).min(invariant);
     loads += (spilled + reloaded) as f64 + body.spilled;
     stores += spilled as f64 + body.spilled;

@@ -12,9 +12,16 @@ use crate::trip_counts::LARGEST;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Lines or pages moved for one group, by level.
+/// What one group moves while a part of the tree runs, whatever the others left in the caches.
+pub(crate) struct Moved {
+    state: State,
+    /// Cycles of a miss, by level.
+    costs: SmallVec<[f64; 6]>,
+}
+
+/// Lines or pages moved for one group.
+#[derive(Clone)]
 pub(crate) struct Traffic {
-    pub group: Group,
     /// Misses of each cache level, then of each level of translation.
     pub misses: SmallVec<[f64; 6]>,
     /// Cycles for them.
@@ -70,13 +77,12 @@ fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
 pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec<[f64; 6]> {
     let levels = levels(target);
     let lasting = groups(program).into_iter().filter(|g| lasts(program, g.array) && g.probability >= 1.0);
-    let mut all: Vec<State> = lasting.map(|g| State::new(g, levels.len())).collect();
+    let mut all: Vec<State> = lasting.map(|g| State::new(program, g, &levels)).collect();
     for s in &mut all {
         s.inner.extend(program.path(s.group.parent));
         s.measure(program, &levels, None);
     }
-    let everything: SmallVec<[usize; 16]> = (0..all.len()).collect();
-    let arrays = touched(program, &all, &everything, &levels, None);
+    let arrays = touched(&named(&all), &levels, &|_, _| Apart::default());
     let is_written = |array| all.iter().any(|s| s.group.array == array && s.group.written);
     let last = target.caches().len().saturating_sub(1);
     let fills = target.caches().iter().map(|c| c.fill).chain(target.tlbs().iter().map(|t| t.miss));
@@ -84,7 +90,7 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
         .enumerate()
         .map(|(i, fill)| {
             let lines = |written: bool| {
-                let alike = arrays.iter().filter(|a| is_written(a.array) == written);
+                let alike = arrays.iter().filter(|a| is_written(a.array.0) == written);
                 alike.map(|a| a.all[i].lines).sum::<f64>()
             };
             let (read, written) = (lines(false), lines(true));
@@ -106,9 +112,10 @@ fn fit(last: bool, part: f64) -> f64 {
     ((1.25 - part) / 0.3).clamp(0.0, 1.0)
 }
 
-pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic> {
+/// What the groups of a part of the tree move.
+pub(crate) fn moved(program: &Lowered<'_>, target: &dyn Target) -> Vec<Moved> {
     let levels = levels(target);
-    let mut all: Vec<State> = groups(program).into_iter().map(|g| State::new(g, levels.len())).collect();
+    let mut all: Vec<State> = groups(program).into_iter().map(|g| State::new(program, g, &levels)).collect();
     for s in &mut all {
         s.measure(program, &levels, None);
         for m in &mut s.misses {
@@ -119,70 +126,122 @@ pub(crate) fn traffic(program: &Lowered<'_>, target: &dyn Target) -> Vec<Traffic
     for l in (0..program.loops.len()).rev() {
         let inside: SmallVec<[usize; 16]> =
             (0..all.len()).filter(|g| program.path(all[*g].group.parent).any(|p| p == l)).collect();
-        cross(program, &mut all, &inside, &levels, Some(l));
+        cross(program, &mut all, &inside, &levels, l);
     }
-    let everything: SmallVec<[usize; 16]> = (0..all.len()).collect();
-    cross(program, &mut all, &everything, &levels, None);
     // Rows read side by side in one loop.
     let line = levels.first().map_or(64.0, |l| l.unit);
     let mut streams: FxHashMap<Option<usize>, f64> = FxHashMap::default();
     for s in &all {
         *streams.entry(s.group.parent).or_default() += s.group.streams(program, line);
     }
-    all.into_iter()
-        .map(|s| {
-            let streams = streams.get(&s.group.parent).copied().unwrap_or(0.0);
-            s.finish(program, target, streams)
-        })
-        .collect()
+    let priced = all.into_iter().map(|state| {
+        let streams = streams.get(&state.group.parent).copied().unwrap_or(0.0);
+        Moved { costs: state.costs(program, target, streams), state }
+    });
+    priced.collect()
+}
+
+/// The traffic of the whole tree, from that of its parts: of groups one after the other, which are told apart by part where their
+/// arrays are buffers.
+pub(crate) fn together(parts: &[&[Moved]], arrays: usize, target: &dyn Target) -> Vec<Vec<Traffic>> {
+    let levels = levels(target);
+    let mut all: Vec<Named<'_>> = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
+        let name = |s: &State| (s.group.array, if s.group.array < arrays { 0 } else { number });
+        all.extend(part.iter().map(|m| (name(&m.state), &m.state)));
+    }
+    let touched = touched(&all, &levels, &|_, _| Apart::default());
+    let fits = fits(&touched, &levels);
+    let mut names = all.iter().map(|(name, _)| *name);
+    let mut whole = |m: &Moved| {
+        let name = names.next();
+        let array = touched.iter().find(|a| Some(a.array) == name);
+        let mut misses = m.state.misses.clone();
+        for i in 0..levels.len() {
+            let first = m.state.first(i);
+            let shared = array.map_or(1.0, |a| a.shared(i));
+            // Computed again and again, of data that stays where it fits.
+            let kept = levels[i].renewed * shared * first;
+            let not_kept = (misses[i] - fits[i] * first).max(0.0);
+            misses[i] = (fits[i] * kept + not_kept).min(LARGEST);
+        }
+        let cycles = m.costs.iter().zip(&misses).map(|(cost, misses)| (cost * misses).min(LARGEST)).collect();
+        Traffic { misses, cycles }
+    };
+    parts.iter().map(|part| part.iter().map(&mut whole).collect()).collect()
+}
+
+/// An array, and for a buffer the part that it is in.
+type Name = (usize, usize);
+/// What a group touches, with the name of its array.
+type Named<'s> = (Name, &'s State);
+
+/// Groups of one part.
+fn named(all: &[State]) -> Vec<Named<'_>> {
+    all.iter().map(|s| ((s.group.array, 0), s)).collect()
 }
 
 /// What one iteration of a loop touches of an array, by level.
 struct Touched {
-    array: usize,
+    array: Name,
     all: SmallVec<[Footprint; 6]>,
     /// The sum of misses of its groups.
     misses: SmallVec<[f64; 6]>,
 }
 
+impl Touched {
+    /// Of the lines that groups bring in, those that no other group of the iteration has.
+    fn shared(&self, level: usize) -> f64 {
+        let (lines, sum) = (self.all[level].lines, self.misses[level]);
+        if sum > 0.0 { (lines / sum).min(1.0) } else { 1.0 }
+    }
+}
+
+/// How far what is touched stays in each level.
+fn fits(arrays: &[Touched], levels: &[Level]) -> SmallVec<[f64; 6]> {
+    let of_level = |(i, level): (usize, &Level)| {
+        let total: f64 = arrays.iter().map(|a| a.all[i].effective).sum();
+        fit(level.last, total / level.capacity.max(1.0))
+    };
+    levels.iter().enumerate().map(of_level).collect()
+}
+
 /// What one iteration touches of each array: first the unions of what stays in its place to each other as the loops around run, then
 /// of these.
 fn touched(
-    program: &Lowered<'_>,
-    all: &[State],
-    inside: &[usize],
+    inside: &[Named<'_>],
     levels: &[Level],
-    over: Option<usize>,
+    apart: &dyn Fn(&State, &State) -> Apart,
 ) -> SmallVec<[Touched; 8]> {
-    let around: SmallVec<[usize; 6]> = program.path(over).collect();
-    let apart = |a: usize, b: usize| Apart::of(&all[a].group, &all[b].group, program, &around);
-    let mut arrays: SmallVec<[usize; 8]> = SmallVec::new();
-    for &g in inside {
-        if !arrays.contains(&all[g].group.array) {
-            arrays.push(all[g].group.array);
+    let mut arrays: SmallVec<[Name; 8]> = SmallVec::new();
+    for (array, _) in inside {
+        if !arrays.contains(array) {
+            arrays.push(*array);
         }
     }
-    let of_array = |array: usize| {
-        let unite = |unions: &mut SmallVec<[Union; 6]>, i: usize, f: Footprint, apart: &Apart| {
-            unions[i].add(f, levels[i].unit, program.most(array, levels[i].unit), apart);
-        };
-        let mut parts: SmallVec<[(usize, SmallVec<[Union; 6]>); 1]> = SmallVec::new();
+    let of_array = |array: Name| {
+        let mut parts: SmallVec<[(&State, SmallVec<[Union; 6]>); 1]> = SmallVec::new();
         let mut misses = SmallVec::from_elem(0.0, levels.len());
-        for &g in inside.iter().filter(|g| all[**g].group.array == array) {
-            misses.iter_mut().enumerate().for_each(|(i, sum)| *sum += all[g].first(i));
-            let footprints = all[g].footprints.iter().copied();
-            match parts.iter_mut().find(|(first, _)| apart(*first, g).is_never()) {
-                None => parts.push((g, footprints.map(Union::of).collect())),
+        let unite = |unions: &mut SmallVec<[Union; 6]>, i: usize, f: Footprint, s: &State, apart: &Apart| {
+            unions[i].add(f, levels[i].unit, s.most[i], apart);
+        };
+        for (_, s) in inside.iter().filter(|(name, _)| *name == array) {
+            misses.iter_mut().enumerate().for_each(|(i, sum)| *sum += s.first(i));
+            let footprints = s.footprints.iter().copied();
+            match parts.iter_mut().find(|(first, _)| apart(first, s).is_never()) {
+                None => parts.push((s, footprints.map(Union::of).collect())),
                 Some((_, part)) => {
-                    footprints.enumerate().for_each(|(i, f)| unite(part, i, f, &Apart::default()));
+                    footprints.enumerate().for_each(|(i, f)| unite(part, i, f, s, &Apart::default()));
                 }
             }
         }
         let mut parts = parts.into_iter();
-        let (first, mut whole) = parts.next().unwrap_or_default();
+        let Some((first, mut whole)) = parts.next() else {
+            return Touched { array, all: SmallVec::new(), misses };
+        };
         for (other, part) in parts {
             let apart = apart(first, other);
-            part.iter().enumerate().for_each(|(i, u)| unite(&mut whole, i, u.total, &apart));
+            part.iter().enumerate().for_each(|(i, u)| unite(&mut whole, i, u.total, first, &apart));
         }
         Touched { array, all: whole.iter().map(|u| u.total).collect(), misses }
     };
@@ -194,15 +253,18 @@ struct State {
     inner: SmallVec<[usize; 6]>,
     footprints: SmallVec<[Footprint; 6]>,
     misses: SmallVec<[f64; 6]>,
+    /// Lines or pages that the array has.
+    most: SmallVec<[f64; 6]>,
 }
 
 impl State {
-    fn new(group: Group, levels: usize) -> Self {
+    fn new(program: &Lowered<'_>, group: Group, levels: &[Level]) -> Self {
         State {
+            most: levels.iter().map(|l| program.most(group.array, l.unit)).collect(),
             group,
             inner: SmallVec::new(),
-            footprints: SmallVec::from_elem(Footprint::default(), levels),
-            misses: SmallVec::from_elem(1.0, levels),
+            footprints: SmallVec::from_elem(Footprint::default(), levels.len()),
+            misses: SmallVec::from_elem(1.0, levels.len()),
         }
     }
 
@@ -230,7 +292,8 @@ impl State {
         self.misses[level].min(self.footprints[level].lines)
     }
 
-    fn finish(self, program: &Lowered<'_>, target: &dyn Target, streams: f64) -> Traffic {
+    /// Cycles of a miss, by level, where so many sequences of lines are read side by side.
+    fn costs(&self, program: &Lowered<'_>, target: &dyn Target, streams: f64) -> SmallVec<[f64; 6]> {
         let prefetch = target.prefetch();
         let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
         let followed = (prefetch.streams / streams.max(1.0)).min(1.0);
@@ -247,13 +310,19 @@ impl State {
             }
             covered * c.fill * in_order + (1.0 - covered) * random
         });
-        let pages = target.tlbs().iter().map(|t| t.miss);
-        let cycles = caches
-            .chain(pages)
-            .zip(&self.misses)
-            .map(|(cost, misses)| (cost * misses).min(LARGEST))
-            .collect();
-        Traffic { group: self.group, misses: self.misses, cycles }
+        caches.chain(target.tlbs().iter().map(|t| t.miss)).collect()
+    }
+}
+
+impl Moved {
+    /// The array, or the buffer.
+    pub fn array(&self) -> usize {
+        self.state.group.array
+    }
+
+    /// The loop that its references stand in.
+    pub fn parent(&self) -> Option<usize> {
+        self.state.group.parent
     }
 }
 
@@ -285,46 +354,33 @@ fn meeting(program: &Lowered<'_>, all: &[State], inside: &[usize], level: &Level
     places.iter().flat_map(|p| p.1.values()).fold(0.0, |a: f64, b| a.max(*b))
 }
 
-/// Goes from one iteration of a loop (or from the parts of the whole tree, `None`) to all of them.
-fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[Level], over: Option<usize>) {
-    let trip = over.map_or(1.0, |l| program.loops[l].trip);
+/// Goes from one iteration of a loop to all of them.
+fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[Level], over: usize) {
+    let l = &program.loops[over];
     // A loop behind a guard, or over windows of which some are empty, is not entered in every iteration around it.
-    let entered = over.map_or(1.0, |l| {
-        let l = &program.loops[l];
-        let around = l.parent.map_or(1.0, |p| program.loops[p].runs * program.loops[p].trip);
-        if around > 0.0 { (l.runs / around).min(1.0) } else { 1.0 }
-    });
-    let arrays = touched(program, all, inside, levels, over);
-    let fits: SmallVec<[f64; 6]> = levels
-        .iter()
-        .enumerate()
-        .map(|(i, level)| {
-            let conflict = |l| meeting(program, all, inside, level, l) > level.capacity / level.sets;
-            if level.sets > 0.0 && level.untranslated && over.is_some_and(conflict) {
-                return 0.0;
-            }
-            let total: f64 = arrays.iter().map(|a| a.all[i].effective).sum();
-            fit(level.last, total / level.capacity.max(1.0))
-        })
-        .collect();
+    let around = l.parent.map_or(1.0, |p| program.loops[p].runs * program.loops[p].trip);
+    let entered = if around > 0.0 { (l.runs / around).min(1.0) } else { 1.0 };
+    let path: SmallVec<[usize; 6]> = program.path(Some(over)).collect();
+    let groups: SmallVec<[Named<'_>; 16]> =
+        inside.iter().map(|g| ((all[*g].group.array, 0), &all[*g])).collect();
+    let arrays = touched(&groups, levels, &|a, b| Apart::of(&a.group, &b.group, program, &path));
+    drop(groups);
+    let mut fits = fits(&arrays, levels);
+    for (fits, level) in fits.iter_mut().zip(levels) {
+        let conflict = || meeting(program, all, inside, level, over) > level.capacity / level.sets;
+        if level.sets > 0.0 && level.untranslated && conflict() {
+            *fits = 0.0;
+        }
+    }
     for &g in inside {
         let s = &mut all[g];
         let first: SmallVec<[f64; 6]> = (0..levels.len()).map(|i| s.first(i)).collect();
-        if over.is_some() {
-            s.measure(program, levels, over);
-        }
-        let Some(array) = arrays.iter().find(|a| a.array == s.group.array) else { continue };
+        s.measure(program, levels, Some(over));
+        let Some(array) = arrays.iter().find(|a| a.array.0 == s.group.array) else { continue };
         for i in 0..levels.len() {
-            let (body, sum) = (array.all[i], array.misses[i]);
-            // Lines that another group of the iteration has brought in.
-            let shared = if sum > 0.0 { (body.lines / sum).min(1.0) } else { 1.0 };
-            let kept = match over {
-                Some(_) => (trip * shared * first[i]).min(s.footprints[i].lines),
-                // Computed again and again, of data that stays where it fits.
-                None => levels[i].renewed * shared * first[i],
-            };
+            let kept = (l.trip * array.shared(i) * first[i]).min(s.footprints[i].lines);
             // Where an iteration fits, so does what is inside of it, and brings in each line once.
-            let not_kept = trip * (s.misses[i] - fits[i] * first[i]).max(0.0);
+            let not_kept = l.trip * (s.misses[i] - fits[i] * first[i]).max(0.0);
             s.misses[i] = ((fits[i] * kept + not_kept) * entered).min(LARGEST);
         }
     }

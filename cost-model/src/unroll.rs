@@ -1,12 +1,17 @@
-//! What the compiler does before it vectorises: loops of very few iterations are unrolled away.
+//! What the compiler does before it vectorises: loops of very few iterations are unrolled away, innermost ones first, and then
+//! those around loops whose length is another in each iteration; in the copies it is a constant.
 
-use loop_tree::{Affine, Green, Kernel, LoopKind, Op, OpKind, Statement, Storage};
+use loop_tree::{Affine, Green, Kernel, LoopKind, Op, OpKind, Statement, Storage, substitute};
 
 /// Instructions that may stand in place of an innermost loop of constant length, as LLVM counts them at `-O3`
 /// (`UnrollThreshold` in its LoopUnrollPass).
 const INSTRUCTIONS: i64 = 300;
-/// Instructions of a loop, besides what its statements compute.
+/// Instructions of a loop that goes, besides what its statements compute.
 const OF_THE_LOOP: i64 = 1;
+/// The same of one that remains in it: its variable, its end, and the question whether it runs.
+const OF_A_LOOP_INSIDE: i64 = 5;
+/// Instructions in all, beyond which loops around loops stay. LLVM knows no such end; here every copy is looked at.
+const IN_ALL: i64 = 3000;
 
 /// A tree as the compiler leaves it.
 pub(crate) struct Unrolled {
@@ -22,8 +27,7 @@ impl Unrolled {
     }
 }
 
-/// The tree with innermost loops of few constant iterations replaced by copies of their bodies, where a loop remains
-/// around them.
+/// The tree with loops of few constant iterations replaced by copies of their bodies, where a loop remains around them.
 pub(crate) fn unroll_short(kernel: &Kernel, root: &Green) -> Unrolled {
     let mut around = Vec::new();
     let tree = rebuild(kernel, root, false, &mut around);
@@ -43,24 +47,30 @@ fn rebuild(kernel: &Kernel, node: &Green, inside: bool, around: &mut Vec<Green>)
         }
     }
     let Some((header, body)) = result.as_loop() else { return result };
-    if body.summary().loop_depth == 0 && !result.ptr_eq(node) {
+    let innermost = body.summary().loop_depth == 0;
+    if inside
+        && header.kind != LoopKind::Vector
+        && let Some(count) = header.constant_trip_count().filter(|n| (0..=INSTRUCTIONS).contains(n))
+        && count * (instructions(kernel, body) + OF_THE_LOOP) <= INSTRUCTIONS
+    {
+        let value = |k: i64| &header.lower()[0] + &Affine::constant(k * header.step);
+        if innermost {
+            return Green::seq((0..count).map(|k| Green::bind(header.var, value(k), body.clone())));
+        }
+        let copy = |k| rebuild(kernel, &substitute(body, header.var, &value(k)), true, &mut Vec::new());
+        let copies = Green::seq((0..count).map(copy));
+        // A few loops one after the other are priced well enough as one.
+        if copies.summary().loop_depth == 0 && instructions(kernel, &copies) <= IN_ALL {
+            return copies;
+        }
+    }
+    if innermost && !result.ptr_eq(node) {
         around.push(result.clone());
     }
-    if !inside || body.summary().loop_depth > 0 || header.kind == LoopKind::Vector {
-        return result;
-    }
-    let Some(count) = header.constant_trip_count().filter(|n| (2..=INSTRUCTIONS).contains(n)) else {
-        return result;
-    };
-    if count * (instructions(kernel, body) + OF_THE_LOOP) > INSTRUCTIONS {
-        return result;
-    }
-    let lower = &header.lower()[0];
-    let copy = |k: i64| Green::bind(header.var, lower + &Affine::constant(k * header.step), body.clone());
-    Green::seq((0..count).map(copy))
+    result
 }
 
-/// What LLVM counts in a body without loops; local scalars are values to it.
+/// What LLVM counts in a body; local scalars are values to it.
 fn instructions(kernel: &Kernel, body: &Green) -> i64 {
     let counted = |statement: &Statement, op: &Op| match op.kind {
         OpKind::Const(_) | OpKind::Affine(_) => false,
@@ -71,7 +81,14 @@ fn instructions(kernel: &Kernel, body: &Green) -> i64 {
         _ => true,
     };
     let of = |statement: &Statement| statement.ops.iter().filter(|op| counted(statement, op)).count() as i64;
-    body.leaves().map(|id| of(kernel.statement(id))).sum()
+    body.leaves().map(|id| of(kernel.statement(id))).sum::<i64>() + OF_A_LOOP_INSIDE * loops(body)
+}
+
+fn loops(node: &Green) -> i64 {
+    if node.summary().loop_depth == 0 {
+        return 0;
+    }
+    i64::from(node.as_loop().is_some()) + node.children().map(loops).sum::<i64>()
 }
 
 #[cfg(test)]
@@ -92,5 +109,22 @@ mod tests {
         let source = source.replace("for c", "vector for c");
         let kernel = text::parse(&source).expect("it parses").kernel;
         assert_eq!(unroll_short(&kernel, &kernel.original).tree, kernel.original);
+    }
+
+    #[test]
+    fn loops_of_another_length_in_each_iteration_become_constant_in_copies() {
+        let nest = |last: i64| {
+            format!(
+                "nest @k[N] {{ array A: f32[?, 64]
+                   for q in 0..N {{ for j in 0..{last} {{ for k in 0..j {{ S: A[q, k] = A[q, j] }} }} }} }}"
+            )
+        };
+        let unrolled = |last| {
+            let kernel = text::parse(&nest(last)).expect("it parses").kernel;
+            let Unrolled { tree, around } = unroll_short(&kernel, &kernel.original);
+            (tree.summary().loop_depth, tree.summary().leaves, around.len())
+        };
+        assert_eq!(unrolled(4), (1, 6, 1));
+        assert_eq!(unrolled(64), (3, 1, 0));
     }
 }

@@ -5,16 +5,15 @@
 //! each statement as often as the original does.
 
 use crate::Term;
-use crate::facts::Facts;
-use crate::lower::{Leaf, Lowered, lower};
-use crate::unroll::unroll_short;
-use loop_tree::Green;
+use crate::lower::{Leaf, Lowered};
+use loop_tree::{Kernel, StmtId};
 
 /// Share of a statement's instances from which on what is missed costs what the rest of them costs; the other way round, share of
 /// what is seen to which it is scaled down at most.
 const SEEN: f64 = 0.5;
 
 /// What the original executes, and costs.
+#[derive(Default)]
 pub(crate) struct Whole {
     /// Operations executed, by statement.
     work: Vec<f64>,
@@ -29,15 +28,22 @@ pub(crate) struct Seen {
 }
 
 impl Whole {
-    /// Of the original; `predict` is what a model predicts for it.
-    pub fn new(facts: &Facts<'_>, predict: impl Fn(&Lowered<'_>) -> f64) -> Self {
-        let original = lower(facts, &unroll_short(facts.kernel, &facts.kernel.original));
-        Whole { work: work(&original), cycles: predict(&original) }
+    /// Of the original: operations that it executes, by leaf, and cycles.
+    pub fn new<'p>(kernel: &Kernel, work: impl Iterator<Item = &'p (StmtId, f64)>, cycles: f64) -> Self {
+        let mut whole = Whole { work: vec![0.0; kernel.statements.len()], cycles };
+        whole.work = whole.by_statement(work);
+        whole
     }
 
-    /// Compares a tree with the original.
-    pub fn seen(&self, root: &Green, program: &Lowered<'_>) -> Seen {
-        if root.summary().leaves == 0 || *root == program.facts.kernel.original {
+    fn by_statement<'p>(&self, work: impl Iterator<Item = &'p (StmtId, f64)>) -> Vec<f64> {
+        let mut sums = vec![0.0; self.work.len()];
+        work.for_each(|(id, operations)| sums[id.index()] += operations);
+        sums
+    }
+
+    /// Compares a tree, by leaf, with the original; one that is that, or empty, is taken as it is.
+    pub fn seen<'p>(&self, as_is: bool, work: impl Iterator<Item = &'p (StmtId, f64)>) -> Seen {
+        if as_is {
             return Seen { factors: vec![1.0; self.work.len()], missed: 0.0 };
         }
         let mut missed = 0.0;
@@ -53,7 +59,7 @@ impl Whole {
                 (there / here).max(SEEN)
             }
         };
-        let factors = self.work.iter().zip(work(program)).map(factor).collect();
+        let factors = self.work.iter().zip(self.by_statement(work)).map(factor).collect();
         let all: f64 = self.work.iter().sum();
         Seen { factors, missed: if all > 0.0 { missed / all } else { 0.0 } }
     }
@@ -67,33 +73,19 @@ impl Whole {
 }
 
 impl Seen {
-    /// How often a leaf really runs, of what the samples say.
-    pub fn of_leaf(&self, leaf: &Leaf<'_>) -> f64 {
-        if leaf.copy { 1.0 } else { self.factors[leaf.id.index()] }
-    }
-
-    /// How often a loop really runs, of what the samples say, from the statements in it.
-    pub fn factor(&self, program: &Lowered<'_>, index: usize) -> f64 {
-        let (mut seen, mut real) = (0.0, 0.0);
-        let mut loops = vec![index];
-        while let Some(at) = loops.pop() {
-            let l = &program.loops[at];
-            loops.extend(&l.inner);
-            for leaf in l.leaves.iter().map(|at| &program.leaves[*at]).filter(|leaf| !leaf.copy) {
-                let work = leaf.runs * leaf.statement.ops.len().max(1) as f64;
-                seen += work;
-                real += work * self.of_leaf(leaf);
-            }
-        }
+    /// How often leaves really run, of what the samples say.
+    pub fn factor(&self, leaves: &[(StmtId, f64)]) -> f64 {
+        let seen: f64 = leaves.iter().map(|(_, work)| work).sum();
+        let real: f64 = leaves.iter().map(|(id, work)| work * self.factors[id.index()]).sum();
         if seen > 0.0 { real / seen } else { 1.0 }
     }
 }
 
-/// Operations executed, by statement.
-fn work(program: &Lowered<'_>) -> Vec<f64> {
-    let mut work = vec![0.0; program.facts.kernel.statements.len()];
-    for leaf in program.leaves.iter().filter(|l| !l.copy) {
-        work[leaf.id.index()] += leaf.runs * leaf.statement.ops.len().max(1) as f64;
-    }
-    work
+/// Operations executed, by leaf. Copies are of no statement of the original's.
+pub(crate) fn work(program: &Lowered<'_>) -> Vec<(StmtId, f64)> {
+    let of = |leaf: &Leaf<'_>| match leaf.copy {
+        true => 0.0,
+        false => leaf.runs * leaf.statement.ops.len().max(1) as f64,
+    };
+    program.leaves.iter().map(|leaf| (leaf.id, of(leaf))).collect()
 }

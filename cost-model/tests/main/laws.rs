@@ -135,3 +135,25 @@ fn what_any_order_costs_at_least() {
         variant { for i in 0..900 { for k in 0..900 { for j in 0..900 { S } } } } }";
     assert!(possible(product) > 10.0, "{}", possible(product));
 }
+
+#[test]
+fn what_was_priced_before_is_no_matter() {
+    let text = "nest @three[N] { array A: f64[N, N] array B: f64[N, N] array C: f64[N, N]
+        for i in 0..N { for j in 0..N { S: A[i, j] = A[i, j] + B[j, i] } }
+        for k in 0..N { for l in 0..N { T: B[k, l] = A[k, l] * 2.0 } }
+        for m in 0..N { for n in 0..N { U: C[m, n] = C[m, n] + B[n, m] } } }";
+    let kernel = parse(text).unwrap().kernel;
+    let (s, t, u) = (
+        "for j in 0..N { for i in 0..N { S } }",
+        "for k in 0..N { for l in 0..N { T } }",
+        "for m in 0..N { for n in 0..N { U } }",
+    );
+    let tiled = "for a in 0..N step 32 { for m in a..min(a + 32, N) { for n in 0..N { U } } }";
+    for model in models() {
+        let prepared = model.prepare(&kernel, &[300]);
+        for order in [[s, t, u], [s, t, tiled], [tiled, s, t], [t, u, s], [s, t, u]] {
+            let tree = parse_tree(&kernel, &order.concat()).unwrap();
+            assert_eq!(prepared.cycles(&tree), model.cost(&kernel, &tree, &[300]).cycles, "{order:?}");
+        }
+    }
+}

@@ -489,3 +489,17 @@ fn what_loops_between_compute_is_not_what_was_stored_before() {
         assert!(cycles > calls, "{each}: {cycles}");
     }
 }
+
+#[test]
+fn rows_of_neighbours_are_held_as_vectors() {
+    // Products of 5 x 5, for many matrices: what each row of the result takes of the second one is loaded once, packed. One row of all
+    // results first loads it each time. Measured on Zen 3: 0.6 to 0.67.
+    let text = "nest @products[] {
+        array C: f32[300, 5, 5] array A: f32[300, 5, 5] array B: f32[300, 5, 5]
+        for i in 0..300 { for j in 0..5 { for k in 0..5 {
+          Z: C[i, j, k] = 0.0
+          for l in 0..5 { S: C[i, j, k] = fmuladd(A[i, j, l], B[i, l, k], C[i, j, k]) } } } }
+        variant { for j in 0..5 { for i in 0..300 { for k in 0..5 { Z for l in 0..5 { S } } } } } }";
+    let gain = gain_on("znver3", text, &[]);
+    assert!(gain < 0.8, "{gain}");
+}
