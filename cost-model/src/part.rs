@@ -93,17 +93,13 @@ impl Pricing<'_> {
         let mut loops = Vec::new();
         // Loops of which none is left.
         let mut unrolled: SmallVec<[usize; 8]> = SmallVec::new();
-        for at in 0..program.loops.len() {
-            if program.is_vector(at) {
-                continue;
-            }
-            let leaves = || inside[at].clone();
+        for (at, leaves) in inside.iter().cloned().enumerate().filter(|(at, _)| !program.is_vector(*at)) {
             if let Some(call) = program.library(at) {
                 if call == at {
                     let name = self.words.say(|| format!("library {}", program.loops[at].name(kernel)));
                     let call = library::call(program, &moved, at, self.target);
                     let detail = self.words.say(|| format!("{:.0} calls of a library", call.runs));
-                    loops.push(Priced { at, name, detail, leaves: leaves(), takes: Takes::Call(call) });
+                    loops.push(Priced { at, name, detail, leaves, takes: Takes::Call(call) });
                 }
                 continue;
             }
@@ -118,7 +114,7 @@ impl Pricing<'_> {
                     format!("loop {} {{{}{more}}}", program.loops[at].name(kernel), names.join(", "))
                 });
                 let detail = self.words.say(|| iterations(program, at));
-                loops.push(Priced { at, name, detail, leaves: leaves(), takes });
+                loops.push(Priced { at, name, detail, leaves, takes });
             }
         }
         let name = |m: &Moved| self.words.say(|| program.array_name(m.array()).to_owned());

@@ -152,10 +152,10 @@ pub(crate) fn together(parts: &[&[Moved]], arrays: usize, target: &dyn Target) -
     }
     let touched = touched(&all, &levels, &|_, _| Apart::default());
     let fits = fits(&touched, &levels);
-    let mut names = all.iter().map(|(name, _)| *name);
+    let of_name: FxHashMap<Name, &Touched> = touched.iter().map(|a| (a.array, a)).collect();
+    let mut names = all.iter().map(|(name, _)| name);
     let mut whole = |m: &Moved| {
-        let name = names.next();
-        let array = touched.iter().find(|a| Some(a.array) == name);
+        let array = names.next().and_then(|name| of_name.get(name));
         let mut misses = m.state.misses.clone();
         for i in 0..levels.len() {
             let first = m.state.first(i);
@@ -206,46 +206,43 @@ fn fits(arrays: &[Touched], levels: &[Level]) -> SmallVec<[f64; 6]> {
     levels.iter().enumerate().map(of_level).collect()
 }
 
+/// The unions of what stays in its place to each other, by level, each with its first group.
+type Unions<'s> = Vec<(&'s State, Vec<Union>)>;
+
 /// What one iteration touches of each array: first the unions of what stays in its place to each other as the loops around run, then
 /// of these.
-fn touched(
-    inside: &[Named<'_>],
-    levels: &[Level],
-    apart: &dyn Fn(&State, &State) -> Apart,
-) -> SmallVec<[Touched; 8]> {
-    let mut arrays: SmallVec<[Name; 8]> = SmallVec::new();
-    for (array, _) in inside {
-        if !arrays.contains(array) {
-            arrays.push(*array);
-        }
-    }
-    let of_array = |array: Name| {
-        let mut parts: SmallVec<[(&State, SmallVec<[Union; 6]>); 1]> = SmallVec::new();
-        let mut misses = SmallVec::from_elem(0.0, levels.len());
-        let unite = |unions: &mut SmallVec<[Union; 6]>, i: usize, f: Footprint, s: &State, apart: &Apart| {
-            unions[i].add(f, levels[i].unit, s.most[i], apart);
-        };
-        for (_, s) in inside.iter().filter(|(name, _)| *name == array) {
-            misses.iter_mut().enumerate().for_each(|(i, sum)| *sum += s.first(i));
-            let footprints = s.footprints.iter().copied();
-            match parts.iter_mut().find(|(first, _)| apart(first, s).is_never()) {
-                None => parts.push((s, footprints.map(Union::of).collect())),
-                Some((_, part)) => {
-                    footprints.enumerate().for_each(|(i, f)| unite(part, i, f, s, &Apart::default()));
-                }
+fn touched(inside: &[Named<'_>], levels: &[Level], apart: &dyn Fn(&State, &State) -> Apart) -> Vec<Touched> {
+    let unite = |unions: &mut [Union], i: usize, f: Footprint, s: &State, apart: &Apart| {
+        unions[i].add(f, levels[i].unit, s.most[i], apart);
+    };
+    let mut number: FxHashMap<Name, usize> = FxHashMap::default();
+    let mut arrays: Vec<(Touched, Unions<'_>)> = Vec::new();
+    for (array, s) in inside {
+        let at = *number.entry(*array).or_insert_with(|| {
+            let misses = SmallVec::from_elem(0.0, levels.len());
+            arrays.push((Touched { array: *array, all: SmallVec::new(), misses }, Vec::with_capacity(1)));
+            arrays.len() - 1
+        });
+        let (touched, parts) = &mut arrays[at];
+        touched.misses.iter_mut().enumerate().for_each(|(i, sum)| *sum += s.first(i));
+        let footprints = s.footprints.iter().copied();
+        match parts.iter_mut().find(|(first, _)| apart(first, s).is_never()) {
+            None => parts.push((s, footprints.map(Union::of).collect())),
+            Some((_, part)) => {
+                footprints.enumerate().for_each(|(i, f)| unite(part, i, f, s, &Apart::default()));
             }
         }
+    }
+    let whole = |(touched, parts): (Touched, Unions<'_>)| {
         let mut parts = parts.into_iter();
-        let Some((first, mut whole)) = parts.next() else {
-            return Touched { array, all: SmallVec::new(), misses };
-        };
+        let Some((first, mut whole)) = parts.next() else { return touched };
         for (other, part) in parts {
             let apart = apart(first, other);
             part.iter().enumerate().for_each(|(i, u)| unite(&mut whole, i, u.total, first, &apart));
         }
-        Touched { array, all: whole.iter().map(|u| u.total).collect(), misses }
+        Touched { all: whole.iter().map(|u| u.total).collect(), ..touched }
     };
-    arrays.into_iter().map(of_array).collect()
+    arrays.into_iter().map(whole).collect()
 }
 
 struct State {
