@@ -3,6 +3,7 @@
 #include <optional>
 #include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/DebugInfo.h"
@@ -101,6 +102,16 @@ extern "C" bool lt_usable_in(const Value *V, const Function *F) {
 }
 
 // ---- Properties of instructions
+
+// Whether I converts an unsigned number that may be negative as a signed one of half its bits.
+extern "C" bool lt_converts_extended_sign(const Instruction *I) {
+  auto *C = dyn_cast<UIToFPInst>(I);
+  if (!C)
+    return false;
+  const DataLayout &DL = I->getDataLayout();
+  const Value *V = C->getOperand(0);
+  return 2 * ComputeNumSignBits(V, DL) > V->getType()->getScalarSizeInBits() && !isKnownNonNegative(V, DL);
+}
 
 // Bits: 0 may read, 1 may write, 2 may throw, 3 will return, 4 may have side effects, 5 atomic, 6 volatile,
 // 7 debug, lifetime or assume-like marker, 8 safe to remove if unused.

@@ -153,3 +153,17 @@ fn ways_that_meet_one_iteration_later() {
     let file = "tests/regressions/round_again.c";
     assert_eq!(same_bits_in("all", file, "-march=native", "rounds", &[], "interchange(@)"), 1);
 }
+
+/// What LLVM gets wrong only in the code that we make of it is left alone.
+#[test]
+fn unsigned_numbers_that_were_signed() {
+    let file = "tests/regressions/unsigned_of_signed.c";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let bitcode = compile_source(&path, &["-march=native".to_owned()]).expect("it compiles");
+    let optimizer = Optimizer::new(Settings::default()).expect("models that exist");
+    let explored = Session::new(&bitcode, file, &optimizer).explore().expect("it is read");
+    let lifted: Vec<&str> = explored.regions.iter().map(|r| &*r.function).collect();
+    assert_eq!(lifted, ["counts"]);
+    let why: Vec<_> = explored.remarks.iter().filter(|(name, _)| &**name == "signs").collect();
+    assert!(why.iter().any(|(_, remark)| remark.message.contains("converted as an unsigned one")), "{why:?}");
+}

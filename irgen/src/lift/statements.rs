@@ -265,6 +265,11 @@ fn computed_from<'m>(i: Inst<'m>) -> Result<Vec<Value<'m>>, Refusal<'m>> {
     if !known {
         return Err(refuse(Some(i), "operation", "an operation that statements do not have"));
     }
+    // `select(c, uitofp(sext x), y)` of neighbours becomes a vector of `uitofp x` (LLVM 22, SLPVectorizer): 4.3e9 for -1, not 1.8e19.
+    if i.converts_extended_sign() {
+        let message = "a signed number converted as an unsigned one, which LLVM gets wrong in vectors";
+        return Err(refuse(Some(i), "operation", message));
+    }
     Ok(i.operands())
 }
 

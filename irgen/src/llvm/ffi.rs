@@ -102,6 +102,7 @@ unsafe extern "C" {
     pub fn lt_const_fp(value: LLVMValueRef, out: *mut LtInt) -> bool;
     pub fn lt_make_fp(ty: LLVMTypeRef, lo: u64, hi: u64) -> LLVMValueRef;
     pub fn lt_usable_in(value: LLVMValueRef, function: LLVMValueRef) -> bool;
+    pub fn lt_converts_extended_sign(inst: LLVMValueRef) -> bool;
     pub fn lt_effects(inst: LLVMValueRef) -> u32;
     pub fn lt_callee(call: LLVMValueRef) -> LLVMValueRef;
     pub fn lt_is_library_call(value: LLVMValueRef) -> bool;

@@ -112,6 +112,12 @@ impl<'m> Inst<'m> {
         Effects::from_bits_truncate(unsafe { ffi::lt_effects(self.raw()) })
     }
 
+    /// Whether it converts an unsigned number to floating point that may be negative as a signed one of half its bits.
+    pub fn converts_extended_sign(self) -> bool {
+        // SAFETY: an instruction.
+        unsafe { ffi::lt_converts_extended_sign(self.raw()) }
+    }
+
     /// Whether it joins values at the beginning of a block.
     pub fn is_phi(self) -> bool {
         self.is(Opcode::Phi)
