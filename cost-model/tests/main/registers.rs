@@ -157,6 +157,8 @@ fn columns_of_rows_of_unknown_length_are_not_gathered() {
     let guessed = cycles(&text("N", "1000"), false);
     assert!(guessed > 1.2 * cycles(&text("N", "N"), false));
     assert!(guessed > 1.2 * cycles(&text("1000", "1000"), false));
+    // Nor where it is no parameter by itself, of which it guesses nothing.
+    assert!(cycles(&text("N + 2", "1000"), false) > 1.2 * cycles(&text("1002", "1000"), false));
 }
 
 /// Blocks of columns, side by side in one iteration of the loop around.
