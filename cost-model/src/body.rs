@@ -179,6 +179,7 @@ pub(crate) fn body(
             scan.declare(touch);
         }
     }
+    scan.meet();
     scan.accumulators_in_rows();
     if scan.kept {
         scan.tell_apart(program, own);
@@ -575,7 +576,11 @@ impl Scan<'_> {
         let location = &mut self.locations[at];
         location.shape = self.shape;
         location.reduced = value.reduced.map_or(0, |r| r.1);
-        location.loaded_for = self.operands.iter().copied().collect();
+        // A sum is of all that was added to it.
+        if !self.operands.contains(&at) {
+            location.loaded_for.clear();
+        }
+        location.loaded_for.extend(self.operands.iter().copied().filter(|from| *from != at));
         // Known for the rest of the iteration, or of what is under the same guard; where data decide it may not have happened.
         let known = !self.by_data && !self.rewritten.contains(&array);
         location.value = known.then_some(Value { varies: true, ..value });
@@ -625,7 +630,9 @@ impl Scan<'_> {
                 self.locations.iter().enumerate().filter(|(at, l)| is_loaded(l) && !across.contains(at));
             let (along, before): (Vec<_>, Vec<_>) = all.map(|(_, l)| l).partition(|l| varies(l));
             let before = before.into_iter().filter(|l| self.families[l.family].stored.is_empty());
-            let together = |all: &[&Location]| runs(all).filter(|r| *r >= self.result.adjacent).sum();
+            let widest = self.result.widest.map_or(1, |ty| self.target.lanes(ty) as usize);
+            let least = self.result.adjacent.min(widest);
+            let together = |all: &[&Location]| runs(all).filter(|r| *r >= least).sum();
             let (along, before) = (together(&sorted(along.into_iter())), together(&sorted(before)));
             (self.result.adjacent_loads, self.result.adjacent_invariant) = (along, before);
         }

@@ -47,6 +47,8 @@ pub(super) struct Family {
     pub bytes: f64,
     /// Elements of a private scalar.
     pub private: bool,
+    /// Whether the program as written carries its value in a register.
+    pub carried: bool,
     pub stored_so_far: bool,
     pub epoch: u32,
     /// Loads through other references of the array.
@@ -173,6 +175,7 @@ impl Scan<'_> {
         self.families.iter().position(|f| f.array == touch.array && f.terms == address.terms)
     }
 
+    /// Notes what a touch refers to, with those before it.
     pub(super) fn declare(&mut self, touch: &crate::lower::Touch) {
         let Some(address) = &touch.address else { return };
         let at = self.family(touch).unwrap_or_else(|| {
@@ -185,6 +188,7 @@ impl Scan<'_> {
                 stored: SmallVec::new(),
                 bytes: touch.bytes,
                 private: touch.private,
+                carried: false,
                 stored_so_far: false,
                 epoch: 0,
                 looked_at: 0,
@@ -202,21 +206,26 @@ impl Scan<'_> {
         if !family.offsets.contains(&address.constant) {
             family.offsets.push(address.constant);
         }
-        let (stride, array, stores) = (family.stride, family.array, !family.stored.is_empty());
-        // References to the same array that do not move alike: compared before the loop, or in each iteration.
-        for other in 0..self.families.len() {
-            let o = &self.families[other];
-            if other == at || o.array != array || (!stores && o.stored.is_empty()) {
-                continue;
+        family.carried |= touch.carried && self.aliases.is_some();
+    }
+
+    /// References to the same array that do not move alike: compared before the loop, or in each iteration.
+    pub(super) fn meet(&mut self) {
+        for at in 0..self.families.len() {
+            for other in at + 1..self.families.len() {
+                let (f, o) = (&self.families[at], &self.families[other]);
+                let (stores, there) = (!f.stored.is_empty(), !o.stored.is_empty());
+                if o.array != f.array || !(stores || there) || f.carried || o.carried {
+                    continue;
+                }
+                if o.stride != f.stride && o.stride != 0.0 && f.stride != 0.0 {
+                    self.result.vectorisable = false;
+                }
+                self.families[other].clobbered |= stores;
+                self.families[at].clobbered |= there;
+                self.families[other].observed = true;
+                self.families[at].observed = true;
             }
-            if o.stride != stride && o.stride != 0.0 && stride != 0.0 {
-                self.result.vectorisable = false;
-            }
-            let there = !o.stored.is_empty();
-            self.families[other].clobbered |= stores;
-            self.families[at].clobbered |= there;
-            self.families[other].observed = true;
-            self.families[at].observed = true;
         }
     }
 

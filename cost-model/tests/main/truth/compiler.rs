@@ -607,3 +607,29 @@ fn sums_that_calls_take_are_added_up_one_by_one() {
     assert!(how("D[i, j] * 2.0").contains("packed"), "{}", how("D[i, j] * 2.0"));
     assert!(!how("exp(D[i, j])").contains("packed"), "{}", how("exp(D[i, j])"));
 }
+
+#[test]
+fn neighbours_in_several_runs_are_loaded_as_vectors() {
+    // Windows of an image as rows of a matrix, 16 channels: 3 runs of 48 bytes become one of 144. One row of all windows first, 9.9 times
+    // as fast was said, and it is as fast on Zen 3.
+    let text = "nest @windows[] { array image: i8[30, 30, 16] array o: i8[28, 28, 3, 3, 16]
+        for i in 0..28 { for j in 0..28 { for k in 0..3 { for l in 0..3 { for m in 0..16 {
+          S: o[i, j, k, l, m] = image[i + k, j + l, m] } } } } }
+        variant { for i in 0..28 { for k in 0..3 { for j in 0..28 { for l in 0..3 { for m in 0..16 { S } } } } } } }";
+    let found = gain_on("znver3", text, &[]);
+    assert!(found < 1.2, "{found}");
+}
+
+#[test]
+fn a_sum_is_packed_only_where_all_that_is_added_is() {
+    // A matrix of seven diagonals by a vector, four rows at once: each takes every seventh element of 28 neighbours. As fast on Zen 3.
+    let text = format!(
+        "nest @banded[] {{ array A: f64[2000, 7] array x: f64[2000] array y: f64[2000]
+           for i in 0..1992 {{ Z: y[i] = 0.0 for k in 0..7 {{ S: y[i] = fmuladd(A[i, k], x[i + k], y[i]) }} }}
+           variant {{ for t in 0..498 {{ {} for k in 0..7 {{ {} }} }} }} }}",
+        copies("i", "t", 4, "Z"),
+        copies("i", "t", 4, "S")
+    );
+    let found = gain_on("znver3", &text, &[]);
+    assert!(found < 1.4, "{found}");
+}
