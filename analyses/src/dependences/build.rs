@@ -310,7 +310,7 @@ impl Builder<'_> {
             return Ok(());
         }
         let coherent = rules::coherent(source, target);
-        let mut seen: Vec<(ArrayId, ArrayId, DependenceKind)> = Vec::new();
+        let mut seen: Vec<(ArrayId, ArrayId, DependenceKind, bool)> = Vec::new();
         for s in from {
             for t in to {
                 let control = s.control || t.control;
@@ -340,13 +340,6 @@ impl Builder<'_> {
                 };
                 // Others see what an atomic accumulator holds in between.
                 let reduction = !coherent && commute((a.statement, source, s), (b.statement, target, t));
-                // Without subscripts one of each sort says it all.
-                if equal.is_none() && !reduction {
-                    if seen.contains(&(s.array, t.array, kind)) {
-                        continue;
-                    }
-                    seen.push((s.array, t.array, kind));
-                }
                 let dependence = Dependence {
                     source: a.statement,
                     target: b.statement,
@@ -358,6 +351,14 @@ impl Builder<'_> {
                     reduction,
                     relation: Arc::default(),
                 };
+                // Without subscripts one of each sort says it all, but to lanes, which do one operation after the other.
+                if equal.is_none() && !reduction {
+                    let sort = (s.array, t.array, kind, dependence.is_in_text(self.kernel));
+                    if seen.contains(&sort) {
+                        continue;
+                    }
+                    seen.push(sort);
+                }
                 self.add(dependence, (i, a), (j, b), equal)?;
             }
         }

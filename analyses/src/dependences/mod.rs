@@ -26,7 +26,7 @@ pub(crate) use value::flow_on;
 use crate::isl::IslError;
 use crate::places::Unsupported;
 use crate::system::Inexact;
-use loop_tree::{AccessId, ArrayId, Kernel, RuntimeCondition, StmtId};
+use loop_tree::{AccessId, ArrayId, Kernel, Op, RuntimeCondition, StmtId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -164,6 +164,15 @@ pub struct Dependence {
 }
 
 impl Dependence {
+    /// Whether the source's access stands in front of the target's, in the text of one statement, or is the same.
+    pub(crate) fn is_in_text(&self, kernel: &Kernel) -> bool {
+        let ops = &kernel.statement(self.source).ops;
+        let is = |op: &Op, access: Option<AccessId>| access.is_some() && op.kind.access() == access;
+        let source = ops.iter().rposition(|op| is(op, self.source_access));
+        let target = ops.iter().position(|op| is(op, self.target_access));
+        self.source == self.target && source.zip(target).is_some_and(|(source, target)| source <= target)
+    }
+
     /// Differences over the original loops that both have around them, outermost first.
     pub fn distance(&self) -> &[Component] {
         self.relation.distance()

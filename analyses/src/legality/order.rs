@@ -12,7 +12,7 @@ use crate::dependences::{Dependence, DependenceKind, DependenceSet};
 use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Posed, Row, Solver, System};
-use loop_tree::{AccessId, ArrayId, Kernel, Op, RuntimeCondition, StmtId, Storage};
+use loop_tree::{ArrayId, Kernel, RuntimeCondition, StmtId, Storage};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +52,7 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
                 on: BTreeSet::from([d.array]),
                 vanishes_if: d.vanishes_if.clone(),
                 reduction: d.reduction,
-                in_text: in_text(kernel, d),
+                in_text: d.is_in_text(kernel),
             };
             by_pair.entry((d.source, d.target)).or_default().push((number, check));
             number += 1;
@@ -96,16 +96,6 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
     // In the order of the dependences.
     all.sort_by_key(|(number, _)| *number);
     all.into_iter().map(|(_, check)| check).collect()
-}
-
-/// Whether the source's access stands in front of the target's, in the text of one statement.
-fn in_text(kernel: &Kernel, d: &Dependence) -> bool {
-    let position = |access: Option<AccessId>| {
-        let of = |op: &Op| access.is_some() && op.kind.access() == access;
-        kernel.statement(d.source).ops.iter().position(of)
-    };
-    let both = position(d.source_access).zip(position(d.target_access));
-    d.source == d.target && both.is_some_and(|(source, target)| source <= target)
 }
 
 /// Whether a test leaves out the rule that the dependence comes from.
