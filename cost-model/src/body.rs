@@ -90,7 +90,7 @@ pub(crate) struct Body {
     pub computed: f64,
     /// Longest run of adjacent elements stored by copies of a statement.
     pub adjacent: usize,
-    /// Loads that have as many neighbours, and values loaded before the loop that do.
+    /// Loads that have as many neighbours, or enough for a vector, and values loaded before the loop that do.
     pub adjacent_loads: usize,
     pub adjacent_invariant: usize,
     /// Elements that are stored, where each is a sum of such copies of a summand, from neighbours in memory, at least.

@@ -37,8 +37,7 @@ struct Counts<'k> {
 impl Prepared for Counts<'_> {
     fn cost(&self, root: &Green) -> Cost {
         let program = lower(&self.facts, &Unrolled::not(root));
-        let as_is = *root == self.facts.kernel.original || root.summary().leaves == 0;
-        let seen = self.whole.seen(as_is, work(&program).iter());
+        let seen = self.whole.seen(self.facts.kernel, root, work(&program).iter());
         let mut terms = terms(&program, Some(&seen));
         terms.extend(self.whole.unseen(&seen));
         Cost::of(terms)

@@ -224,8 +224,7 @@ impl PreparedModel<'_> {
     fn terms(&self, root: &Green, words: Words) -> Vec<Term> {
         let parts = self.parts(root, words);
         let kernel = self.facts.kernel;
-        let as_is = *root == kernel.original || root.summary().leaves == 0;
-        let seen = self.whole.seen(as_is, parts.iter().flat_map(|p| &p.work));
+        let seen = self.whole.seen(kernel, root, parts.iter().flat_map(|p| &p.work));
         let mut terms = self.model.terms(kernel, &parts, Some(&seen), words);
         terms.extend(self.whole.unseen(&seen));
         terms

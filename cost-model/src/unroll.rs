@@ -58,9 +58,7 @@ fn rebuild(kernel: &Kernel, node: &Green, inside: bool, around: &mut Vec<Green>)
             return Green::seq((0..count).map(|k| Green::bind(header.var, value(k), body.clone())));
         }
         let copy = |k| rebuild(kernel, &substitute(body, header.var, &value(k)), true, &mut Vec::new());
-        let copies = Green::seq((0..count).map(copy));
-        // A few loops one after the other are priced well enough as one.
-        if copies.summary().loop_depth == 0 && instructions(kernel, &copies) <= IN_ALL {
+        if let Some(copies) = straight(kernel, (0..count).map(copy)) {
             return copies;
         }
     }
@@ -68,6 +66,20 @@ fn rebuild(kernel: &Kernel, node: &Green, inside: bool, around: &mut Vec<Green>)
         around.push(result.clone());
     }
     result
+}
+
+/// Copies one after the other, if no loop is left in any and they are not too many; makes no more of them than that takes. A few loops
+/// one after the other are priced well enough as one.
+fn straight(kernel: &Kernel, copies: impl Iterator<Item = Green>) -> Option<Green> {
+    let (mut all, mut size) = (Vec::new(), 0);
+    for copy in copies {
+        size += instructions(kernel, &copy);
+        if copy.summary().loop_depth > 0 || size > IN_ALL {
+            return None;
+        }
+        all.push(copy);
+    }
+    Some(Green::seq(all))
 }
 
 /// What LLVM counts in a body; local scalars are values to it.

@@ -6,7 +6,7 @@
 
 use crate::Term;
 use crate::lower::{Leaf, Lowered};
-use loop_tree::{Kernel, StmtId};
+use loop_tree::{Green, Kernel, StmtId};
 
 /// Share of a statement's instances from which on what is missed costs what the rest of them costs; the other way round, share of
 /// what is seen to which it is scaled down at most.
@@ -41,9 +41,14 @@ impl Whole {
         sums
     }
 
-    /// Compares a tree, by leaf, with the original; one that is that, or empty, is taken as it is.
-    pub fn seen<'p>(&self, as_is: bool, work: impl Iterator<Item = &'p (StmtId, f64)>) -> Seen {
-        if as_is {
+    /// Compares the work of a tree, by leaf, with the original's; that itself, and an empty one, are taken as they are.
+    pub fn seen<'p>(
+        &self,
+        kernel: &Kernel,
+        root: &Green,
+        work: impl Iterator<Item = &'p (StmtId, f64)>,
+    ) -> Seen {
+        if *root == kernel.original || root.summary().leaves == 0 {
             return Seen { factors: vec![1.0; self.work.len()], missed: 0.0 };
         }
         let mut missed = 0.0;

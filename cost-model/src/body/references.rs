@@ -175,7 +175,7 @@ impl Scan<'_> {
         self.families.iter().position(|f| f.array == touch.array && f.terms == address.terms)
     }
 
-    /// Notes what a touch refers to, with those before it.
+    /// Notes what a touch refers to.
     pub(super) fn declare(&mut self, touch: &crate::lower::Touch) {
         let Some(address) = &touch.address else { return };
         let at = self.family(touch).unwrap_or_else(|| {
