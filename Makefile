@@ -34,7 +34,7 @@ package: setup
 compare: setup
 	$(CARGO) run --release -p bench -- compare --top 10
 
-## Micro-benchmarks, then the figures of the design beside what is measured (target/figures).
+## Micro-benchmarks, then figures of speed and memory beside what is wanted (target/figures).
 bench: setup
 	$(CARGO) bench -p benches
 	$(CARGO) run --release -p bench -- figures

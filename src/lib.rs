@@ -8,6 +8,7 @@
 //! - [`explore`]: the search over variants.
 //! - [`calibrate`]: measures a target's numbers on the machine that this runs on.
 //! - [`driver`]: whole modules, from IR to IR.
+//! - [`measure`]: variants beside the original on this machine, compared and timed.
 //! - [`fusion`]: fusion as a pass by itself; [`memory`]: fusion that saves memory.
 //! - [`names`]: how functions are called.
 //! - `tune`: work items, their results, and databases of them (feature `tune`).

@@ -1,4 +1,4 @@
-//! The figures that the design asks for, measured, in one table.
+//! Figures beside what is wanted, in one table.
 //!
 //! What needs whole programs (generated code, ranking) is taken from the last `compare`, where there is one.
 
@@ -32,7 +32,7 @@ pub struct Figure {
     measured: String,
     /// The value alone; absent where there is none.
     value: Option<f64>,
-    /// What the design asks for; empty where it asks for nothing.
+    /// What is wanted; empty where nothing is.
     wanted: String,
     /// Whether that is reached; absent where nothing is asked for, or nothing was measured.
     reached: Option<bool>,

@@ -1,8 +1,7 @@
-//! Kernels, candidate comparison and micro-benchmarks.
+//! Measures looptree on whole programs.
 //!
-//! `cargo run -p bench --release -- compare` builds every kernel of `bench/kernels` three ways, runs the programs
-//! interleaved, and prints how the variants of looptree compare with `clang-22 -O3 -march=native`.
-//! `-- fidelity` says how true the predictions are. `-- figures` prints what the design asks for beside what is measured.
+//! `cargo run -p bench --release -- compare` builds every kernel of `bench/kernels` as it is and as looptree changes it, runs
+//! the programs interleaved, and prints how the variants compare with `clang-22 -O3 -march=native`. `bench/README.md` has all.
 
 mod compare;
 mod corpus;
@@ -37,7 +36,7 @@ enum Command {
     Shares(corpus::shares::Arguments),
     /// What is predicted of many variants of each kernel, beside what is measured.
     Fidelity(fidelity::Arguments),
-    /// Speed and memory of transformations, search and legality, beside what the design asks for.
+    /// Speed and memory of transformations, search and legality, beside what is wanted.
     Figures(figures::Arguments),
     /// Fusion for memory space on random graphs, beside what its paper reports.
     MemoryGraphs(memory_graphs::Arguments),

@@ -554,7 +554,7 @@ pub enum StrategyChoice {
     Exhaustive,
     /// The best few of each depth go on.
     Beam,
-    /// Structure first, then order, then tiles, then registers; a beam within each.
+    /// Sketches of which loops there are, then of each nest by itself, refined by moves.
     Guided,
 }
 
