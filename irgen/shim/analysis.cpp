@@ -96,7 +96,6 @@ extern "C" bool lt_value_dominates(const LtAnalyses *A, const Value *V, const In
 extern "C" bool lt_post_dominates(const LtAnalyses *A, const BasicBlock *X, const BasicBlock *Y) {
   return A->PDT->dominates(X, Y);
 }
-extern "C" bool lt_reachable(const LtAnalyses *A, const BasicBlock *BB) { return A->DT->isReachableFromEntry(BB); }
 // Null for the entry, unreachable blocks and (post) the virtual root.
 extern "C" BasicBlock *lt_idom(const LtAnalyses *A, BasicBlock *BB, bool Post) {
   auto *N = Post ? A->PDT->getNode(BB) : A->DT->getNode(BB);
@@ -134,18 +133,9 @@ extern "C" int lt_alias_objects(LtAnalyses *A, const Instruction *I, const Instr
   return alias(A->AA->alias(X->getWithNewSize(LocationSize::beforeOrAfterPointer()),
                             Y->getWithNewSize(LocationSize::beforeOrAfterPointer())));
 }
-// What I does to a location: bit 0 may read, bit 1 may write.
-extern "C" int lt_mod_ref(LtAnalyses *A, const Instruction *I, const Value *P, uint64_t Size) {
-  ModRefInfo R = A->AA->getModRefInfo(I, MemoryLocation(P, locationSize(Size)));
-  return (isRefSet(R) ? 1 : 0) | (isModSet(R) ? 2 : 0);
-}
 
 extern "C" const Value *lt_underlying_object(const Value *P) { return getUnderlyingObject(P, 0); }
 extern "C" bool lt_is_identified_object(const Value *P) { return isIdentifiedObject(P); }
-extern "C" bool lt_transfers_execution(const Instruction *I) { return isGuaranteedToTransferExecutionToSuccessor(I); }
-extern "C" bool lt_not_poison(const LtAnalyses *A, const Value *V, const Instruction *I) {
-  return isGuaranteedNotToBeUndefOrPoison(V, nullptr, I, A->DT);
-}
 
 // Whether the target has a processor of that name, which ends with a zero.
 extern "C" bool lt_has_processor(const TargetMachine *TM, const char *Name) {

@@ -32,11 +32,6 @@ extern "C" bool lt_cost_memory(LtAnalyses *A, bool Store, Type *T, uint64_t Alig
   return give(A->TTI->getMemoryOpCost(Store ? Instruction::Store : Instruction::Load, T, Align(Alignment), Space, kind(K)),
               Out);
 }
-extern "C" bool lt_cost_cast(LtAnalyses *A, int Opcode, Type *Dst, Type *Src, int K, int64_t *Out) {
-  unsigned Op = ltOpcode(Opcode);
-  return Instruction::isCast(Op) && CastInst::castIsValid((Instruction::CastOps)Op, Src, Dst) &&
-         give(A->TTI->getCastInstrCost(Op, Dst, Src, TTI::CastContextHint::None, kind(K)), Out);
-}
 extern "C" bool lt_cost_instruction(LtAnalyses *A, const Instruction *I, int K, int64_t *Out) {
   return give(A->TTI->getInstructionCost(I, kind(K)), Out);
 }
@@ -57,9 +52,6 @@ extern "C" uint32_t lt_cache_line(LtAnalyses *A) { return A->TTI->getCacheLineSi
 // Level 1 or 2 of the data caches, in bytes; 0 where the target does not say.
 extern "C" uint32_t lt_cache_size(LtAnalyses *A, int Level) {
   return A->TTI->getCacheSize(Level == 1 ? TTI::CacheLevel::L1D : TTI::CacheLevel::L2D).value_or(0);
-}
-extern "C" uint32_t lt_max_interleave(LtAnalyses *A, unsigned Lanes) {
-  return A->TTI->getMaxInterleaveFactor(ElementCount::getFixed(Lanes));
 }
 // What: 0 masked load, 1 masked store, 2 gather, 3 scatter.
 extern "C" bool lt_legal_masked(LtAnalyses *A, int What, Type *T, uint64_t Alignment) {

@@ -330,13 +330,6 @@ extern "C" bool lt_is_must_tail(const Value *V) {
   auto *C = dyn_cast<CallInst>(V);
   return C && C->isMustTailCall();
 }
-// Cases exclude the default; I is a switch, N in range.
-extern "C" uint32_t lt_switch_cases(Instruction *I) { return cast<SwitchInst>(I)->getNumCases(); }
-extern "C" void lt_switch_case(Instruction *I, uint32_t N, Value **V, BasicBlock **BB) {
-  auto Case = *(cast<SwitchInst>(I)->case_begin() + N);
-  *V = Case.getCaseValue();
-  *BB = Case.getCaseSuccessor();
-}
 
 // ---- Metadata
 
@@ -373,10 +366,6 @@ extern "C" Metadata *lt_md_self(LLVMContext *C, Metadata **Rest, size_t N) {
   return Node;
 }
 extern "C" Metadata *lt_md_distinct(LLVMContext *C) { return MDNode::getDistinct(*C, {}); }
-// All metadata other than debug locations.
-extern "C" void lt_copy_metadata(Instruction *To, const Instruction *From) {
-  To->copyMetadata(*From);
-}
 // Concatenates alias scope or noalias lists, or intersects nothing: the other where one is null.
 extern "C" Metadata *lt_md_concat(Metadata *A, Metadata *B) {
   return MDNode::concatenate(cast_or_null<MDNode>(A), cast_or_null<MDNode>(B));
@@ -411,26 +400,8 @@ extern "C" void lt_replace_successor(Instruction *Term, BasicBlock *Old, BasicBl
 extern "C" void lt_replace_phi_block(BasicBlock *BB, BasicBlock *Old, BasicBlock *New) {
   BB->replacePhiUsesWith(Old, New);
 }
-// False where the phi has no such edge. The phi is kept when it loses its last.
-extern "C" bool lt_remove_incoming(Instruction *Phi, const BasicBlock *BB) {
-  auto *P = cast<PHINode>(Phi);
-  int I = P->getBasicBlockIndex(BB);
-  if (I < 0)
-    return false;
-  P->removeIncomingValue((unsigned)I, false);
-  return true;
-}
-extern "C" void lt_set_incoming(Instruction *Phi, uint32_t I, Value *V) { cast<PHINode>(Phi)->setIncomingValue(I, V); }
 extern "C" void lt_move_before(Instruction *I, Instruction *Before) { I->moveBefore(Before->getIterator()); }
 extern "C" void lt_copy_function_attributes(Function *To, const Function *From) { To->copyAttributesFrom(From); }
-extern "C" void lt_drop_poison_flags(Instruction *I) { I->dropPoisonGeneratingFlags(); }
-// Replaces the uses of V outside of the block it is defined in, where V is an instruction; V and W have the same type.
-extern "C" void lt_replace_uses_outside(Instruction *V, Value *W, const BasicBlock *BB) {
-  V->replaceUsesWithIf(W, [BB](Use &U) {
-    auto *I = dyn_cast<Instruction>(U.getUser());
-    return I && I->getParent() != BB;
-  });
-}
 // Whether casting is well-formed; false where the opcode, in the C API's numbers, is no cast.
 extern "C" bool lt_cast_valid(int Opcode, Type *From, Type *To) {
   unsigned Op = ltOpcode(Opcode);

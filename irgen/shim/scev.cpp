@@ -7,9 +7,6 @@ using namespace llvm;
 
 // Null where the value has no expression (its type is neither an integer nor a pointer).
 extern "C" const SCEV *lt_scev(LtAnalyses *A, Value *V) { return A->SE->isSCEVable(V->getType()) ? A->SE->getSCEV(V) : nullptr; }
-extern "C" const SCEV *lt_scev_at(LtAnalyses *A, const SCEV *S, uint32_t L) {
-  return A->SE->getSCEVAtScope(S, L == UINT32_MAX ? nullptr : A->Loops[L]);
-}
 // The pointer base of a pointer expression, itself where there is none.
 extern "C" const SCEV *lt_scev_base(LtAnalyses *A, const SCEV *S) { return A->SE->getPointerBase(S); }
 // S minus its pointer base: an integer; could-not-compute where S is no pointer.
@@ -34,8 +31,6 @@ extern "C" const SCEV *lt_backedge_taken(LtAnalyses *A, uint32_t L, int Kind) {
 extern "C" const SCEV *lt_exit_count(LtAnalyses *A, uint32_t L, const BasicBlock *BB) {
   return A->SE->getExitCount(A->Loops[L], BB);
 }
-// 0 when unknown.
-extern "C" uint32_t lt_trip_multiple(LtAnalyses *A, uint32_t L) { return A->SE->getSmallConstantTripMultiple(A->Loops[L]); }
 
 extern "C" int lt_scev_kind(const SCEV *S) { return S->getSCEVType(); }
 extern "C" uint32_t lt_scev_num_operands(const SCEV *S) {
@@ -80,9 +75,6 @@ static bool comparable(const SCEV *S, const SCEV *T) {
 // P is a predicate of icmp.
 extern "C" bool lt_scev_known(LtAnalyses *A, int P, const SCEV *S, const SCEV *T) {
   return comparable(S, T) && A->SE->isKnownPredicate((CmpInst::Predicate)P, S, T);
-}
-extern "C" bool lt_scev_known_at(LtAnalyses *A, int P, const SCEV *S, const SCEV *T, const Instruction *I) {
-  return comparable(S, T) && A->SE->isKnownPredicateAt((CmpInst::Predicate)P, S, T, I);
 }
 extern "C" bool lt_scev_guarded(LtAnalyses *A, uint32_t L, int P, const SCEV *S, const SCEV *T) {
   return comparable(S, T) && A->SE->isLoopEntryGuardedByCond(A->Loops[L], (CmpInst::Predicate)P, S, T);

@@ -133,8 +133,8 @@ pub(super) fn intrinsic_of(i: Inst<'_>) -> Option<(Intrinsic, usize)> {
 /// Whether it is a call of a function of the mathematical library that may set `errno`.
 ///
 /// Such a call is an effect: a program may read `errno` at any time, and which of two calls set it last depends on their
-/// order. So it ends a region, unless the IR says that the call touches no memory (then it is an intrinsic, which is what
-/// clang makes of it under `-fno-math-errno`). Its value is never computed early or twice.
+/// order. So it is as any call of which nothing is known ([`called`](super::called)), unless the IR says that it touches no memory
+/// (then it is an intrinsic, which is what clang makes of it under `-fno-math-errno`) or it sets one number only ([`error_number`]).
 pub(super) fn may_set_errno(i: Inst<'_>) -> bool {
     const FUNCTIONS: [&str; 34] = [
         "acos",
@@ -205,9 +205,9 @@ const ERRORS: [(&str, ErrorNumber); 9] = [
 /// What a call may set `errno` to that does nothing else but return a value, where that is one number.
 ///
 /// Calls with the same number commute: after all of them `errno` is that number if one of them set it, whatever their order, and
-/// one that runs twice changes nothing. Nothing in a region reads `errno`, as what could is an effect that ends it, but memory
-/// that may be `errno` itself ([`may_be_errno`](super::alias::may_be_errno)). They run where the original runs them, and none may
-/// be left out.
+/// one that runs twice changes nothing. Nothing in a region reads `errno`, as what could is an effect that ends it, or a call
+/// to which all keep their order; but memory may be `errno` itself ([`may_be_errno`](super::alias::may_be_errno)). They run where the
+/// original runs them, and none may be left out.
 pub(super) fn error_number(i: Inst<'_>) -> Option<ErrorNumber> {
     let call = i.as_call().filter(|_| i.opcode() == Opcode::Call)?;
     let name = call.callee()?.name();

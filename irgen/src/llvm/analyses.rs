@@ -9,7 +9,6 @@ use super::error::{Result, require};
 use super::ffi::{self, LtAnalyses, LtLoop};
 use super::function::{Block, Function};
 use super::inst::Inst;
-use super::kinds::ModRef;
 use super::module::Module;
 use super::target::TargetMachine;
 use super::value::Value;
@@ -213,12 +212,6 @@ impl<'m> Analyses<'m> {
         self.here(a) && self.here(b) && unsafe { ffi::lt_post_dominates(self.raw, a.raw(), b.raw()) }
     }
 
-    /// Whether the entry reaches a block.
-    pub fn is_reachable(&self, block: Block<'m>) -> bool {
-        // SAFETY: a block of the function.
-        self.here(block) && unsafe { ffi::lt_reachable(self.raw, block.raw()) }
-    }
-
     /// The closest strict dominator.
     pub fn immediate_dominator(&self, block: Block<'m>) -> Option<Block<'m>> {
         // SAFETY: a block of the function; null where there is none.
@@ -257,22 +250,6 @@ impl<'m> Analyses<'m> {
     pub fn alias_objects(&self, a: Inst<'m>, b: Inst<'m>) -> Alias {
         // SAFETY: as above.
         Alias::from_raw(unsafe { ffi::lt_alias_objects(self.raw, a.raw(), b.raw()) })
-    }
-
-    /// What an instruction does to so many bytes from a pointer.
-    pub fn mod_ref(&self, inst: Inst<'m>, p: Value<'m>, size: Option<u64>) -> ModRef {
-        if !p.ty().is_pointer() {
-            return ModRef::all();
-        }
-        let size = size.filter(|&s| s < 1 << 62).unwrap_or(u64::MAX);
-        // SAFETY: an instruction and a pointer.
-        ModRef::from_bits_truncate(unsafe { ffi::lt_mod_ref(self.raw, inst.raw(), p.raw(), size) } as u8)
-    }
-
-    /// Whether a value is certain to be neither undef nor poison at an instruction.
-    pub fn is_well_defined(&self, value: Value<'m>, at: Inst<'m>) -> bool {
-        // SAFETY: a value and an instruction of the function.
-        self.here(at.block()) && unsafe { ffi::lt_not_poison(self.raw, value.raw(), at.raw()) }
     }
 }
 

@@ -123,11 +123,6 @@ impl Context {
         self.parse(&bytes, &path.display().to_string())
     }
 
-    /// Takes the messages collected so far.
-    pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
-        self.diagnostics.take()
-    }
-
     pub(crate) fn raw(&self) -> LLVMContextRef {
         self.raw
     }

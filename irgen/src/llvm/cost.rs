@@ -74,16 +74,6 @@ impl<'m> Analyses<'m> {
         self.cost(|out| unsafe { ffi::lt_cost_memory(self.raw(), store, t, alignment.into(), 0, k, out) })
     }
 
-    /// Of a conversion.
-    pub fn cast_cost(&self, op: Opcode, from: Type<'m>, to: Type<'m>, kind: CostKind) -> Option<i64> {
-        if !op.is_cast() || !self.known(from) || !self.known(to) {
-            return None;
-        }
-        let (op, to, from, k) = (op.sys() as i32, to.raw(), from.raw(), kind as i32);
-        // SAFETY: types of this context; the shim checks that they fit.
-        self.cost(|out| unsafe { ffi::lt_cost_cast(self.raw(), op, to, from, k, out) })
-    }
-
     /// Of an instruction of the function.
     pub fn instruction_cost(&self, inst: Inst<'m>, kind: CostKind) -> Option<i64> {
         if inst.function() != self.function() {
@@ -131,12 +121,6 @@ impl<'m> Analyses<'m> {
         }
         // SAFETY: valid analyses and level.
         Some(unsafe { ffi::lt_cache_size(self.raw(), level.into()) }).filter(|&n| n > 0)
-    }
-
-    /// How many copies of a loop of so many lanes are worth interleaving.
-    pub fn max_interleave(&self, lanes: u32) -> u32 {
-        // SAFETY: valid analyses, at least one lane.
-        unsafe { ffi::lt_max_interleave(self.raw(), lanes.max(1)) }
     }
 
     /// Whether the target has an instruction for a masked access.

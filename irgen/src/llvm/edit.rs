@@ -99,38 +99,12 @@ impl<'m> Inst<'m> {
         Ok(())
     }
 
-    /// Removes one edge of a phi from a block; false where there is none. A phi may be left without edges.
-    pub fn remove_incoming(self, from: Block<'m>) -> Result<bool> {
-        require(self.is_phi(), "remove incoming value", "no phi")?;
-        // SAFETY: a phi and a block.
-        Ok(unsafe { ffi::lt_remove_incoming(self.raw(), from.raw()) })
-    }
-
-    /// Replaces incoming value number `index` of a phi.
-    pub fn set_incoming(self, index: u32, value: Value<'m>) -> Result<()> {
-        let fits = (index as usize) < self.incoming().len() && value.ty() == self.ty();
-        require(fits, "set incoming value", "no such value, or another type")?;
-        self.require_usable(value, "set incoming value")?;
-        // SAFETY: an existing edge of a phi, and a value of its type that belongs here.
-        unsafe { ffi::lt_set_incoming(self.raw(), index, value.raw()) };
-        Ok(())
-    }
-
     /// Moves it before another instruction of the function.
     pub fn move_before(self, other: Inst<'m>) -> Result<()> {
         let fits = self != other && self.function() == other.function() && !self.is_terminator();
         require(fits, "move instruction", "a terminator, the same, or of another function")?;
         // SAFETY: different instructions of one function.
         unsafe { ffi::lt_move_before(self.raw(), other.raw()) };
-        Ok(())
-    }
-
-    /// Lets its users outside of `block` use `by`.
-    pub fn replace_uses_outside(self, block: Block<'m>, by: Value<'m>) -> Result<()> {
-        require(self.ty() == by.ty(), "replace uses", "the replacement has another type")?;
-        self.require_usable(by, "replace uses")?;
-        // SAFETY: a value of the same type that belongs here.
-        unsafe { ffi::lt_replace_uses_outside(self.raw(), by.raw(), block.raw()) };
         Ok(())
     }
 

@@ -124,13 +124,6 @@ unsafe extern "C" {
     pub fn lt_dereferenceable(function: LLVMValueRef, param: u32) -> u64;
     pub fn lt_param_alignment(function: LLVMValueRef, param: u32) -> u64;
     pub fn lt_is_must_tail(value: LLVMValueRef) -> bool;
-    pub fn lt_switch_cases(inst: LLVMValueRef) -> u32;
-    pub fn lt_switch_case(
-        inst: LLVMValueRef,
-        n: u32,
-        value: *mut LLVMValueRef,
-        block: *mut LLVMBasicBlockRef,
-    );
     pub fn lt_md_kind(md: LLVMMetadataRef) -> c_int;
     pub fn lt_md_string(md: LLVMMetadataRef) -> LtStr;
     pub fn lt_md_num_operands(md: LLVMMetadataRef) -> u32;
@@ -144,7 +137,6 @@ unsafe extern "C" {
     pub fn lt_md_self(cx: LLVMContextRef, rest: *mut LLVMMetadataRef, n: usize) -> LLVMMetadataRef;
     pub fn lt_md_distinct(cx: LLVMContextRef) -> LLVMMetadataRef;
     pub fn lt_md_concat(a: LLVMMetadataRef, b: LLVMMetadataRef) -> LLVMMetadataRef;
-    pub fn lt_copy_metadata(to: LLVMValueRef, from: LLVMValueRef);
     pub fn lt_clone_function(
         function: LLVMValueRef,
         name: *const c_char,
@@ -158,12 +150,8 @@ unsafe extern "C" {
     pub fn lt_delete_unreachable(function: LLVMValueRef) -> bool;
     pub fn lt_replace_successor(term: LLVMValueRef, old: LLVMBasicBlockRef, new: LLVMBasicBlockRef);
     pub fn lt_replace_phi_block(block: LLVMBasicBlockRef, old: LLVMBasicBlockRef, new: LLVMBasicBlockRef);
-    pub fn lt_remove_incoming(phi: LLVMValueRef, block: LLVMBasicBlockRef) -> bool;
-    pub fn lt_set_incoming(phi: LLVMValueRef, i: u32, value: LLVMValueRef);
     pub fn lt_move_before(inst: LLVMValueRef, before: LLVMValueRef);
     pub fn lt_copy_function_attributes(to: LLVMValueRef, from: LLVMValueRef);
-    pub fn lt_drop_poison_flags(inst: LLVMValueRef);
-    pub fn lt_replace_uses_outside(value: LLVMValueRef, by: LLVMValueRef, block: LLVMBasicBlockRef);
     pub fn lt_cast_valid(opcode: c_int, from: LLVMTypeRef, to: LLVMTypeRef) -> bool;
     pub fn lt_gep_type(ty: LLVMTypeRef, indices: *mut LLVMValueRef, n: usize) -> LLVMTypeRef;
     pub fn lt_intrinsic(
@@ -193,16 +181,12 @@ unsafe extern "C" {
     pub fn lt_dominates(a: *const LtAnalyses, x: LLVMBasicBlockRef, y: LLVMBasicBlockRef) -> bool;
     pub fn lt_value_dominates(a: *const LtAnalyses, value: LLVMValueRef, inst: LLVMValueRef) -> bool;
     pub fn lt_post_dominates(a: *const LtAnalyses, x: LLVMBasicBlockRef, y: LLVMBasicBlockRef) -> bool;
-    pub fn lt_reachable(a: *const LtAnalyses, block: LLVMBasicBlockRef) -> bool;
     pub fn lt_idom(a: *const LtAnalyses, block: LLVMBasicBlockRef, post: bool) -> LLVMBasicBlockRef;
     pub fn lt_alias(a: *mut LtAnalyses, p: LLVMValueRef, ps: u64, q: LLVMValueRef, qs: u64) -> c_int;
     pub fn lt_alias_accesses(a: *mut LtAnalyses, i: LLVMValueRef, j: LLVMValueRef) -> c_int;
     pub fn lt_alias_objects(a: *mut LtAnalyses, i: LLVMValueRef, j: LLVMValueRef) -> c_int;
-    pub fn lt_mod_ref(a: *mut LtAnalyses, i: LLVMValueRef, p: LLVMValueRef, size: u64) -> c_int;
     pub fn lt_underlying_object(p: LLVMValueRef) -> LLVMValueRef;
     pub fn lt_is_identified_object(p: LLVMValueRef) -> bool;
-    pub fn lt_transfers_execution(inst: LLVMValueRef) -> bool;
-    pub fn lt_not_poison(a: *const LtAnalyses, value: LLVMValueRef, inst: LLVMValueRef) -> bool;
 
     // ir.cpp
     pub fn lt_object_size(value: LLVMValueRef, module: LLVMModuleRef) -> u64;
@@ -225,13 +209,11 @@ unsafe extern "C" {
 
     // scev.cpp
     pub fn lt_scev(a: *mut LtAnalyses, value: LLVMValueRef) -> *const LtScev;
-    pub fn lt_scev_at(a: *mut LtAnalyses, s: *const LtScev, l: u32) -> *const LtScev;
     pub fn lt_scev_base(a: *mut LtAnalyses, s: *const LtScev) -> *const LtScev;
     pub fn lt_scev_offset(a: *mut LtAnalyses, s: *const LtScev) -> *const LtScev;
     pub fn lt_scev_minus(a: *mut LtAnalyses, s: *const LtScev, t: *const LtScev) -> *const LtScev;
     pub fn lt_backedge_taken(a: *mut LtAnalyses, l: u32, kind: c_int) -> *const LtScev;
     pub fn lt_exit_count(a: *mut LtAnalyses, l: u32, block: LLVMBasicBlockRef) -> *const LtScev;
-    pub fn lt_trip_multiple(a: *mut LtAnalyses, l: u32) -> u32;
     pub fn lt_scev_kind(s: *const LtScev) -> c_int;
     pub fn lt_scev_num_operands(s: *const LtScev) -> u32;
     pub fn lt_scev_operand(s: *const LtScev, i: u32) -> *const LtScev;
@@ -243,13 +225,6 @@ unsafe extern "C" {
     pub fn lt_scev_loop(a: *const LtAnalyses, s: *const LtScev) -> u32;
     pub fn lt_scev_flags(s: *const LtScev) -> c_int;
     pub fn lt_scev_known(a: *mut LtAnalyses, p: c_int, s: *const LtScev, t: *const LtScev) -> bool;
-    pub fn lt_scev_known_at(
-        a: *mut LtAnalyses,
-        p: c_int,
-        s: *const LtScev,
-        t: *const LtScev,
-        inst: LLVMValueRef,
-    ) -> bool;
     pub fn lt_scev_guarded(a: *mut LtAnalyses, l: u32, p: c_int, s: *const LtScev, t: *const LtScev) -> bool;
     pub fn lt_scev_invariant(a: *mut LtAnalyses, s: *const LtScev, l: u32) -> bool;
     pub fn lt_scev_range(
@@ -272,14 +247,6 @@ unsafe extern "C" {
         kind: c_int,
         out: *mut i64,
     ) -> bool;
-    pub fn lt_cost_cast(
-        a: *mut LtAnalyses,
-        op: c_int,
-        dst: LLVMTypeRef,
-        src: LLVMTypeRef,
-        kind: c_int,
-        out: *mut i64,
-    ) -> bool;
     pub fn lt_cost_instruction(a: *mut LtAnalyses, inst: LLVMValueRef, kind: c_int, out: *mut i64) -> bool;
     pub fn lt_cost_intrinsic(
         a: *mut LtAnalyses,
@@ -294,7 +261,6 @@ unsafe extern "C" {
     pub fn lt_register_count(a: *mut LtAnalyses, vector: bool) -> u32;
     pub fn lt_cache_line(a: *mut LtAnalyses) -> u32;
     pub fn lt_cache_size(a: *mut LtAnalyses, level: c_int) -> u32;
-    pub fn lt_max_interleave(a: *mut LtAnalyses, lanes: c_uint) -> u32;
     pub fn lt_legal_masked(a: *mut LtAnalyses, what: c_int, ty: LLVMTypeRef, alignment: u64) -> bool;
 
     // passes.cpp

@@ -444,15 +444,6 @@ impl<'m> Block<'m> {
         unsafe { LLVMMoveBasicBlockBefore(self.raw, other.raw) };
         Ok(())
     }
-
-    /// Moves it after another block of its function.
-    pub fn move_after(self, other: Block<'m>) -> Result<()> {
-        let fits = self != other && self.function() == other.function();
-        require(fits, "move block", "the blocks are the same, or of different functions")?;
-        // SAFETY: different blocks of one function.
-        unsafe { LLVMMoveBasicBlockAfter(self.raw, other.raw) };
-        Ok(())
-    }
 }
 
 impl std::fmt::Debug for Block<'_> {

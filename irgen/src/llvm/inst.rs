@@ -129,12 +129,6 @@ impl<'m> Inst<'m> {
         unsafe { !LLVMIsATerminatorInst(self.raw()).is_null() }
     }
 
-    /// Whether control reaches the next instruction after it for certain: no throw, no end, no endless loop.
-    pub fn transfers_execution(self) -> bool {
-        // SAFETY: an instruction.
-        unsafe { ffi::lt_transfers_execution(self.raw()) }
-    }
-
     /// The predicate of `icmp`.
     pub fn int_predicate(self) -> Option<IntPredicate> {
         // SAFETY: asked of `icmp` only.
@@ -195,12 +189,6 @@ impl<'m> Inst<'m> {
         Ok(())
     }
 
-    /// Removes every promise whose breach makes poison, also those of metadata-free address computations.
-    pub fn drop_poison_flags(self) {
-        // SAFETY: an instruction.
-        unsafe { ffi::lt_drop_poison_flags(self.raw()) }
-    }
-
     /// What may be assumed of its floating-point operation.
     pub fn fast_math(self) -> FastMath {
         // SAFETY: the flags are asked only of instructions that carry them.
@@ -236,12 +224,6 @@ impl<'m> Inst<'m> {
     pub fn gep_source_type(self) -> Option<Type<'m>> {
         // SAFETY: asked of `getelementptr` only.
         self.is(Opcode::Gep).then(|| unsafe { Type::from_raw(LLVMGetGEPSourceElementType(self.raw())) })
-    }
-
-    /// The type that `alloca` makes room for; operand 0 is how many.
-    pub fn allocated_type(self) -> Option<Type<'m>> {
-        // SAFETY: asked of `alloca` only.
-        self.is(Opcode::Alloca).then(|| unsafe { Type::from_raw(LLVMGetAllocatedType(self.raw())) })
     }
 
     /// Whether it accesses memory through one pointer: a load, store, or atomic update.
@@ -372,29 +354,6 @@ impl<'m> Inst<'m> {
         }
     }
 
-    /// The cases of a switch, without the default.
-    pub fn switch_cases(self) -> Vec<(Value<'m>, Block<'m>)> {
-        if !self.is(Opcode::Switch) {
-            return Vec::new();
-        }
-        // SAFETY: a switch, and indices below its count; each call sets both places.
-        unsafe {
-            (0..ffi::lt_switch_cases(self.raw()))
-                .map(|i| {
-                    let (mut value, mut block) = (std::ptr::null_mut(), std::ptr::null_mut());
-                    ffi::lt_switch_case(self.raw(), i, &mut value, &mut block);
-                    (Value::from_raw(value), Block::from_raw(block))
-                })
-                .collect()
-        }
-    }
-
-    /// Where a switch goes when no case fits.
-    pub fn switch_default(self) -> Option<Block<'m>> {
-        // SAFETY: asked of a switch only.
-        self.is(Opcode::Switch).then(|| unsafe { Block::from_raw(LLVMGetSwitchDefaultDest(self.raw())) })
-    }
-
     /// The indices of `extractvalue` and `insertvalue`.
     pub fn indices(self) -> Vec<u32> {
         if !matches!(self.opcode(), Opcode::ExtractValue | Opcode::InsertValue) {
@@ -462,12 +421,6 @@ impl<'m> Call<'m> {
     pub fn has_attribute(self, name: &str) -> bool {
         // SAFETY: a call and a string.
         unsafe { ffi::lt_has_attribute(self.0.raw(), name.as_ptr().cast(), name.len(), -1) }
-    }
-
-    /// The same for argument `index`, such as `nocapture` or `readonly`.
-    pub fn arg_has_attribute(self, index: u32, name: &str) -> bool {
-        // SAFETY: a call and a string; the shim checks the index.
-        unsafe { ffi::lt_has_attribute(self.0.raw(), name.as_ptr().cast(), name.len(), i64::from(index)) }
     }
 
     /// Whether it calls a function of the target's library, such as `sqrt`, and nothing says that another is meant.

@@ -71,11 +71,6 @@ mirror! {
 }
 
 impl Opcode {
-    /// Whether the instruction computes from exactly two operands: arithmetic, shifts, logic.
-    pub fn is_binary(self) -> bool {
-        self.is_int_binary() || self.is_float_binary()
-    }
-
     /// Binary, on integers.
     pub fn is_int_binary(self) -> bool {
         use Opcode::*;
@@ -268,11 +263,6 @@ impl MemoryEffects {
     /// Neither reads nor writes.
     pub fn is_none(self) -> bool {
         self.all().is_empty()
-    }
-
-    /// Writes nothing.
-    pub fn only_reads(self) -> bool {
-        !self.all().contains(ModRef::MOD)
     }
 
     /// The union over all memory.

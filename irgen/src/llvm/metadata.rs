@@ -232,14 +232,6 @@ impl<'m> Inst<'m> {
         Ok(())
     }
 
-    /// Takes over all metadata of another instruction, its debug location too.
-    pub fn copy_metadata(self, from: Inst<'m>) -> Result<()> {
-        require(self.ty().context() == from.ty().context(), "copy metadata", "another context")?;
-        // SAFETY: instructions of one context.
-        unsafe { ffi::lt_copy_metadata(self.raw(), from.raw()) };
-        Ok(())
-    }
-
     /// Its place in the source.
     pub fn location(self) -> Option<SourceLocation> {
         self.metadata("dbg")?.location()

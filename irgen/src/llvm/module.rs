@@ -3,7 +3,6 @@
 use std::ffi::CString;
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::path::Path;
 use std::ptr;
 
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyFunction, LLVMVerifyModule};
@@ -114,12 +113,6 @@ impl<'c> Module<'c> {
     pub fn to_exact_bitcode(&self) -> Vec<u8> {
         // SAFETY: a valid module; the buffer is ours, copied and freed.
         unsafe { take_buffer(ffi::lt_bitcode(self.raw)) }
-    }
-
-    /// Writes bitcode to a file.
-    pub fn write_bitcode(&self, path: &Path) -> Result<()> {
-        let io = |source| LlvmError::Io { path: path.to_owned(), source };
-        std::fs::write(path, self.to_bitcode()).map_err(io)
     }
 
     /// A function by name.
@@ -233,16 +226,6 @@ impl<'c> Module<'c> {
         let name = c_string(name);
         // SAFETY: a function type of the module's context.
         Ok(unsafe { Function::from_raw(LLVMAddFunction(self.raw, name.as_ptr(), ty.raw())) })
-    }
-
-    /// A new global variable without initializer; LLVM makes the name unique.
-    pub fn add_global<'m>(&'m self, name: &str, ty: Type<'m>) -> Result<Global<'m>> {
-        let fits = ty.is_sized() && !ty.is_scalable() && ty.context() == self.context.raw();
-        require(fits, "add global", "the type has no constant size, or another context")?;
-        let name = c_string(name);
-        // SAFETY: a sized type of the module's context.
-        let value = unsafe { Value::from_raw(LLVMAddGlobal(self.raw, ty.raw(), name.as_ptr())) };
-        value.as_global().ok_or(LlvmError::argument("add global", "LLVM made no global"))
     }
 
     /// The declaration of an intrinsic by its name without overloads (`llvm.sqrt`) and its whole signature.
@@ -451,12 +434,6 @@ impl<'m> DataLayout<'m> {
         self.sized(ty).map(|t| unsafe { LLVMStoreSizeOfType(self.raw, t) })
     }
 
-    /// How many bits a value has.
-    pub fn bit_size(self, ty: Type<'_>) -> Option<u64> {
-        // SAFETY: a sized type.
-        self.sized(ty).map(|t| unsafe { LLVMSizeOfTypeInBits(self.raw, t) })
-    }
-
     /// The alignment that the ABI asks for.
     pub fn alignment(self, ty: Type<'_>) -> Option<u32> {
         // SAFETY: a sized type.
@@ -476,11 +453,5 @@ impl<'m> DataLayout<'m> {
     pub fn pointer_size(self) -> u32 {
         // SAFETY: a valid layout.
         unsafe { LLVMPointerSize(self.raw) }
-    }
-
-    /// The integer type as wide as a pointer of the default address space.
-    pub fn pointer_int(self) -> Type<'m> {
-        // SAFETY: a valid layout and context.
-        unsafe { Type::from_raw(LLVMIntPtrTypeInContext(self.module.context.raw(), self.raw)) }
     }
 }

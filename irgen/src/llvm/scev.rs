@@ -6,7 +6,6 @@ use super::Block;
 use super::analyses::{Analyses, LoopId};
 use super::error::{Result, require};
 use super::ffi::{self, LtInt, LtScev};
-use super::inst::Inst;
 use super::kinds::IntPredicate;
 use super::strings::take_message;
 use super::types::Type;
@@ -107,13 +106,6 @@ impl<'m> Analyses<'m> {
         // SAFETY: a loop and an exiting block of it.
         Ok(self.scev(unsafe { ffi::lt_exit_count(self.raw(), raw, exiting.raw()) }))
     }
-
-    /// A number that divides the trip count; 1 where none is known.
-    pub fn trip_multiple(&self, id: LoopId) -> Result<u32> {
-        let id = self.require_loop(id)?;
-        // SAFETY: a loop of the function.
-        Ok(unsafe { ffi::lt_trip_multiple(self.raw(), id) }.max(1))
-    }
 }
 
 impl<'a, 'm> Scev<'a, 'm> {
@@ -207,14 +199,6 @@ impl<'a, 'm> Scev<'a, 'm> {
         Wrap { no_self: flags & 1 != 0, no_unsigned: flags & 2 != 0, no_signed: flags & 4 != 0 }
     }
 
-    /// Its value after a loop or, without one, outside of all: recurrences of inner loops become their last values.
-    pub fn at_scope(self, scope: Option<LoopId>) -> Result<Scev<'a, 'm>> {
-        let l = scope.map_or(Ok(u32::MAX), |id| self.analyses.require_loop(id))?;
-        require(self.is_known(), "value at scope", "the expression is not known")?;
-        // SAFETY: a known expression, and a loop of the function or none.
-        Ok(self.with(unsafe { ffi::lt_scev_at(self.analyses.raw(), self.raw, l) }))
-    }
-
     /// The base of a pointer; itself where there is none, or it is no pointer.
     pub fn pointer_base(self) -> Scev<'a, 'm> {
         if !self.is_known() {
@@ -250,15 +234,6 @@ impl<'a, 'm> Scev<'a, 'm> {
             && unsafe { ffi::lt_scev_known(self.analyses.raw(), p.number(), self.raw, other.raw) }
     }
 
-    /// Whether a comparison is known to hold at an instruction.
-    pub fn is_known_to_at(self, p: IntPredicate, other: Scev<'a, 'm>, at: Inst<'m>) -> bool {
-        let a = self.analyses;
-        // SAFETY: as above, and an instruction of the function.
-        self.same(other)
-            && at.function() == a.function()
-            && unsafe { ffi::lt_scev_known_at(a.raw(), p.number(), self.raw, other.raw, at.raw()) }
-    }
-
     /// Whether a comparison is known to hold whenever a loop is entered.
     pub fn is_guarded(self, id: LoopId, p: IntPredicate, other: Scev<'a, 'm>) -> bool {
         let a = self.analyses;
@@ -279,13 +254,6 @@ impl<'a, 'm> Scev<'a, 'm> {
     pub fn signed_range(self) -> Option<(i128, i128)> {
         let (min, max) = self.range(true)?;
         Some((min.signed()?, max.signed()?))
-    }
-
-    /// Inclusive bounds as an unsigned number; `None` where it is not known, or above 64 bits.
-    pub fn unsigned_range(self) -> Option<(u64, u64)> {
-        let (min, max) = self.range(false)?;
-        let mask = if min.width == 64 { u64::MAX } else { (1u64 << min.width.min(63)) - 1 };
-        (min.width <= 64).then_some((min.lo & mask, max.lo & mask))
     }
 
     fn range(self, signed: bool) -> Option<(LtInt, LtInt)> {

@@ -1,6 +1,5 @@
 //! Code generation for a target.
 
-use std::path::Path;
 use std::ptr;
 
 use llvm_sys::core::LLVMDisposeMessage;
@@ -192,12 +191,6 @@ impl TargetMachine {
             Some(message) => Err(LlvmError::Codegen(message)),
             None => Ok(bytes),
         }
-    }
-
-    /// The same, to a file, which is written only when all went well.
-    pub fn emit_to_file(&self, module: &Module<'_>, kind: FileType, path: &Path) -> Result<()> {
-        let bytes = self.emit(module, kind)?;
-        std::fs::write(path, bytes).map_err(|source| LlvmError::Io { path: path.to_owned(), source })
     }
 
     pub(crate) fn raw(&self) -> LLVMTargetMachineRef {

@@ -9,7 +9,7 @@ use llvm_sys::prelude::*;
 
 use super::context::Context;
 use super::error::{Result, require};
-use super::strings::{c_string, copy_str, take_message};
+use super::strings::{copy_str, take_message};
 
 /// A type; equal types of one context are the same handle.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -283,32 +283,5 @@ impl Context {
     pub fn ptr(&self) -> Type<'_> {
         // SAFETY: a valid context.
         unsafe { Type::from_raw(LLVMPointerTypeInContext(self.raw(), 0)) }
-    }
-
-    /// A literal struct.
-    pub fn struct_type<'m>(&'m self, fields: &[Type<'m>], packed: bool) -> Result<Type<'m>> {
-        self.check_fields(fields)?;
-        let mut raw: Vec<_> = fields.iter().map(|t| t.raw).collect();
-        let (fields, count) = (raw.as_mut_ptr(), raw.len() as u32);
-        // SAFETY: valid types of this context; LLVM reads `raw` only during the call.
-        Ok(unsafe { Type::from_raw(LLVMStructTypeInContext(self.raw(), fields, count, packed.into())) })
-    }
-
-    /// A new named struct; LLVM makes the name unique.
-    pub fn named_struct<'m>(&'m self, name: &str, fields: &[Type<'m>]) -> Result<Type<'m>> {
-        self.check_fields(fields)?;
-        let mut raw: Vec<_> = fields.iter().map(|t| t.raw).collect();
-        let name = c_string(name);
-        // SAFETY: as above; the struct is new, so its body is unset.
-        unsafe {
-            let ty = LLVMStructCreateNamed(self.raw(), name.as_ptr());
-            LLVMStructSetBody(ty, raw.as_mut_ptr(), raw.len() as u32, 0);
-            Ok(Type::from_raw(ty))
-        }
-    }
-
-    fn check_fields(&self, fields: &[Type<'_>]) -> Result<()> {
-        let fits = fields.iter().all(|t| t.is_sized() && t.context() == self.raw());
-        require(fits, "struct type", "a field has no size, or another context")
     }
 }

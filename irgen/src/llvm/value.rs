@@ -32,17 +32,6 @@ pub struct FpBits {
     pub width: u32,
 }
 
-impl FpBits {
-    /// The number, where `double` holds it exactly: the type is `float` or `double`.
-    pub fn to_f64(self) -> Option<f64> {
-        match self.width {
-            64 => Some(f64::from_bits(self.bits as u64)),
-            32 => Some(f64::from(f32::from_bits(self.bits as u32))),
-            _ => None,
-        }
-    }
-}
-
 impl<'m> Value<'m> {
     /// # Safety
     /// `raw` is a value that lives for `'m`.
@@ -102,12 +91,6 @@ impl<'m> Value<'m> {
     pub fn is_undef(self) -> bool {
         // SAFETY: a valid value.
         unsafe { LLVMIsUndef(self.raw) != 0 }
-    }
-
-    /// Whether it is `poison`.
-    pub fn is_poison(self) -> bool {
-        // SAFETY: a valid value.
-        unsafe { LLVMIsPoison(self.raw) != 0 }
     }
 
     /// Whether it is the null value of its type.
@@ -308,16 +291,6 @@ impl<'m> Type<'m> {
         // SAFETY: a first-class type.
         Ok(unsafe { Value::from_raw(LLVMGetPoison(self.raw())) })
     }
-
-    /// A constant array of elements of this type.
-    pub fn const_array(self, elements: &[Value<'m>]) -> Result<Value<'m>> {
-        let fits = elements.iter().all(|e| e.is_constant() && e.ty() == self);
-        require(fits, "constant array", "an element is no constant of the element type")?;
-        self.array(elements.len() as u64)?;
-        let mut raw: Vec<_> = elements.iter().map(|e| e.raw).collect();
-        // SAFETY: constants of the element type.
-        Ok(unsafe { Value::from_raw(LLVMConstArray2(self.raw(), raw.as_mut_ptr(), raw.len() as u64)) })
-    }
 }
 
 /// A constant vector, one lane per element.
@@ -359,12 +332,6 @@ impl<'m> Global<'m> {
         unsafe { LLVMIsGlobalConstant(self.0.raw) != 0 }
     }
 
-    /// Promises that nothing writes to it.
-    pub fn set_constant(self, constant: bool) {
-        // SAFETY: a global variable.
-        unsafe { LLVMSetGlobalConstant(self.0.raw, constant.into()) }
-    }
-
     /// Whether each thread has its own.
     pub fn is_thread_local(self) -> bool {
         // SAFETY: a global variable.
@@ -387,15 +354,6 @@ impl<'m> Global<'m> {
     pub fn initializer(self) -> Option<Value<'m>> {
         // SAFETY: a global variable.
         unsafe { Value::from_nullable(LLVMGetInitializer(self.0.raw)) }
-    }
-
-    /// Sets what it holds at first.
-    pub fn set_initializer(self, value: Value<'m>) -> Result<()> {
-        let fits = value.is_constant() && value.ty() == self.value_type();
-        require(fits, "initializer", "no constant of the variable's type")?;
-        // SAFETY: a constant of the right type.
-        unsafe { LLVMSetInitializer(self.0.raw, value.raw) };
-        Ok(())
     }
 
     /// In bytes; 0 where none is stated.
