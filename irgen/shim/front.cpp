@@ -55,7 +55,7 @@ struct Reader : Motion {
           if (BB == Load->getParent() && Load->comesBefore(W))
             continue;
           for (Value *Other : Others)
-            if (++Questions > MaxQuestions || isModSet(AA.getModRefInfo(W, MemoryLocation::get(cast<LoadInst>(Other)))))
+            if (++Questions > MaxQuestions || isModSet(AA.getModRefInfo(W, place(cast<LoadInst>(Other)))))
               return true;
         }
       if (BB != Load->getParent())
@@ -75,7 +75,7 @@ struct Reader : Motion {
     Equal = &Computed[L];
     Value *Place = Load->getPointerOperand();
     BasicBlock::iterator At = Preheader->getTerminator()->getIterator();
-    if (!can(Place, L, Known()) || isChanged(MemoryLocation::get(Load), L))
+    if (!can(Place, L, Known()) || isChanged(place(Load), L))
       return;
     // What is known of a pointer that the loop reads need not hold of what stands for it in front, which may be null.
     bool CannotFail = Others.empty() && isDereferenceableAndAlignedPointer(Place, Load->getType(), Load->getAlign(), DL, &*At,

@@ -10,10 +10,10 @@ using namespace lt;
 namespace {
 
 // Rules that a test may leave out.
-enum Rule { Aliases = 1, Guards = 2, Moves = 4 };
+enum Rule { Aliases = 1, Guards = 2, Moves = 4, Scopes = 8 };
 
 // Not a rule: pointers to rows stay where they are, so that they may be found to be rows of one array.
-constexpr unsigned KeepRows = 8;
+constexpr unsigned KeepRows = 16;
 
 // Blocks up to the entry, at most.
 constexpr unsigned MaxClimb = 2000;
@@ -23,11 +23,13 @@ struct Hoister : Motion {
 
   Hoister(Function &F, FunctionAnalysisManager &FAM, unsigned LeftOut) : Motion(F, FAM), LeftOut(LeftOut) {}
 
+  MemoryLocation what(const LoadInst *Load) const { return LeftOut & Scopes ? MemoryLocation::get(Load) : place(Load); }
+
   bool isRead(const LoadInst *Load, Loop *L) {
     if (LeftOut & Aliases)
       return true;
     auto It = Writes.find(L);
-    return It == Writes.end() || !writes(It->second, MemoryLocation::get(Load));
+    return It == Writes.end() || !writes(It->second, what(Load));
   }
 
   // The loop that walks along a table in which a pointer is read.
@@ -106,7 +108,7 @@ struct Hoister : Motion {
         return At;
       append_range(Work, I->operands());
     }
-    MemoryLocation Location = MemoryLocation::get(Load);
+    MemoryLocation Location = what(Load);
     SmallPtrSet<BasicBlock *, 16> Passed;
     BasicBlock *D = At->getParent();
     while (auto *Up = DT.getNode(D)->getIDom()) {

@@ -43,11 +43,19 @@ class Sizes {
   const TargetLibraryInfo &TLI;
   DenseMap<const Function *, std::optional<Extent>> Known;
 
+  // Whether a function of the library is one here and none there.
+  bool isFreer(const Function &F) const {
+    return !Caller.hasFnAttribute("no-builtins") && any_of(F.getAttributes().getFnAttrs(), [&](Attribute A) {
+      return A.isStringAttribute() && A.getKindAsString().starts_with("no-builtin") && !Caller.hasFnAttribute(A.getKindAsString());
+    });
+  }
+
   bool isAllowed(const Function &F) const {
     return !F.isDeclaration() && !F.isInterposable() && !F.isVarArg() && &F != &Caller &&
            !F.hasFnAttribute(Attribute::NoInline) && !F.hasOptNone() && !F.hasGC() && meets(F, Caller) &&
            !F.hasFnAttribute(Attribute::StrictFP) && !F.callsFunctionThatReturnsTwice() &&
-           AttributeFuncs::areInlineCompatible(Caller, F) &&
+           // Coroutines are split behind us; what of them stands in another function never is.
+           !F.isPresplitCoroutine() && AttributeFuncs::areInlineCompatible(Caller, F) && !isFreer(F) &&
            F.getFnAttribute("target-cpu") == Caller.getFnAttribute("target-cpu") &&
            F.getFnAttribute("target-features") == Caller.getFnAttribute("target-features");
   }

@@ -72,6 +72,14 @@ template <typename Values> Instruction *behind(Function &F, const DominatorTree 
   return At;
 }
 
+// What a load reads in any iteration: scopes that are declared in a loop, as for `restrict` parameters of what was put there, are others
+// in each.
+inline MemoryLocation place(const LoadInst *Load) {
+  MemoryLocation Location = MemoryLocation::get(Load);
+  Location.AATags.Scope = Location.AATags.NoAlias = nullptr;
+  return Location;
+}
+
 // A copy of an instruction with other operands. What was promised of it held where the original stood.
 inline Instruction *copyWith(Instruction *I, ArrayRef<Value *> Operands, BasicBlock::iterator At) {
   Instruction *C = I->clone();

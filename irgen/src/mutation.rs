@@ -18,6 +18,8 @@ analyses::rules! {
     ErrnoMemory: "what is accessed is never errno",
     OwnedGlobals: "no variable's address is ever handed on",
     OwnersOfAccesses: "different variables never lead to one object",
+    OwnersFromTheStart: "an object is no variable's before it is stored there",
+    HoistScopes: "scopes of one iteration say that accesses of all are apart",
     HoistAliases: "what loops store is never what decides how often they run",
     HoistGuards: "what loops read is read in front of them, whether they run or not",
     ReadInFront: "what is read in front of loops is never overwritten in them",

@@ -1,5 +1,6 @@
 //! The plugin inside of clang and opt, and the compiler command: programs are compiled with and without it and executed.
 
+mod programs;
 mod surroundings;
 
 use std::ffi::OsStr;

@@ -11,7 +11,7 @@ use loop_tree::{AliasClass, ScalarType};
 enum Origin<'m> {
     /// Only pointers with this base lead there during the function.
     Private,
-    /// Only pointers loaded from this variable lead there.
+    /// Only pointers loaded from this variable lead there, and those that were stored in it.
     Owned(Value<'m>),
     /// A global variable to which no other pointer leads.
     Hidden,
@@ -104,6 +104,7 @@ fn object<'m>(base: Value<'m>, owned: &OwnedGlobals) -> Option<(bool, Value<'m>)
     let base = base.underlying_object();
     match origin(base, owned) {
         Origin::Owned(owner) => Some((true, owner)),
+        Origin::Private if owned.may_be_owned(base) => None,
         Origin::Private | Origin::Hidden | Origin::Global => Some((false, base)),
         Origin::Unknown => None,
     }
@@ -123,7 +124,9 @@ pub(super) fn may_overlap(a: Value<'_>, b: Value<'_>, owned: &OwnedGlobals) -> b
     }
     match (origin(a, owned), origin(b, owned)) {
         (Origin::Owned(x), Origin::Owned(y)) => x == y,
-        (Origin::Owned(_) | Origin::Hidden, _) | (_, Origin::Owned(_) | Origin::Hidden) => false,
+        (Origin::Owned(_), _) => owned.may_be_owned(b),
+        (_, Origin::Owned(_)) => owned.may_be_owned(a),
+        (Origin::Hidden, _) | (_, Origin::Hidden) => false,
         // A loaded or computed pointer may hold the address of a local array that escaped, or be derived from a
         // `noalias` argument; an argument or a global holds neither.
         (Origin::Private, Origin::Unknown) => b.as_argument().is_none(),

@@ -42,7 +42,7 @@ pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
 }
 
 /// Of `hoist.cpp`, beside the rules that may be left out.
-const KEEP_ROWS: u32 = 8;
+const KEEP_ROWS: u32 = 16;
 
 /// The same for some functions, each as if all others were as they are. `early`: a compiler's early passes
 /// have been over the module, and are not run again where nothing is inlined.
@@ -108,7 +108,7 @@ fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
     let bits = |rules: &[Rule]| {
         rules.iter().enumerate().map(|(bit, rule)| u32::from(mutation::off(*rule)) << bit).sum::<u32>()
     };
-    let left_out = bits(&[Rule::HoistAliases, Rule::HoistGuards, Rule::MovedMemory]);
+    let left_out = bits(&[Rule::HoistAliases, Rule::HoistGuards, Rule::MovedMemory, Rule::HoistScopes]);
     let tidy = |steps: &mut Steps<'_, '_>, changed: bool| match changed {
         true => steps.run_passes(std::slice::from_ref(name), "early-cse"),
         false => Ok(()),

@@ -46,7 +46,21 @@ impl OwnedGlobals {
         !self.owners.is_empty() || mutation::off(Rule::OwnersOfAccesses)
     }
 
-    /// The variable that alone leads to what the pointer leads to.
+    /// Whether a pointer that is not loaded from an owner may lead to what one owns: where it was made, by the call's result, which may
+    /// be one of several values by now.
+    pub(super) fn may_be_owned(&self, pointer: Value<'_>) -> bool {
+        let Some(inst) = pointer.as_inst().filter(|_| !self.owners.is_empty()) else { return false };
+        if mutation::off(Rule::OwnersFromTheStart) {
+            return false;
+        }
+        match (inst.opcode(), inst.as_call()) {
+            (Opcode::Load | Opcode::Alloca, _) => false,
+            (_, Some(call)) => (call.returns_fresh() || call.allocates()) && !is_only_accessed(pointer, None),
+            _ => true,
+        }
+    }
+
+    /// The variable that alone leads to what the pointer leads to, once it is stored there.
     pub(crate) fn owner<'m>(&self, pointer: Value<'m>) -> Option<Value<'m>> {
         let load = pointer.as_inst().filter(|i| i.opcode() == Opcode::Load)?;
         load.pointer().filter(|at| at.as_global().is_some() && self.owners.contains(&at.name()))
