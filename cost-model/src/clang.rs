@@ -95,7 +95,7 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
         return Plan { packing: Packing::Marked(lanes.count), ..Plan::SCALAR };
     }
     let mut best = Plan::SCALAR;
-    let per = |plan: &Plan| price(body, target, plan).cycles / plan.lanes();
+    let per = |plan: &Plan| price(body, target, plan).throughput / plan.lanes();
     let widest = body.widest.unwrap_or(ScalarType::F64);
     let mut lanes = target.lanes(widest);
     while lanes > 1 && (f64::from(lanes) > body.max_lanes || f64::from(lanes) > around.trip) {
@@ -111,7 +111,7 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
         let vector = Plan { packing: Packing::Lanes(lanes), folded, ..Plan::SCALAR };
         let needed = per(&vector);
         // There are no gathers of single bytes.
-        let gathers = around.original && widest.size() >= 4;
+        let gathers = around.original && widest.size() >= 4 && target.gathers();
         let taken = if gathers { needed < cycles } else { spreads(body, lanes, widest) };
         if taken {
             let spread = if gathers { Spread::Gathered } else { Spread::OneByOne };

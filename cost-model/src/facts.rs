@@ -5,9 +5,11 @@ use crate::linear::Scope;
 use crate::trip_counts::LARGEST;
 use loop_tree::{
     AccessId, Affine, Array, ArrayId, Kernel, Op, OpFlags, OpId, OpKind, Privates, Statement, StmtFlags,
+    VarId,
 };
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A kernel at parameter values.
 pub(crate) struct Facts<'k> {
@@ -24,6 +26,8 @@ pub(crate) struct Facts<'k> {
     pub parametric_row: Vec<Option<ParametricRow>>,
     /// Whether operations say which instruction they come from.
     pub lifted: bool,
+    /// Instructions of the bodies of loops, by structure and variable.
+    pub sizes: Mutex<FxHashMap<(u128, VarId), i64>>,
     /// A copy of one element, by array: a load through access 0, a store through access 1.
     pub copies: Vec<Statement>,
 }
@@ -52,6 +56,7 @@ impl<'k> Facts<'k> {
                 .collect(),
             row_bytes: each().map(|(a, strides)| unknown_distance(a, strides)).collect(),
             copies: kernel.arrays.iter().map(copy).collect(),
+            sizes: Mutex::default(),
             lifted: kernel.statements.iter().any(|s| s.ops.iter().any(|op| op.origin.is_some())),
             parametric_row: each().map(|(a, strides)| parametric_row(a, strides)).collect(),
             strides,

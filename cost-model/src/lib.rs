@@ -45,6 +45,7 @@ mod numbering;
 mod operations;
 mod overlap;
 mod part;
+mod size;
 mod storage;
 mod target;
 pub mod targets;

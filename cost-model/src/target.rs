@@ -170,6 +170,11 @@ pub trait Target: Send + Sync {
     fn permutes_two(&self) -> bool {
         self.vector_registers() >= 32
     }
+    /// Whether the compiler gathers what a loop spreads in memory: LLVM does with AVX-512, and takes AVX2's gathers for slow on most
+    /// processors.
+    fn gathers(&self) -> bool {
+        self.vector_registers() >= 32
+    }
     /// Cycles per lane of a gather or scatter, or of the scalar accesses in its place, where one load is executed in a cycle.
     fn lane_access(&self) -> f64;
     /// The same of a gather where code is left as it is; new code may be told not to gather.

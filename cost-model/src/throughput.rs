@@ -9,6 +9,8 @@ use loop_tree::ScalarType;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iteration {
     pub cycles: f64,
+    /// The same, if nothing waits for another: what compilers count.
+    pub throughput: f64,
     /// Of these, those in which the first level of cache is busy with loads and stores.
     pub accesses: f64,
     pub bound: &'static str,
@@ -206,6 +208,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let marked_spills = if marked { spilled as f64 } else { 0.0 };
     let waits = (body.spilled + marked_spills) * SPILL * target.store_forward();
     let (cycles, bound) = (cycles + waits, if waits > cycles { "values on the stack" } else { bound });
+    let throughput = cycles;
     held += shuffles / window.float.max(1.0);
     let path = body.path * share_of_path(held);
     // Sums are added up as a tree.
@@ -219,9 +222,9 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     if chain.max(path) > cycles {
         let bound =
             if chain >= path { "latency of a dependence chain" } else { "latency within an iteration" };
-        return Iteration { cycles: chain.max(path), accesses, bound };
+        return Iteration { cycles: chain.max(path), throughput, accesses, bound };
     }
-    Iteration { cycles, accesses, bound }
+    Iteration { cycles, throughput, accesses, bound }
 }
 
 /// Least and greatest values of integers that wait for each other in one iteration: LLVM takes branches in the place of conditional moves

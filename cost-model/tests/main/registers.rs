@@ -63,12 +63,19 @@ fn lanes_stay_in_registers_unless_they_meet() {
 
 /// A sum of the rows of `A` that may overlap it, and beside it whatever else the loop does.
 fn row_sums(element: &str, class: u32, beside: &str) -> String {
+    row_sums_of(LONG, element, class, beside)
+}
+
+/// Elements of rows that are too long to be unrolled.
+const LONG: u32 = 110;
+
+fn row_sums_of(length: u32, element: &str, class: u32, beside: &str) -> String {
     format!(
         "nest @sums[N] {{
-           array A: {element}[90, 90] alias 0
+           array A: {element}[90, {length}] alias 0
            array B: {element}[90] alias 0
            array s: {element}[90] alias {class}
-           for r in 0..100 {{ for i in 0..90 {{ for j in 0..90 {{ S: s[i] = s[i] + A[i, j] {beside} }} }} }}
+           for r in 0..100 {{ for i in 0..90 {{ for j in 0..{length} {{ S: s[i] = s[i] + A[i, j] {beside} }} }} }}
          }}"
     )
 }
@@ -81,6 +88,10 @@ fn an_accumulator_that_may_overlap_what_is_read_is_stored_in_every_iteration_of_
     assert!(together < 1.1 * apart, "{together} {apart}");
     // What a variant checks, the compiler is told.
     assert_eq!(cycles(&row_sums("f64", 0, ""), false), cycles(&row_sums("f64", 1, ""), false));
+    // LLVM unrolls a row of 90 where the sum is in a register and two instructions are left, and one row begins beside the last one; not
+    // where it is stored each time. Measured on Zen 3: 1.66 and 2.84 cycles an element.
+    let of = |class| cycles(&row_sums_of(90, "f64", class, ""), true);
+    assert!((1.4..2.2).contains(&(of(0) / of(1))), "{}", of(0) / of(1));
 }
 
 #[test]
@@ -208,9 +219,9 @@ fn an_accumulator_that_is_read_elsewhere_is_stored_in_every_iteration() {
     let text = |element: &str, read: &str| {
         format!(
             "nest @sums[N] {{
-               array A: {element}[90, 90]
-               array B: {element}[90, 90]
-               for r in 0..100 {{ for i in 0..90 {{ for k in 0..90 {{ S: A[i, i] = A[i, i] + {read}[i, k] }} }} }}
+               array A: {element}[{LONG}, {LONG}]
+               array B: {element}[{LONG}, {LONG}]
+               for r in 0..100 {{ for i in 0..{LONG} {{ for k in 0..{LONG} {{ S: A[i, i] = A[i, i] + {read}[i, k] }} }} }}
              }}"
         )
     };

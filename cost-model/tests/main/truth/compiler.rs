@@ -633,3 +633,22 @@ fn a_sum_is_packed_only_where_all_that_is_added_is() {
     let found = gain_on("znver3", &text, &[]);
     assert!(found < 1.4, "{found}");
 }
+
+#[test]
+fn copies_that_take_the_same_are_few_enough_to_be_unrolled() {
+    // A layer of a quantised network: each of eight rows side by side takes the same eight numbers, so that LLVM counts 34 instructions
+    // and not 50, leaves no loop, and makes vectors of bytes that it takes one by one. Measured on Zen 3: 0.84.
+    let text = format!(
+        "nest @layer[] {{ array x: i8[8] array w: i8[1024, 8] array b: i32[1024] array o: i32[1024]
+           for i in 0..1024 {{ Z: o[i] = b[i]
+             for k in 0..8 {{ S: o[i] = o[i] + sext.i32(x[k]) * sext.i32(w[i, k]) }} }}
+           variant {{ for t in 0..128 {{ {} for k in 0..8 {{ {} }} }} }} }}",
+        copies("i", "t", 8, "Z"),
+        copies("i", "t", 8, "S")
+    );
+    let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    let model = of_target("znver3");
+    let original = model.cost_of_original(&program.kernel, &[]).cycles;
+    let found = original / model.cost(&program.kernel, program.tree(), &[]).cycles;
+    assert!(found < 1.2, "{found}");
+}
