@@ -100,14 +100,14 @@ impl Count<'_> {
             let array = self.kernel.array(p.0);
             array.is_scalar() && array.storage == Storage::Local
         };
-        let stays = |p: &&Place| {
-            let meets = |q: &&Place| *q != *p && self.may_meet(p, q);
-            private(p)
-                || !p.1.iter().any(|e| e.uses(var))
-                    && !stores.iter().any(|q| meets(&q))
-                    && !(stores.contains(*p) && loads.iter().any(|q| meets(&q)))
+        let moves = |p: &Place| {
+            let meets = |q: &Place| q != p && self.may_meet(p, q);
+            let is_stored = stores.contains(p);
+            p.1.iter().any(|e| e.uses(var))
+                || stores.iter().any(meets)
+                || is_stored && loads.iter().any(meets)
         };
-        self.held = loads.union(&stores).filter(stays).cloned().collect();
+        self.held = loads.union(&stores).filter(|p| private(p) || !moves(p)).cloned().collect();
     }
 
     fn next(&mut self) -> u32 {
