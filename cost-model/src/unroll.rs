@@ -31,25 +31,25 @@ impl Unrolled {
 /// The tree with loops of few constant iterations replaced by copies of their bodies, where a loop remains around them.
 pub(crate) fn unroll_short(facts: &Facts<'_>, root: &Green) -> Unrolled {
     let mut around = Vec::new();
-    let tree = rebuild(facts, root, Around::default(), &mut around);
+    let tree = rebuild(facts, root, Outside::default(), &mut around);
     Unrolled { tree, around }
 }
 
 /// What a node stands in.
 #[derive(Clone, Copy, Default)]
-struct Around {
+struct Outside {
     /// A loop.
     looped: bool,
     /// A tile in registers: LLVM packs the copies of its loops again, which is priced as the vectors of these loops.
     tiled: bool,
 }
 
-fn rebuild(facts: &Facts<'_>, node: &Green, outside: Around, around: &mut Vec<Green>) -> Green {
+fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside, around: &mut Vec<Green>) -> Green {
     if node.summary().loop_depth == 0 {
         return node.clone();
     }
     let tile = matches!(node.node(), Node::Alloc(buffer, _) if buffer.home == Home::Registers);
-    let here = Around { looped: outside.looped || node.as_loop().is_some(), tiled: outside.tiled || tile };
+    let here = Outside { looped: outside.looped || node.as_loop().is_some(), tiled: outside.tiled || tile };
     let mut result = node.clone();
     for (index, child) in node.children().enumerate() {
         let new = rebuild(facts, child, here, around);
@@ -94,8 +94,8 @@ fn straight(kernel: &Kernel, copies: impl Iterator<Item = Green>) -> Option<Gree
 }
 
 /// Whether so many copies of a body are few enough instructions. What innermost loops compute alike is known as such before they are
-/// unrolled, what copies share is not before those around them are. Counting it takes longer than looking at most bodies, and many
-/// trees have the same ones.
+/// unrolled, what copies share is not before those around them are: it is counted of a loop that has none inside (`alone`). That takes
+/// longer than looking at most bodies, and many trees have the same ones.
 fn fits(facts: &Facts<'_>, header: &LoopHeader, count: i64, body: &Green, alone: bool) -> bool {
     let enough = |size: i64| count * (size + OF_THE_LOOP) <= INSTRUCTIONS;
     if enough(at_most(facts.kernel, body)) {
