@@ -26,8 +26,8 @@ pub(crate) struct Facts<'k> {
     pub parametric_row: Vec<Option<ParametricRow>>,
     /// Whether operations say which instruction they come from.
     pub lifted: bool,
-    /// Instructions of the bodies of loops, by structure and variable.
-    pub sizes: Mutex<FxHashMap<(u128, VarId), i64>>,
+    /// Instructions of the bodies of loops, by structure and variable, and whether arrays may overlap.
+    pub sizes: Mutex<FxHashMap<(u128, VarId, bool), i64>>,
     /// A copy of one element, by array: a load through access 0, a store through access 1.
     pub copies: Vec<Statement>,
 }

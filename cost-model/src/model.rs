@@ -53,7 +53,7 @@ impl AnalyticModel {
     }
 
     fn price_part(&self, facts: &Facts<'_>, root: &Green, original: bool, words: Words) -> Part {
-        let program = lower(facts, &unroll_short(facts, root));
+        let program = lower(facts, &unroll_short(facts, root, original));
         Pricing { target: &*self.target, threads: self.threads, original, words }.price(&program)
     }
 

@@ -75,7 +75,7 @@ impl<V: Clone> Numbers<V> {
 }
 
 /// An operation without its operands, where others may be like it.
-pub(crate) fn without_operands(kind: &OpKind) -> Option<OpKind> {
+fn without_operands(kind: &OpKind) -> Option<OpKind> {
     let any = OpId::new(0);
     Some(match kind {
         OpKind::Binary(kind, ..) => OpKind::Binary(*kind, any, any),

@@ -1,10 +1,9 @@
 //! Instructions of a body as LLVM counts them before it unrolls a loop: what is computed alike once, loads of what is known already not
 //! at all, nor loads and stores of places that stay the same while the loop runs, which are in registers.
 
-use crate::numbering::without_operands;
+use crate::numbering::{Numbers, Operands, Site};
 use loop_tree::{
-    Access, AccessKind, Affine, ArrayId, Green, Kernel, Occurrence, Op, OpKind, ScalarType, Statement,
-    Storage, VarId, occurrences,
+    Access, AccessKind, Affine, ArrayId, Green, Kernel, Occurrence, Op, OpKind, Statement, VarId, occurrences,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -16,8 +15,7 @@ const OF_A_LOOP: i64 = 5;
 pub(crate) fn at_most(kernel: &Kernel, body: &Green) -> i64 {
     let counted = |statement: &Statement, op: &Op| match op.kind {
         OpKind::Load(access) | OpKind::Store(access, _) => {
-            let array = kernel.array(statement.accesses[access.index()].array);
-            !(array.is_scalar() && array.storage == Storage::Local)
+            !kernel.array(statement.accesses[access.index()].array).is_local_scalar()
         }
         ref kind => !is_operand(kind),
     };
@@ -25,16 +23,17 @@ pub(crate) fn at_most(kernel: &Kernel, body: &Green) -> i64 {
     body.leaves().map(|id| of(kernel.statement(id))).sum::<i64>() + OF_A_LOOP * loops(body)
 }
 
-/// Instructions of the body of an innermost loop, which binds a variable.
-pub(crate) fn size(kernel: &Kernel, var: VarId, body: &Green) -> i64 {
+/// Instructions of the body of an innermost loop, which binds a variable; `may_alias`: different arrays may overlap.
+pub(crate) fn size(kernel: &Kernel, var: VarId, body: &Green, may_alias: bool) -> i64 {
     let all = occurrences(body);
     let mut count = Count {
         kernel,
+        may_alias,
         held: FxHashSet::default(),
         known: FxHashMap::default(),
-        alike: FxHashMap::default(),
+        indices: FxHashMap::default(),
+        numbers: Numbers::default(),
         stored: FxHashSet::default(),
-        last: 0,
         size: 0,
     };
     count.hold(var, &all);
@@ -64,23 +63,27 @@ fn place(o: &Occurrence, access: &Access) -> Option<Place> {
 
 struct Count<'k> {
     kernel: &'k Kernel,
+    may_alias: bool,
     /// Places that are in registers.
     held: FxHashSet<Place>,
     /// Numbers of the values in places.
     known: FxHashMap<Place, u32>,
-    /// Numbers of what was computed of values with such numbers.
-    alike: FxHashMap<(OpKind, ScalarType, SmallVec<[u32; 3]>), u32>,
+    /// Numbers of what is computed of loop variables.
+    indices: FxHashMap<Affine, u32>,
+    /// Numbers of what was computed of values with numbers.
+    numbers: Numbers<u32>,
     stored: FxHashSet<Place>,
-    last: u32,
     size: i64,
 }
 
 impl Count<'_> {
-    /// Whether one may be the other.
+    /// Whether one place may be the other.
     fn may_meet(&self, a: &Place, b: &Place) -> bool {
-        let apart =
-            || a.0 == b.0 && a.1.iter().zip(&b.1).any(|(a, b)| (a - b).as_constant().is_some_and(|d| d != 0));
-        self.kernel.may_overlap(a.0, b.0) && !apart()
+        let same = |(a, b): (&Affine, &Affine)| (a - b).as_constant().is_none_or(|d| d == 0);
+        match a.0 == b.0 {
+            true => a.1.iter().zip(&b.1).all(same),
+            false => self.may_alias && self.kernel.may_overlap(a.0, b.0),
+        }
     }
 
     /// Finds the places that the loop leaves where they are, and that nothing else may be.
@@ -96,10 +99,7 @@ impl Count<'_> {
                 };
             }
         }
-        let private = |p: &Place| {
-            let array = self.kernel.array(p.0);
-            array.is_scalar() && array.storage == Storage::Local
-        };
+        let private = |p: &Place| self.kernel.array(p.0).is_local_scalar();
         let moves = |p: &Place| {
             let meets = |q: &Place| q != p && self.may_meet(p, q);
             let is_stored = stores.contains(p);
@@ -110,59 +110,49 @@ impl Count<'_> {
         self.held = loads.union(&stores).filter(|p| private(p) || !moves(p)).cloned().collect();
     }
 
-    fn next(&mut self) -> u32 {
-        self.last += 1;
-        self.last
-    }
-
     fn statement(&mut self, o: &Occurrence) {
         let statement = self.kernel.statement(o.statement);
-        let mut numbers: SmallVec<[u32; 16]> = SmallVec::new();
-        for op in &statement.ops {
+        let mut values: SmallVec<[u32; 16]> = SmallVec::new();
+        for (index, op) in statement.ops.iter().enumerate() {
             let access = op.kind.access().map(|a| place(o, &statement.accesses[a.index()]));
-            let number = match (&op.kind, access) {
+            let value = match (&op.kind, access) {
+                (OpKind::Const(constant), _) => self.numbers.of_constant(*constant),
+                (OpKind::Affine(e), _) => {
+                    *self.indices.entry(o.resolve(e)).or_insert_with(|| self.numbers.next())
+                }
                 (OpKind::Load(_), Some(Some(place))) => match self.known.get(&place) {
-                    Some(number) => *number,
+                    Some(value) => *value,
                     None => {
                         self.size += i64::from(!self.held.contains(&place));
-                        let number = self.next();
-                        self.known.insert(place, number);
-                        number
+                        *self.known.entry(place).insert_entry(self.numbers.next()).get()
                     }
                 },
                 (OpKind::Store(_, value), Some(Some(place))) => {
-                    let mut known = std::mem::take(&mut self.known);
-                    known.retain(|q, _| !self.may_meet(&place, q));
-                    self.known = known;
-                    self.known.insert(place.clone(), numbers[value.index()]);
+                    let known = std::mem::take(&mut self.known);
+                    self.known = known.into_iter().filter(|(q, _)| !self.may_meet(&place, q)).collect();
+                    self.known.insert(place.clone(), values[value.index()]);
                     if !self.held.contains(&place) {
                         self.stored.insert(place);
                     }
-                    numbers[value.index()]
+                    values[value.index()]
                 }
                 (kind, None) => {
-                    let operands = kind.operands().iter().map(|a| numbers[a.index()]).collect();
-                    let kind = match kind {
-                        OpKind::Affine(e) => Some(OpKind::Affine(o.resolve(e))),
-                        OpKind::Const(_) => Some(kind.clone()),
-                        _ => without_operands(kind),
-                    };
-                    let next = self.last + 1;
-                    let number =
-                        kind.map_or(next, |kind| *self.alike.entry((kind, op.ty, operands)).or_insert(next));
-                    if number == next {
-                        self.last = next;
-                        self.size += i64::from(!is_operand(&op.kind));
-                    }
-                    number
+                    let operands: Operands = kind.operands().iter().map(|a| values[a.index()]).collect();
+                    let site = Site { statement: o.statement, index, op, always: true };
+                    self.numbers.known(&site, &operands).unwrap_or_else(|| {
+                        self.size += 1;
+                        let value = self.numbers.next();
+                        self.numbers.remember(&site, operands, value);
+                        value
+                    })
                 }
                 _ => {
                     self.known.clear();
                     self.size += 1;
-                    self.next()
+                    self.numbers.next()
                 }
             };
-            numbers.push(number);
+            values.push(value);
         }
     }
 }

@@ -28,20 +28,24 @@ impl Unrolled {
     }
 }
 
-/// The tree with loops of few constant iterations replaced by copies of their bodies, where a loop remains around them.
-pub(crate) fn unroll_short(facts: &Facts<'_>, root: &Green) -> Unrolled {
+/// The tree with loops of few constant iterations replaced by copies of their bodies, where a loop remains around them. `may_alias`: the
+/// compiler is not told which arrays are apart.
+pub(crate) fn unroll_short(facts: &Facts<'_>, root: &Green, may_alias: bool) -> Unrolled {
     let mut around = Vec::new();
-    let tree = rebuild(facts, root, Outside::default(), &mut around);
+    let outside = Outside { looped: false, tiled: false, may_alias };
+    let tree = rebuild(facts, root, outside, &mut around);
     Unrolled { tree, around }
 }
 
 /// What a node stands in.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Outside {
     /// A loop.
     looped: bool,
     /// A tile in registers: LLVM packs the copies of its loops again, which is priced as the vectors of these loops.
     tiled: bool,
+    /// A program in which arrays may overlap.
+    may_alias: bool,
 }
 
 fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside, around: &mut Vec<Green>) -> Green {
@@ -49,7 +53,11 @@ fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside, around: &mut Vec<G
         return node.clone();
     }
     let tile = matches!(node.node(), Node::Alloc(buffer, _) if buffer.home == Home::Registers);
-    let here = Outside { looped: outside.looped || node.as_loop().is_some(), tiled: outside.tiled || tile };
+    let here = Outside {
+        looped: outside.looped || node.as_loop().is_some(),
+        tiled: outside.tiled || tile,
+        may_alias: outside.may_alias,
+    };
     let mut result = node.clone();
     for (index, child) in node.children().enumerate() {
         let new = rebuild(facts, child, here, around);
@@ -62,7 +70,7 @@ fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside, around: &mut Vec<G
     if outside.looped
         && header.kind != LoopKind::Vector
         && let Some(count) = header.constant_trip_count().filter(|n| (0..=INSTRUCTIONS).contains(n))
-        && fits(facts, header, count, body, node.summary().loop_depth == 1 && !outside.tiled)
+        && fits(facts, header, count, body, node.summary().loop_depth == 1, outside)
     {
         let value = |k: i64| &header.lower()[0] + &Affine::constant(k * header.step);
         if innermost {
@@ -96,20 +104,27 @@ fn straight(kernel: &Kernel, copies: impl Iterator<Item = Green>) -> Option<Gree
 /// Whether so many copies of a body are few enough instructions. What innermost loops compute alike is known as such before they are
 /// unrolled, what copies share is not before those around them are: it is counted of a loop that has none inside (`alone`). That takes
 /// longer than looking at most bodies, and many trees have the same ones.
-fn fits(facts: &Facts<'_>, header: &LoopHeader, count: i64, body: &Green, alone: bool) -> bool {
+fn fits(
+    facts: &Facts<'_>,
+    header: &LoopHeader,
+    count: i64,
+    body: &Green,
+    alone: bool,
+    outside: Outside,
+) -> bool {
     let enough = |size: i64| count * (size + OF_THE_LOOP) <= INSTRUCTIONS;
     if enough(at_most(facts.kernel, body)) {
         return true;
     }
     // Each statement has one.
-    if !alone || !enough(i64::from(body.summary().leaves)) {
+    if !alone || outside.tiled || !enough(i64::from(body.summary().leaves)) {
         return false;
     }
     let sizes = || facts.sizes.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (body.structural_hash(), header.var);
+    let key = (body.structural_hash(), header.var, outside.may_alias);
     let known = sizes().get(&key).copied();
     enough(known.unwrap_or_else(|| {
-        let size = size(facts.kernel, header.var, body);
+        let size = size(facts.kernel, header.var, body, outside.may_alias);
         sizes().insert(key, size);
         size
     }))
@@ -124,15 +139,16 @@ mod tests {
     fn only_short_innermost_loops_inside_of_others() {
         let source = "nest @k[N] { array A: f32[?, 3] for i in 0..N { for c in 0..3 { S: A[i, c] = 0.0 } } }";
         let kernel = text::parse(source).expect("it parses").kernel;
-        let Unrolled { tree: short, around } = unroll_short(&Facts::new(&kernel, &[]), &kernel.original);
+        let Unrolled { tree: short, around } =
+            unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false);
         assert!(around.len() == 1 && around[0].ptr_eq(&short));
         assert_eq!((short.summary().loop_depth, short.summary().leaves), (1, 3));
         let inner = kernel.original.child(0).expect("the loop over c");
-        assert_eq!(&unroll_short(&Facts::new(&kernel, &[]), inner).tree, inner);
+        assert_eq!(&unroll_short(&Facts::new(&kernel, &[]), inner, false).tree, inner);
         // Lanes are no loop.
         let source = source.replace("for c", "vector for c");
         let kernel = text::parse(&source).expect("it parses").kernel;
-        assert_eq!(unroll_short(&Facts::new(&kernel, &[]), &kernel.original).tree, kernel.original);
+        assert_eq!(unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false).tree, kernel.original);
     }
 
     #[test]
@@ -145,7 +161,7 @@ mod tests {
         };
         let unrolled = |last| {
             let kernel = text::parse(&nest(last)).expect("it parses").kernel;
-            let Unrolled { tree, around } = unroll_short(&Facts::new(&kernel, &[]), &kernel.original);
+            let Unrolled { tree, around } = unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false);
             (tree.summary().loop_depth, tree.summary().leaves, around.len())
         };
         assert_eq!(unrolled(4), (1, 6, 1));

@@ -99,6 +99,11 @@ impl Array {
     pub fn is_scalar(&self) -> bool {
         self.extents.is_empty()
     }
+
+    /// Whether it is a scalar of the program's own, which no memory holds.
+    pub fn is_local_scalar(&self) -> bool {
+        self.is_scalar() && self.storage == Storage::Local
+    }
 }
 
 /// How an access touches its element.

@@ -14,7 +14,7 @@
 
 use crate::{
     AccessKind, Affine, ArrayId, Bounds, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node,
-    Occurrence, Path, Storage, VarId, occurrences,
+    Occurrence, Path, VarId, occurrences,
 };
 use std::sync::Arc;
 
@@ -51,10 +51,7 @@ pub struct PrivateElement {
 impl Privates {
     /// What the original order of a kernel shows. Cost: a few walks of its tree, where it has local scalars at all.
     pub fn of(kernel: &Kernel) -> Privates {
-        let local = |id: usize| {
-            let array = &kernel.arrays[id];
-            array.is_scalar() && array.storage == Storage::Local
-        };
+        let local = |id: usize| kernel.arrays[id].is_local_scalar();
         if !(0..kernel.arrays.len()).any(local) {
             return Privates(vec![None; kernel.arrays.len()]);
         }

@@ -4,7 +4,7 @@ use super::Idioms;
 use super::view::{Element, Factor, Term, View};
 use loop_tree::{
     Affine, Argument, Call, Calls, Constant, Constraint, Green, Kernel, LoopKind, OpFlags, Path, Returned,
-    RuntimeCondition, ScalarType, Storage,
+    RuntimeCondition, ScalarType,
 };
 use std::collections::BTreeSet;
 
@@ -157,8 +157,7 @@ impl View<'_> {
 
     /// Whether an element can be named outside of its statement: others are in registers that only the nest knows.
     pub fn has_place(&self, e: &Element) -> bool {
-        let array = self.kernel.array(e.array);
-        !(array.is_scalar() && array.storage == Storage::Local)
+        !self.kernel.array(e.array).is_local_scalar()
     }
 
     /// All elements that are touched.

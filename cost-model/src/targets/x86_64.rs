@@ -102,8 +102,6 @@ pub(super) fn with_avx2(target: StaticTarget) -> StaticTarget {
     let name = format!("{} with AVX2", target.name);
     let mut target = target.with_vectors(Vectors { bits: 256, registers: 16, masked: true });
     target.name = name;
-    // LLVM takes the gathers of AMD's processors for slow, and loads lanes one by one; Intel's take as long as that.
-    target.gathered_lane = target.lane_access;
     target
 }
 
