@@ -22,17 +22,20 @@ fn succeeds(command: &mut Command) -> Vec<u8> {
     output.stdout
 }
 
-/// The program as IR with loops for threads.
-fn shared(place: &Path, flags: &[&str]) -> PathBuf {
+/// Each program, and in how many places loops are shared at least.
+const PROGRAMS: [(&str, usize); 2] = [("program.c", 3), ("wavefronts.c", 5)];
+
+/// A program as IR with loops for threads.
+fn shared(place: &Path, (program, least): (&str, usize), flags: &[&str]) -> PathBuf {
     let (read, written) = (place.join("read.ll"), place.join("written.ll"));
     let early = ["-O3", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o"];
-    succeeds(Command::new(clang()).args(flags).args(early).arg(&read).arg(source("program.c")));
+    succeeds(Command::new(clang()).args(flags).args(early).arg(&read).arg(source(program)));
     let mut optimise = Command::new(env!("CARGO_BIN_EXE_looptree"));
     optimise.arg("opt").arg(&read).arg("-o").arg(&written);
     succeeds(optimise.args(["--threads", "4", "--min-gain", "1.2", "--target", "x86_64_avx512"]));
     let text = std::fs::read_to_string(&written).expect("IR");
     let started = text.matches("call void @GOMP_parallel").count();
-    assert!(started >= 3, "{started} loops are shared");
+    assert!(started >= least, "{program}: {started} loops are shared");
     written
 }
 
@@ -40,13 +43,15 @@ fn shared(place: &Path, flags: &[&str]) -> PathBuf {
 fn results_do_not_depend_on_how_many_there_are() {
     let place = tempfile::tempdir().expect("a directory");
     let (plain, threads) = (place.path().join("plain"), place.path().join("threads"));
-    succeeds(Command::new(clang()).args(["-O3", "-o"]).arg(&plain).arg(source("program.c")));
-    let expected = succeeds(&mut Command::new(&plain));
-    let code = shared(place.path(), &["-g"]);
-    succeeds(Command::new(clang()).args(["-O3", "-o"]).arg(&threads).arg(&code).arg("-lgomp"));
-    for count in ["1", "2", "4", "64"] {
-        let found = succeeds(Command::new(&threads).env("OMP_NUM_THREADS", count));
-        assert!(found == expected, "{count} threads");
+    for program in PROGRAMS {
+        succeeds(Command::new(clang()).args(["-O3", "-o"]).arg(&plain).arg(source(program.0)));
+        let expected = succeeds(&mut Command::new(&plain));
+        let code = shared(place.path(), program, &["-g"]);
+        succeeds(Command::new(clang()).args(["-O3", "-o"]).arg(&threads).arg(&code).arg("-lgomp"));
+        for count in ["1", "2", "4", "64"] {
+            let found = succeeds(Command::new(&threads).env("OMP_NUM_THREADS", count));
+            assert!(found == expected, "{}: {count} threads", program.0);
+        }
     }
 }
 
@@ -68,7 +73,9 @@ fn no_thread_meets_another() {
     // What it finds where there is one.
     let found = run(Command::new(&program).env("TSAN_OPTIONS", "exitcode=66"));
     assert_eq!(found.status.code(), Some(66), "{}", String::from_utf8_lossy(&found.stderr));
-    let code = shared(place.path(), &["-fsanitize=thread"]);
-    succeeds(Command::new(clang()).args(sanitize).arg(&program).arg(&code).arg(source("runtime.c")));
-    succeeds(Command::new(&program).env("TSAN_OPTIONS", "exitcode=66").env("OMP_NUM_THREADS", "4"));
+    for shares in PROGRAMS {
+        let code = shared(place.path(), shares, &["-g", "-fsanitize=thread"]);
+        succeeds(Command::new(clang()).args(sanitize).arg(&program).arg(&code).arg(source("runtime.c")));
+        succeeds(Command::new(&program).env("TSAN_OPTIONS", "exitcode=66").env("OMP_NUM_THREADS", "4"));
+    }
 }
