@@ -3,6 +3,7 @@
 // A load is moved where nothing in the loops may write what it reads. It executes where it cannot fail, or under the first
 // tests of the loops that it leaves, so only where the original executes it too.
 #include "motion.h"
+#include <map>
 
 using namespace llvm;
 using namespace lt;
@@ -17,6 +18,9 @@ constexpr unsigned KeepRows = 16;
 
 // Blocks up to the entry, at most.
 constexpr unsigned MaxClimb = 2000;
+
+// Bytes of stack that a function may need more than before.
+constexpr uint64_t MaxStack = 16384;
 
 struct Hoister : Motion {
   unsigned LeftOut;
@@ -126,6 +130,9 @@ struct Hoister : Motion {
       if (Passed.size() > MaxClimb)
         return At;
       D = P;
+      // A call that may throw ends its block, and is executed behind what stands there.
+      if (!isa<BranchInst, SwitchInst>(P->getTerminator()))
+        return At;
       if (!LI.getLoopFor(P))
         At = P->getTerminator()->getIterator();
     }
@@ -195,17 +202,41 @@ struct Hoister : Motion {
     return Changed = true;
   }
 
-  // A local array that lives within a loop lives all the time: what it holds when its life begins is undefined.
+  // A local array that lives within a loop lives all the time: what it holds when its life begins is undefined. Not where large ones
+  // of several scopes may share a place on the stack.
   void prolongLives() {
     SmallPtrSet<Value *, 8> Inner;
     SmallVector<IntrinsicInst *, 16> Markers;
-    for (BasicBlock &BB : F)
+    // Where lives of an array begin and end: the first of markers that do the same.
+    MapVector<Value *, SmallVector<IntrinsicInst *, 4>> Scopes;
+    for (BasicBlock &BB : F) {
+      IntrinsicInst *First = nullptr;
       for (Instruction &I : BB)
         if (auto *M = dyn_cast<IntrinsicInst>(&I); M && M->isLifetimeStartOrEnd()) {
           Markers.push_back(M);
+          if (!First || First->getIntrinsicID() != M->getIntrinsicID())
+            First = M;
+          Scopes[M->getArgOperand(0)].push_back(First);
           if (LI.getLoopFor(&BB))
             Inner.insert(M->getArgOperand(0));
         }
+    }
+    // Bytes that live all the time then, and of the largest scope of others; before, the largest of all at best.
+    std::map<SmallVector<IntrinsicInst *, 4>, uint64_t> Bytes;
+    uint64_t Always = 0, Others = 0, Before = 0;
+    for (auto &[V, Scope] : Scopes) {
+      auto *Slot = dyn_cast<AllocaInst>(V);
+      auto Size = Slot ? Slot->getAllocationSize(DL) : std::nullopt;
+      uint64_t Own = Size && !Size->isScalable() ? Size->getFixedValue() : uint64_t(1) << 32;
+      uint64_t All = Bytes[Scope] += Own;
+      Before = std::max(Before, All);
+      if (Inner.contains(V))
+        Always += Own;
+      else
+        Others = std::max(Others, All);
+    }
+    if (Always + Others > Before + MaxStack)
+      return;
     for (IntrinsicInst *M : Markers)
       if (Inner.contains(M->getArgOperand(0))) {
         M->eraseFromParent();

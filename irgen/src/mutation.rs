@@ -35,6 +35,7 @@ analyses::rules! {
     StrideRatios: "a stride is always a multiple of the next one",
     StridesWhole: "steps that the program knows lead to the bound",
     RangeOverflow: "pointers that loops walk with never wrap",
+    AddressWrap: "addresses never wrap",
     MovedMemory: "bytes that are moved never overlap",
     DataConditions: "loops under a condition of data always run",
     NumberOffsets: "elements that data names are counted from the array's first",

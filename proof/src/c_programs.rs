@@ -112,8 +112,28 @@ pub struct Array {
     pub restrict: bool,
     /// Declared `volatile`.
     pub volatile: bool,
+    /// By which names it is accessed.
+    pub named: Named,
+}
+
+/// By which names an array is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Named {
+    /// The argument or variable that is the array.
+    Itself,
     /// Its address is behind a pointer, and read wherever it is used.
-    pub loaded: bool,
+    Behind,
+    /// A static pointer of the file leads to it, and is read wherever it is used.
+    Static,
+    /// By itself and by a static pointer, in turns.
+    Twice,
+}
+
+impl Named {
+    /// Whether a static pointer leads to the array.
+    pub fn is_static(self) -> bool {
+        matches!(self, Named::Static | Named::Twice)
+    }
 }
 
 /// A local scalar.

@@ -102,7 +102,7 @@ fn look(suite: Suite, mutant: Option<Mutant>, limits: Limits) -> Option<String> 
         }
         Suite::Programs => (0..limits.batches).find_map(|seed| {
             let profile = if seed.is_multiple_of(2) { Profile::affine() } else { Profile::default() };
-            let profile = Profile { statements: 3, depth: 3, ..profile };
+            let profile = Profile { statements: 3, depth: 3, temporaries: 60, ..profile };
             let functions: Vec<Fitted> =
                 (seed * 20..seed * 20 + 20).filter_map(|s| generate(s, &profile)).collect();
             let batch = Batch::new(functions, seed).ok()?;

@@ -141,7 +141,7 @@ impl<'m> Emitter<'m, '_> {
 
     /// `inbounds` where the original promised it all the way from the base to the element: the instance is the same, and
     /// so are both ends. A function of its own is given pointers to its arrays.
-    fn gep_flags(&self, base: Value<'m>, origin: Option<Inst<'m>>) -> GepFlags {
+    pub(super) fn gep_flags(&self, base: Value<'m>, origin: Option<Inst<'m>>) -> GepFlags {
         if self.own_function || mutation::off(Rule::Inbounds) {
             return GepFlags::INBOUNDS;
         }

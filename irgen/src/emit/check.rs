@@ -3,9 +3,10 @@
 use super::extent::{Footprint, footprints};
 use super::{Base, EmitError, Emitter};
 use crate::lift::{Apart, FrontRead};
-use crate::llvm::{IntPredicate, Opcode, PoisonFlags, Value};
+use crate::llvm::{GepFlags, IntPredicate, Opcode, PoisonFlags, Value};
 use crate::mutation::{self, Rule};
-use loop_tree::{Affine, ArrayId, RuntimeCondition};
+use loop_tree::{Affine, ArrayId, Op, RuntimeCondition};
+use std::collections::BTreeSet;
 
 /// First byte and one past the last one.
 type Range<'m> = (Value<'m>, Value<'m>);
@@ -33,6 +34,8 @@ impl<'m> Emitter<'m, '_> {
             Ok(())
         };
         exact.iter().try_for_each(|fits| require(*fits))?;
+        // Arrays of which ranges are compared.
+        let mut compared = BTreeSet::new();
         for ((param, value), width) in self.kernel.params.iter().zip(&self.params).zip(widths) {
             if mutation::off(Rule::LimitCheck) {
                 continue;
@@ -55,6 +58,7 @@ impl<'m> Emitter<'m, '_> {
                     if self.is_untouched(*a) || self.is_untouched(*b) {
                         continue;
                     }
+                    compared.extend([*a, *b]);
                     let (Some(a), Some(b)) = (self.range(*a)?, self.range(*b)?) else {
                         let name = |id: &ArrayId| self.kernel.array(*id).name.to_string();
                         return Err(EmitError::NoRange { arrays: [name(a), name(b)] });
@@ -76,6 +80,8 @@ impl<'m> Emitter<'m, '_> {
                 continue;
             }
             let place = self.bytes(*base, self.wide(offset)?, self.wide(size)?)?;
+            require(self.is_in_memory(place)?)?;
+            compared.extend(apart);
             for &array in apart {
                 self.away_from(array, place)?.map(&mut require).transpose()?;
             }
@@ -86,11 +92,40 @@ impl<'m> Emitter<'m, '_> {
             let at = self.builder.call(location, &[], "errno")?.value();
             let wide = self.module.context().int(128)?;
             let place = self.bytes(at, wide.const_int(0)?, wide.const_int(ERRNO_SIZE)?)?;
+            compared.extend(&apart.errno);
             for &array in &apart.errno {
                 self.away_from(array, place)?.map(&mut require).transpose()?;
             }
         }
+        for array in compared {
+            if let Some(range) = self.range(array)?.filter(|_| !self.stays_in_bounds(array)) {
+                require(self.is_in_memory(range)?)?;
+            }
+        }
         Ok(all)
+    }
+
+    /// Whether the bytes have these addresses: what is not in bounds of an object may wrap, by any multiple of 2^64.
+    fn is_in_memory(&self, (start, end): Range<'m>) -> Result<Value<'m>, EmitError> {
+        if mutation::off(Rule::AddressWrap) {
+            return Ok(self.module.context().i1().const_int(1)?);
+        }
+        let (b, wide) = (&self.builder, self.module.context().int(128)?);
+        let first = b.icmp(IntPredicate::Sle, wide.const_int(0)?, start, "")?;
+        let last = b.icmp(IntPredicate::Sle, end, wide.const_int(1 << 64)?, "")?;
+        Ok(b.binary(Opcode::And, first, last, PoisonFlags::empty(), "")?)
+    }
+
+    /// Whether the original promises that each access through the array stays in the bounds of an object.
+    fn stays_in_bounds(&self, id: ArrayId) -> bool {
+        let Base::Memory { base, .. } = self.bases[id.index()] else { return true };
+        self.kernel.statements.iter().all(|statement| {
+            let promised = |op: &Op| self.gep_flags(base, self.origin(op)).contains(GepFlags::INBOUNDS);
+            statement.accesses().filter(|(_, access)| access.array == id).all(|(id, _)| {
+                let mut ops = statement.ops.iter().filter(|op| op.kind.access() == Some(id)).peekable();
+                ops.peek().is_some() && ops.all(promised)
+            })
+        })
     }
 
     /// Whether the array has no byte there; `None` where no access touches it.

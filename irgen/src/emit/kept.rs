@@ -24,6 +24,9 @@ struct Kept<'m> {
     unseen: Option<Inst<'m>>,
 }
 
+/// Elements that are known at once, at most.
+const MOST: usize = 512;
+
 /// What is in registers at the builder's place.
 pub(super) struct Registers<'m> {
     /// What is known where the elements are.
@@ -86,6 +89,14 @@ impl<'m> Registers<'m> {
             self.forget();
             self.block = Some(block);
         }
+    }
+
+    /// An element is known from here on; of too many the oldest is not any more, as each access is compared with all.
+    fn keep(&mut self, kept: Kept<'m>) {
+        if self.kept.len() >= MOST {
+            self.kept.remove(0);
+        }
+        self.kept.push(kept);
     }
 
     /// Something reads memory.
@@ -162,7 +173,7 @@ impl<'m> Emitter<'m, '_> {
         }
         self.registers.look(|r, other| r.may_meet(&spot, other));
         let value = self.load_from(element, ty, tag)?;
-        self.registers.kept.push(Kept { spot, value, unseen: None });
+        self.registers.keep(Kept { spot, value, unseen: None });
         Ok(value)
     }
 
@@ -205,7 +216,7 @@ impl<'m> Emitter<'m, '_> {
             None => self.store_to(element, ty, value, tag)?,
         };
         self.registers.change(|r, other| r.may_meet(&spot, other));
-        self.registers.kept.push(Kept { spot, value, unseen: store });
+        self.registers.keep(Kept { spot, value, unseen: store });
         Ok(store)
     }
 

@@ -4,8 +4,8 @@ use super::element::Tag;
 use super::{EmitError, Emitter};
 use crate::lift::{CallArgument, CallBinding};
 use crate::llvm::{
-    Block, FastMath, GepFlags, IntPredicate, Opcode, Ordering, PoisonFlags, RealPredicate, Type, TypeKind,
-    Value,
+    Block, FastMath, GepFlags, Inst, IntPredicate, Opcode, Ordering, PoisonFlags, RealPredicate, Type,
+    TypeKind, Value,
 };
 use crate::mutation::{self, Rule};
 use loop_tree::{
@@ -144,13 +144,18 @@ impl<'m> Emitter<'m, '_> {
         }
     }
 
+    /// The instruction that an operation stands for.
+    pub(super) fn origin(&self, op: &Op) -> Option<Inst<'m>> {
+        op.origin.and_then(|o| self.origins.get(o as usize).copied())
+    }
+
     pub(super) fn operation(
         &mut self,
         statement: &Statement,
         op: &Op,
         values: &Values<'m>,
     ) -> Result<Option<Value<'m>>, EmitError> {
-        let origin = op.origin.and_then(|o| self.origins.get(o as usize).copied());
+        let origin = self.origin(op);
         if let Some(location) = origin.and_then(|o| o.metadata("dbg")).or(self.location) {
             self.set_location(Some(location))?;
         }

@@ -84,6 +84,7 @@ impl<'m> Emitter<'m, '_> {
         };
         let (from, to) = (around(&least), around(&greatest));
         let range = Self::counter_range(least, greatest);
+        let turns = self.may_divide(header, from, to)?;
         let place = self.place()?;
         let caller = place.function();
         let function = caller.outlined(&format!("{}.threads", caller.name()));
@@ -114,7 +115,7 @@ impl<'m> Emitter<'m, '_> {
         self.make_slots(Some(&self.path.clone()))?;
         self.make_buffers(&buffers::find(self.root), Some(&self.path.clone()))?;
         self.own_parts(&mut handed)?;
-        self.share(header, body, bounds, range)?;
+        self.share(header, body, bounds, range, turns)?;
         self.builder.ret(None)?;
 
         self.thread = None;
@@ -124,6 +125,27 @@ impl<'m> Emitter<'m, '_> {
             (frame.store.pointer, frame.store.groups) = (pointer, depth);
         }
         self.start(place, function, &handed)
+    }
+
+    /// Whether threads may take turns: no counter wraps by a step for each of them.
+    ///
+    /// # Errors
+    /// Where not even what divides the iterations into blocks is exact.
+    fn may_divide(
+        &self,
+        header: &LoopHeader,
+        from: Option<Range>,
+        to: Option<Range>,
+    ) -> Result<bool, EmitError> {
+        let what = "a loop for threads between bounds so far apart";
+        let (from, to) = from.zip(to).ok_or(EmitError::Unsupported { what })?;
+        let (threads, step) = (i128::from(self.threads), i128::from(header.step));
+        let length = to.high.max(from.low) - from.low + step - 1;
+        let fits = |value: i128| i64::try_from(value).is_ok();
+        if !fits(length) || !fits(length / step * threads) {
+            return Err(EmitError::Unsupported { what });
+        }
+        Ok(fits(from.high.max(to.high) + threads * step))
     }
 
     /// The caller's part: hands over what is used, and calls the runtime.
@@ -306,28 +328,29 @@ impl<'m> Emitter<'m, '_> {
         Ok(())
     }
 
-    /// The iterations of the thread. Where they differ in length threads take turns, so that all have as much to do; else each
-    /// has a block.
+    /// The iterations of the thread. Where they differ in length threads take `turns`, if they may, so that all have as much to do; else
+    /// each has a block.
     fn share(
         &mut self,
         header: &LoopHeader,
         body: &Green,
         [lower, upper]: [Value<'m>; 2],
         range: Option<Range>,
+        turns: bool,
     ) -> Result<(), EmitError> {
         let Some(Thread { number, count, .. }) = self.thread else { return Ok(()) };
         let none = PoisonFlags::empty();
         let (b, step) = (&self.builder, self.int(header.step)?);
         let scaled = |a, by| b.binary(Opcode::Mul, a, by, none, "");
+        let next =
+            Range { low: header.step.into(), high: i128::from(self.threads) * i128::from(header.step) };
         let from = |offset| b.binary(Opcode::Add, lower, offset, none, "");
         let (bounds, step) = if mutation::off(Rule::ThreadIterations) {
             ([lower, upper], Known { value: step, range: Some(Range::point(header.step)) })
-        } else if is_uneven(body, &mut vec![header.var]) {
-            let most = i128::from(self.threads) * i128::from(header.step);
-            let stride = Known { value: scaled(count, step)?, range: Some(Range { low: 1, high: most }) };
+        } else if turns && is_uneven(body, &mut vec![header.var]) {
+            let stride = Known { value: scaled(count, step)?, range: Some(next) };
             ([from(scaled(number, step)?)?, upper], stride)
         } else {
-            // No more than 2^41 iterations, and far fewer threads.
             let length = b.binary(Opcode::Sub, upper, lower, none, "")?;
             let length = b.intrinsic("llvm.smax", length.ty(), &[length, self.int(0)?], "")?.value();
             let length = b.binary(Opcode::Add, length, self.int(header.step - 1)?, none, "")?;

@@ -365,7 +365,6 @@ pub(super) fn has_effect(inst: Inst<'_>) -> bool {
     use crate::llvm::Effects;
     let e = inst.effects();
     !e.contains(Effects::MARKER)
-        && !inst.is_terminator()
         && (e.intersects(Effects::WRITE | Effects::THROW | Effects::ATOMIC | Effects::VOLATILE)
             || !e.contains(Effects::WILL_RETURN))
 }

@@ -3,7 +3,7 @@
 use super::fit::{Fitted, fit};
 use super::{
     Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Kept, Layout, Loop,
-    Lvalue, MathFunction, Param, Scalar, Stmt, Value,
+    Lvalue, MathFunction, Named, Param, Scalar, Stmt, Value,
 };
 use fastrand::Rng;
 
@@ -128,14 +128,9 @@ impl<'a> Generator<'a> {
         }
         if self.profile.temporaries > 0 && self.chance(self.profile.temporaries) {
             let (element, layout) = (self.main, Layout::Temporary);
-            self.arrays.push(Array {
-                element,
-                layout,
-                rank: 1,
-                restrict: false,
-                volatile: false,
-                loaded: false,
-            });
+            let named = self.pick(&[Named::Itself, Named::Itself, Named::Static, Named::Twice]);
+            let (restrict, volatile) = (false, false);
+            self.arrays.push(Array { element, layout, rank: 1, restrict, volatile, named });
         }
         for _ in 0..self.rng.usize(0..=2) {
             let ty = if self.chance(70) { self.main } else { self.element() };
@@ -234,8 +229,16 @@ impl<'a> Generator<'a> {
         let local = layout == Layout::Local;
         let restrict = !local && self.chance(20);
         let volatile = !local && self.chance(self.profile.opaque);
-        let loaded = !local && !restrict && self.chance(12);
-        self.arrays.push(Array { element, layout, rank, restrict, volatile, loaded });
+        // Rows of a variable length have a type in the function only.
+        let flat = matches!(layout, Layout::Flat | Layout::Linear { .. });
+        let named = match self.rng.u32(0..100) {
+            _ if local || restrict => Named::Itself,
+            0..12 => Named::Behind,
+            12..17 if flat => Named::Static,
+            17..25 if flat => Named::Twice,
+            _ => Named::Itself,
+        };
+        self.arrays.push(Array { element, layout, rank, restrict, volatile, named });
     }
 
     /// One loop with all that is inside, or simple statements.

@@ -1,7 +1,7 @@
 //! A smaller function that fails the same way.
 
 use super::fit::{Fitted, fit};
-use super::{AssignOp, Condition, Form, Function, Index, IntType, Kept, Lvalue, Stmt, Value};
+use super::{AssignOp, Condition, Form, Function, Index, IntType, Kept, Lvalue, Named, Stmt, Value};
 
 /// Tries smaller functions as long as one still fails, at most `attempts` in all. Cost: one call of `fails` each.
 pub fn shrink(fitted: &Fitted, attempts: usize, fails: &mut dyn FnMut(&Fitted) -> bool) -> Fitted {
@@ -54,9 +54,9 @@ pub fn candidates(function: &Function) -> Vec<Function> {
         result.push(Function { result: None, ..function.clone() });
     }
     for (a, array) in function.arrays.iter().enumerate() {
-        if array.loaded {
+        if array.named != Named::Itself {
             let mut simpler = function.clone();
-            simpler.arrays[a].loaded = false;
+            simpler.arrays[a].named = Named::Itself;
             result.push(simpler);
         }
         if array.volatile || array.restrict {

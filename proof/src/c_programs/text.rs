@@ -4,8 +4,9 @@ use super::fit::{Extent, Fitted, linear};
 use super::scenario::Scenario;
 use super::{
     Arith, Array, AssignOp, Compare, Condition, Element, Form, Function, Index, IntType, Kept, Layout, Loop,
-    Lvalue, MathFunction, Stmt, Value,
+    Lvalue, MathFunction, Named, Stmt, Value,
 };
+use std::cell::Cell;
 use std::fmt::Write;
 
 /// What functions of one file share.
@@ -51,13 +52,22 @@ pub fn function(fitted: &Fitted, number: usize) -> String {
         }
     }
     for (a, (array, extent)) in f.arrays.iter().zip(&fitted.extents).enumerate() {
-        if array.layout.is_local() {
+        let volatile = if array.volatile { "volatile " } else { "" };
+        if array.named.is_static() {
+            let (ty, name) = (element(array.element), format!("k{number}_{a}"));
+            let _ = writeln!(out, "static {volatile}{ty} *{name};");
+            if !array.layout.is_local() {
+                let _ = writeln!(before, "  {name} = a[{a}];");
+            }
+            let of = if array.named == Named::Twice { "k" } else { "a" };
+            names.push((format!("{of}{a}"), name));
+        }
+        if array.layout.is_local() || array.named == Named::Static {
             continue;
         }
-        let volatile = if array.volatile { "volatile " } else { "" };
-        let (name, qualifier) = match array.loaded {
-            true => (format!("b{a}"), "*const *"),
-            false => (format!("a{a}"), if array.restrict { "*restrict " } else { "*" }),
+        let (name, qualifier) = match array.named {
+            Named::Behind => (format!("b{a}"), "*const *"),
+            _ => (format!("a{a}"), if array.restrict { "*restrict " } else { "*" }),
         };
         let mut text = format!("{volatile}{} ", element(array.element));
         if extent.inner.is_empty() {
@@ -76,7 +86,7 @@ pub fn function(fitted: &Fitted, number: usize) -> String {
             }
         }
         declared.push(text);
-        if array.loaded {
+        if array.named == Named::Behind {
             passed.push(format!("(void *)&a[{a}]"));
             names.push((format!("a{a}"), format!("(*b{a})")));
         } else {
@@ -93,7 +103,10 @@ pub fn function(fitted: &Fitted, number: usize) -> String {
         let (ty, extent) = (element(array.element), extent.inner.first().copied().unwrap_or(1));
         let _ = match array.layout {
             Layout::Local => writeln!(out, "  {ty} a{a}[{extent}] = {{0}};"),
-            Layout::Temporary => writeln!(out, "  {ty} *a{a} = malloc({extent} * sizeof({ty}));"),
+            Layout::Temporary => {
+                let declared = if array.named == Named::Static { "" } else { &format!("{ty} *") };
+                writeln!(out, "  {declared}a{a} = malloc({extent} * sizeof({ty}));")
+            }
             _ => Ok(()),
         };
     }
@@ -105,8 +118,11 @@ pub fn function(fitted: &Fitted, number: usize) -> String {
     for (a, array) in temporaries() {
         let (ty, extent) = (element(array.element), fitted.extents[a].inner.first().copied().unwrap_or(1));
         let _ = writeln!(out, "  for (long t = 0; t < {extent}; t++) a{a}[t] = ({ty})(t & 7);");
+        if array.named == Named::Twice {
+            let _ = writeln!(out, "  k{a} = a{a};");
+        }
     }
-    let writer = Writer { function: f, extents: &fitted.extents };
+    let writer = Writer { function: f, extents: &fitted.extents, twice: Cell::new(0) };
     writer.block(&f.body, 1, &mut out);
     for (a, _) in temporaries() {
         let _ = writeln!(out, "  free(a{a});");
@@ -139,6 +155,8 @@ pub fn element(ty: Element) -> &'static str {
 struct Writer<'a> {
     function: &'a Function,
     extents: &'a [Extent],
+    /// Accesses so far of arrays that have two names.
+    twice: Cell<u32>,
 }
 
 impl Writer<'_> {
@@ -212,6 +230,14 @@ impl Writer<'_> {
         };
     }
 
+    /// The name that the next access of an array is by.
+    fn name(&self, array: usize) -> String {
+        let twice = self.function.arrays.get(array).is_some_and(|a| a.named == Named::Twice);
+        let at = self.twice.get();
+        self.twice.set(at + u32::from(twice));
+        format!("{}{array}", if twice && !at.is_multiple_of(2) { "k" } else { "a" })
+    }
+
     fn element(&self, array: usize, subscripts: &[Index]) -> String {
         let Some(a) = self.function.arrays.get(array) else { return "0".to_owned() };
         let offsets = self.extents.get(array).map(|e| &e.offsets[..]).unwrap_or(&[]);
@@ -219,7 +245,7 @@ impl Writer<'_> {
             Layout::Constant | Layout::Variable { .. } => subscripts.to_vec(),
             _ => vec![linear(a, subscripts)],
         };
-        let mut text = format!("a{array}");
+        let mut text = self.name(array);
         for (dim, index) in indices.into_iter().enumerate() {
             let _ = write!(text, "[{}]", index.offset(offsets.get(dim).copied().unwrap_or(0)).text());
         }
@@ -231,7 +257,7 @@ impl Writer<'_> {
         let offset = self.extents.get(array).and_then(|e| e.offsets.first()).copied().unwrap_or(0);
         let (inner, from) = self.value(inner);
         let inner = convert(&inner, from, Element::Int(IntType::I32));
-        format!("a{array}[{} + ({inner} & 3)]", index.clone().offset(offset).text())
+        format!("{}[{} + ({inner} & 3)]", self.name(array), index.clone().offset(offset).text())
     }
 
     fn assign(&self, place: &Lvalue, op: AssignOp, value: &Value) -> String {

@@ -88,6 +88,105 @@ static long n, h;
 double exp(double x) { n++; h = (h * 31 + (long)(x * 8)) % 1000003; return x * 0.25 + n % 7; }
 long calls(void) { return h; }"#;
 
+/// A call that may throw ends its block: the nest's bound is read behind it.
+const SET_BY_CALL: &str = r#"
+#include <cstdio>
+int n = 4;
+double A[120][120], B[120][120], C[120][120];
+__attribute__((noinline)) void set(int x) { if (x == 12345) throw 1; n = x; }
+struct Object { int k; ~Object(); };
+Object::~Object() { asm volatile("" ::: "memory"); k = 0; }
+__attribute__((noinline)) void nest(int x) {
+    Object object{1};
+    set(x);
+    for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j];
+}
+int main() {
+    for (int i = 0; i < 120; i++) for (int j = 0; j < 120; j++) A[i][j] = i + j, B[i][j] = i - j;
+    nest(120);
+    double s = 0;
+    for (int i = 0; i < 120; i++) for (int j = 0; j < 120; j++) s += C[i][j] * (i + 3 * j);
+    std::printf("%a", s);
+}"#;
+
+/// What was read in front of such a call is not what is read behind it.
+const READ_BEFORE_CALL: &str = r#"
+#include <cstdio>
+struct Size { int n, pad; };
+int A[300][300], B[300][300], C[300][300];
+__attribute__((noinline)) void set(Size *s, int x) { if (x == 12345) throw 1; s->n = x; }
+struct Object { int k; ~Object(); };
+__attribute__((noinline)) Object::~Object() { asm volatile("" ::: "memory"); k = 0; }
+__attribute__((noinline)) int nest(Size *s, int x, int (*c)[300], int (*a)[300], int (*b)[300]) {
+    Object object{1};
+    int before = s->n;
+    set(s, x);
+    for (int i = 0; i < 300; i++) for (int j = 0; j < 300; j++) if (j > 2)
+        for (int k = 0; k < s->n; k++) c[i][j] += a[i][k] * b[k][j];
+    return before;
+}
+int main() {
+    for (int i = 0; i < 300; i++) for (int j = 0; j < 300; j++) A[i][j] = i + j, B[i][j] = i - j;
+    Size s{4, 0};
+    long t = nest(&s, 300, C, A, B);
+    for (int i = 0; i < 300; i++) for (int j = 0; j < 300; j++) t += C[i][j] * (long)(i + 3 * j);
+    std::printf("%ld", t);
+}"#;
+
+/// Arrays of 3 MiB that live one after another, in a function of which a nest changes.
+const LARGE_SCOPES: &str = r#"
+#include <stdio.h>
+static double A[300][300], B[300][300], C[300][300];
+__attribute__((noinline)) static long use(char *p, int n) {
+    long s = 0;
+    for (int i = 0; i < n; i += 4096) p[i] = i, s += p[i];
+    return s;
+}
+__attribute__((noinline)) static long nest(int times) {
+    for (int j = 0; j < 300; j++) for (int i = 0; i < 300; i++) for (int k = 0; k < 300; k++) C[i][j] += A[i][k] * B[k][j];
+    long s = 0;
+    for (int t = 0; t < times; t++) {
+        { char a[3 << 20]; s += use(a, sizeof a); }
+        { char b[3 << 20]; s += use(b, sizeof b); }
+        { char c[3 << 20]; s += use(c, sizeof c); }
+        { char d[3 << 20]; s += use(d, sizeof d); }
+    }
+    return s;
+}
+int main(void) {
+    for (int i = 0; i < 300; i++) for (int j = 0; j < 300; j++) A[i][j] = i + j, B[i][j] = i - j;
+    printf("%ld %a", nest(3), C[7][8]);
+}"#;
+
+#[test]
+fn calls_that_may_throw_write_before_loops() {
+    same_as_clang(Place::new(&[("x.cpp", SET_BY_CALL)]), &["x.cpp", "-lstdc++"]);
+    same_as_clang(Place::new(&[("x.cpp", READ_BEFORE_CALL)]), &["x.cpp", "-lstdc++"]);
+}
+
+#[test]
+fn large_scopes_share_the_stack() {
+    same_as_clang(Place::new(&[("x.c", LARGE_SCOPES)]), &["x.c"]);
+}
+
+/// What must not wait, and is checked for it, allocates no buffers.
+#[test]
+fn no_allocation_where_nothing_may_wait() {
+    let program = r#"
+        static double A[1200][1200], B[1200][1200], C[1200][1200];
+        void nest(void) WHEN {
+            for (int i = 0; i < 1200; i++) for (int j = 0; j < 1200; j++) for (int k = 0; k < 1200; k++) C[i][j] += A[i][k] * B[k][j];
+        }"#;
+    let place = Place::new(&[("x.c", program)]);
+    let code = |attributes: &str| {
+        let flags = ["-O3", "-fsanitize=realtime", "-S", "-emit-llvm", "-o", "-", attributes, "x.c"];
+        plugged(&place, &flags)
+    };
+    assert!(code("-DWHEN=").contains("@malloc"));
+    let without = code("-DWHEN=__attribute__((nonblocking))");
+    assert!(!without.contains("@malloc"), "{without}");
+}
+
 #[test]
 fn what_a_variable_owns_has_another_name_too() {
     same_as_clang(Place::new(&[("x.c", PUBLISHED)]), &["x.c"]);
