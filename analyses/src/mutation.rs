@@ -101,6 +101,7 @@ rules! {
     BufferOverwritten: "values in buffers may be overwritten",
     BufferMarks: "iterations of marked loops may share places in buffers",
     BufferOverlap: "arrays in buffers never overlap",
+    BufferFreed: "memory of buffers need not be freed",
     BufferEffects: "nobody looks while arrays are in buffers",
     BufferWide: "copies of what others touch are nobody's business",
     BufferNested: "what is copied needs no place",

@@ -38,14 +38,28 @@ const RESERVED: &str = " alignas alignof asm auto bool break case char const con
     switch thread_local true typedef typeof typeof_unqual union unsigned void volatile while \
     linux unix i386 NULL INFINITY NAN HUGE_VAL HUGE_VALF HUGE_VALL DOMAIN SING OVERFLOW UNDERFLOW errno \
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t intptr_t size_t int128 \
-    sqrt fabs fma floor ceil trunc rint nearbyint round fmin fmax copysign exp exp2 log log2 log10 sin cos pow fmod \
-    sqrtf fabsf fmaf floorf ceilf truncf rintf nearbyintf roundf fminf fmaxf copysignf expf exp2f logf log2f log10f sinf \
-    cosf powf fmodf isunordered islessgreater signbit memcpy malloc free aligned_alloc floor_div \
-    index rindex abs labs ffs gamma tgamma lgamma erf j0 j1 jn y0 y1 yn drem scalb significand cabs carg conj creal cimag \
+    isunordered islessgreater signbit memcpy malloc free aligned_alloc floor_div \
+    index rindex abs labs ffs signgam \
     memset memmove memcmp printf puts putchar exit abort alloca calloc realloc strlen strcpy strcmp toupper tolower \
     omp_get_thread_num omp_get_max_threads ";
 
+/// Functions of numbers, each also with `f` and `l` behind its name.
+const MATHEMATICS: &str = " acos asin atan atan2 tan cosh sinh tanh acosh asinh atanh cbrt ceil copysign cos erf erfc exp exp2 exp10 expm1 \
+    fabs fdim floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf \
+    nan nearbyint nextafter nexttoward pow remainder remquo rint round roundeven scalbln scalbn sin sincos sqrt tgamma trunc \
+    gamma j0 j1 jn y0 y1 yn drem finite isinf isnan lgamma_r pow10 scalb significand cabs carg conj creal cimag cproj cexp clog \
+    cpow csqrt csin ccos ctan casin cacos catan csinh ccosh ctanh casinh cacosh catanh \
+    fmaximum fminimum fmaximum_mag fminimum_mag fmaxmag fminmag canonicalize fromfp ufromfp llogb nextup nextdown totalorder ";
+
 fn is_reserved(name: &str) -> bool {
+    let is_in = |list: &str, name: &str| list.split_ascii_whitespace().any(|word| word == name);
+    if [Some(name), name.strip_suffix('f'), name.strip_suffix('l')]
+        .iter()
+        .flatten()
+        .any(|n| is_in(MATHEMATICS, n))
+    {
+        return true;
+    }
     let kinds = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
     let aliased = name.strip_suffix("_aliased").is_some_and(|kind| kinds.contains(&kind) || kind == "i1");
     let vector = aliased
@@ -57,7 +71,7 @@ fn is_reserved(name: &str) -> bool {
     let helper = vector || name.rsplit_once('_').is_some_and(|(_, kind)| kinds.contains(&kind));
     helper
         || ["M_", "FP_", "INT", "UINT"].iter().any(|prefix| name.starts_with(prefix))
-        || RESERVED.split_ascii_whitespace().any(|word| word == name)
+        || is_in(RESERVED, name)
 }
 
 #[cfg(test)]
@@ -67,7 +81,7 @@ mod tests {
     #[test]
     fn names_are_those_of_c() {
         let mut names = Names::default();
-        let all = ["A", "A", "s.0", "for", "exp", "2x", "_Bool", "min_i64"].map(|n| names.fresh(n));
-        assert_eq!(all, ["A", "A_1", "s_0", "for_1", "exp_1", "x2x", "x_Bool", "min_i64_1"]);
+        let all = ["A", "A", "s.0", "for", "exp", "hypotf", "2x", "_Bool", "min_i64"].map(|n| names.fresh(n));
+        assert_eq!(all, ["A", "A_1", "s_0", "for_1", "exp_1", "hypotf_1", "x2x", "x_Bool", "min_i64_1"]);
     }
 }

@@ -170,7 +170,8 @@ struct Choices {
     auto *Call = dyn_cast<CallBase>(I);
     if (I->hasMetadata(LLVMContext::MD_noundef) || (Call && Call->hasRetAttr(Attribute::NoUndef)))
       return true;
-    if (!Outer->contains(I) && isa<LoadInst, CallBase>(I) && I->getInsertionPointAfterDef())
+    // What a call that may throw returns, phis take where nothing can be frozen in front of them.
+    if (!Outer->contains(I) && isa<LoadInst, CallInst>(I) && I->getInsertionPointAfterDef())
       return Frozen.push_back(I), true;
     if (!isPure(I) && !isa<PHINode, SelectInst, FreezeInst>(I) && !isa<MinMaxIntrinsic>(I))
       return false;

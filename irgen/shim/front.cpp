@@ -78,8 +78,7 @@ struct Reader : Motion {
     if (!can(Place, L, Known()) || isChanged(place(Load), L))
       return;
     // What is known of a pointer that the loop reads need not hold of what stands for it in front, which may be null.
-    bool CannotFail = Others.empty() && isDereferenceableAndAlignedPointer(Place, Load->getType(), Load->getAlign(), DL, &*At,
-                                                                           &AC, &DT, &TLI);
+    bool CannotFail = Others.empty() && cannotFail(Load, Place, &*At);
     SmallVector<Test, 4> Tests;
     if (!CannotFail) {
       auto All = tests(Load, L);

@@ -154,10 +154,7 @@ struct Hoister : Motion {
     }
     if (!can(Load->getPointerOperand(), L, Known()) || !isRead(Load, L))
       return false;
-    auto CannotFail = [&](BasicBlock::iterator There) {
-      return isDereferenceableAndAlignedPointer(Load->getPointerOperand(), Load->getType(), Load->getAlign(), DL, &*There, &AC,
-                                                &DT, &TLI);
-    };
+    auto CannotFail = [&](BasicBlock::iterator There) { return cannotFail(Load, Load->getPointerOperand(), &*There); };
     if (CannotFail(At)) {
       // A test or an assumption in between may be what makes it safe.
       BasicBlock::iterator Up = L->getParentLoop() ? At : climb(Load, L, At);

@@ -235,9 +235,6 @@ static Function *libraryFunction(Function *F, LibFunc Which, Type *Result, Type 
   return Callee;
 }
 extern "C" Function *lt_malloc(Function *F) {
-  // What must not wait, and is checked for it, calls no allocator.
-  if (F->hasFnAttribute(Attribute::SanitizeRealtime) || F->hasFnAttribute(Attribute::SanitizeRealtimeBlocking))
-    return nullptr;
   LLVMContext &C = F->getContext();
   unsigned Bits = TargetLibraryInfo(libraryOf(F->getParent()), F).getSizeTSize(*F->getParent());
   return libraryFunction(F, LibFunc_malloc, PointerType::get(C, 0), Type::getIntNTy(C, Bits));

@@ -150,6 +150,12 @@ struct Motion {
       }
   }
 
+  // Whether a load may be executed where the program does not execute it; sanitizers would take it for the program's.
+  bool cannotFail(const LoadInst *Load, const Value *Place, const Instruction *There) const {
+    return !mustSuppressSpeculation(*Load) &&
+           isDereferenceableAndAlignedPointer(Place, Load->getType(), Load->getAlign(), DL, There, &AC, &DT, &TLI);
+  }
+
   bool writes(const SmallVectorImpl<Instruction *> &List, const MemoryLocation &Location) {
     for (Instruction *W : List) {
       if (++Questions > MaxQuestions || isModSet(AA.getModRefInfo(W, Location)))

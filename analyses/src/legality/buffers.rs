@@ -14,6 +14,7 @@
 //!   between a write and a read that depends on it.
 //! - *Alone*: arrays that may overlap with it are not touched meanwhile, and nobody else looks. Where more is copied than the
 //!   execution touches, the iterations of the loops around are not independent.
+//! - *Freed*: control leaves the tree at its end only, where there is a buffer on the heap.
 //! - *Computed*: where what a statement computes of elements is kept, nothing else touches them.
 //!
 //! A buffer inside of another one of the same array is copied from and to that one: for the outer one, what is touched through it
@@ -37,8 +38,8 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, PlacedBuffer, PlacedLoop};
 use crate::system::Row;
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Buffer, Constraint, Derived, LoopKind, Path, RuntimeCondition, StmtFlags,
-    StmtId, Storage, Window,
+    AccessKind, Affine, ArrayId, Buffer, Constraint, Derived, Home, LoopKind, Path, RuntimeCondition,
+    StmtFlags, StmtId, Storage, Window,
 };
 use scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,6 +148,7 @@ pub(super) fn judge(oracle: &Oracle, places: &[Place], judged: &mut Judged) -> R
         judge.copies = judge.copied(within.flat_map(|(_, list)| list))?;
         judge.windows = judge.copied(&copied[*path])?;
         judge.check_computed()?;
+        judge.check_freed(places)?;
         if judged.hidden.contains(&buffer.buffer.array) {
             judge.run_hidden(judged)?;
         } else {
@@ -208,6 +210,16 @@ impl<'p> Judge<'_, 'p> {
             return Ok(());
         }
         Err(self.unsupported("something else touches what is kept as one statement computes it"))
+    }
+
+    /// What is allocated is freed behind the whole tree: control does not leave in its middle.
+    fn check_freed(&self, all: &[Place]) -> Result<(), Witness> {
+        if self.data().home != Home::Heap || mutation::off(Rule::BufferFreed) {
+            return Ok(());
+        }
+        let leaves = StmtFlags::MAY_THROW | StmtFlags::MAY_NOT_RETURN;
+        let left = all.iter().find(|p| self.oracle.kernel.statement(p.statement).flags.intersects(leaves));
+        left.map_or(Ok(()), |p| Err(self.broken(StorageProblem::Leaked, p.statement, None, &[], &[])))
     }
 
     fn data(&self) -> &Buffer {

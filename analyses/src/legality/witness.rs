@@ -145,6 +145,8 @@ pub enum StorageProblem {
     Overwritten,
     /// Others may see the array while its elements are in the buffer.
     Seen,
+    /// The buffer's memory is never freed where control leaves in the middle.
+    Leaked,
     /// A loop around which elements share places is marked parallel or vector.
     Marked,
 }
@@ -273,6 +275,9 @@ impl fmt::Display for BrokenStorage {
                 )
             }
             StorageProblem::Seen => write!(f, "at {first}, others may see {array} while it is in a buffer"),
+            StorageProblem::Leaked => {
+                write!(f, "where {first} does not return, the memory of the buffer of {array} is never freed")
+            }
             StorageProblem::Marked => {
                 write!(f, "iterations of a marked loop around {first} share places in the buffer of {array}")
             }

@@ -40,6 +40,9 @@ pub fn emit_region<'m>(
     builder.position_before(first)?;
     let buffers = buffers::find(variant.root);
     let mut emitter = Emitter::new(module, builder, kernel, variant, &conditions, &moving_arrays(region))?;
+    if function.must_not_wait() {
+        emitter.threads = 1;
+    }
     emitter.origins = &region.origins;
     emitter.called = called(region);
     emitter.location = location;

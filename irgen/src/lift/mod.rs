@@ -326,11 +326,16 @@ pub fn lift_function_with<'m>(
 
 /// Attributes of functions that are left alone, why, and what would help. Under `strictfp` the rounding mode and the
 /// exception flags count; plain operations would ignore them.
-const KEPT: [(&str, &str, &str); 5] = [
+const KEPT: [(&str, &str, &str); 6] = [
     (
         "optsize",
         "the function asks for little code, and a nest would be there twice",
         "-O2 or -O3 in place of -Os or -Oz",
+    ),
+    (
+        "minsize",
+        "the function asks for the least code, and a nest would be there twice",
+        "remove the attribute `minsize`",
     ),
     ("presplitcoroutine", "the function is a coroutine, and is taken apart later", ""),
     ("optnone", "the function asks not to be optimised, as all do at -O0", UNOPTIMISED),

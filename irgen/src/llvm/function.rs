@@ -186,10 +186,18 @@ impl<'m> Function<'m> {
         unsafe { ffi::lt_may_call(self.raw(), name.as_ptr().cast(), name.len()) }
     }
 
+    /// Whether the program is ended where it allocates or waits: `nonblocking`, with `-fsanitize=realtime`.
+    pub fn must_not_wait(self) -> bool {
+        ["sanitize_realtime", "sanitize_realtime_blocking"].iter().any(|name| self.has_attribute(name))
+    }
+
     /// `malloc` and `free` of the target's library, for calls from this function, whose attributes then allow them. `None` where
-    /// the target has none, the function may not call them by their meaning (`-ffreestanding`, `-fno-builtin`), or they are
+    /// the target has none, the function may not call them by their meaning (`-ffreestanding`, `-fno-builtin`) or at all, or they are
     /// defined in this module.
     pub fn allocator(self) -> Option<(Function<'m>, Function<'m>)> {
+        if self.must_not_wait() {
+            return None;
+        }
         // SAFETY: a function; functions of its module, or null.
         unsafe {
             let (malloc, free) = (ffi::lt_malloc(self.raw()), ffi::lt_free(self.raw()));

@@ -1,6 +1,6 @@
 //! Programs that print what they computed, with clang and with the plugin.
 
-use super::{Place, clang, plugged};
+use super::{Place, clang, plugged, succeeds};
 
 /// What is stored in a variable of the file is also reached by another name: by the result of `malloc`, and of a function that says
 /// that it is alike.
@@ -169,7 +169,76 @@ fn large_scopes_share_the_stack() {
     same_as_clang(Place::new(&[("x.c", LARGE_SCOPES)]), &["x.c"]);
 }
 
-/// What must not wait, and is checked for it, allocates no buffers.
+/// What a call that may throw returns has no `noundef` here, and is used behind a loop around it.
+const RETRIED: &str = r#"
+#include <cstdio>
+struct Pair { int n, m; };
+int tries;
+__attribute__((noinline)) Pair get(int x) { if (tries++ < 3) throw x; return {x, x - 1}; }
+double A[300][300], B[300][300];
+__attribute__((noinline)) void nest(int x) {
+    Pair p;
+    for (;;) { try { p = get(x); break; } catch (int) { tries++; } }
+    for (int j = 0; j < p.n; j++) for (int i = 0; i < p.n; i++) A[i][j] += B[i + 1 < p.m ? i + 1 : p.m][j];
+}
+int main() {
+    for (int i = 0; i < 300; i++) for (int j = 0; j < 300; j++) B[i][j] = i - 2 * j;
+    nest(300);
+    double s = 0;
+    for (int i = 0; i < 300; i++) for (int j = 0; j < 300; j++) s += A[i][j] * (i + 3 * j);
+    std::printf("%a %d", s, tries);
+}"#;
+
+#[test]
+fn what_calls_that_may_throw_return_is_not_frozen_behind_its_uses() {
+    let place = Place::new(&[("x.cpp", RETRIED)]);
+    let said = plugged(&place, &["-O3", "-w", "-Rpass-missed=looptree", "-c", "x.cpp"]);
+    assert!(!said.contains("verify"), "{said}");
+    same_as_clang(place, &["x.cpp", "-lstdc++"]);
+}
+
+/// What ends the inner loop is another thread's, but where the nest runs.
+const ANOTHER_THREADS: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+static int A[300][300], B[300][300], C[300][300], n;
+__attribute__((noinline)) static void nest(int use, int m) {
+    for (int j = 0; j < m; j++) for (int i = 0; i < m; i++) C[i][j] += A[i][j];
+    if (use) for (int j = 0; j < m; j++) for (int i = 0; i < m; i++) for (int k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j];
+}
+static void *other(void *p) { for (int i = 0; i < 3000; i++) n = i; return p; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, other, NULL);
+    for (int r = 0; r < 10; r++) nest(0, 300);
+    pthread_join(thread, NULL);
+    n = 300;
+    nest(1, 300);
+    printf("%d", C[7][8]);
+}"#;
+
+#[test]
+fn sanitizers_see_no_loads_that_the_program_does_not_execute() {
+    let place = Place::new(&[("x.c", ANOTHER_THREADS)]);
+    let flags = ["-O3", "-fsanitize=thread", "-o", "x", "x.c", "-pthread"];
+    if !place.command(clang(), &flags).output().expect("clang starts").status.success() {
+        eprintln!("not run: clang has no ThreadSanitizer here (package libclang-rt-22-dev)");
+        return;
+    }
+    plugged(&place, &flags);
+    assert_eq!(place.run(place.path("x"), &[]), "0");
+}
+
+#[test]
+fn the_least_code_has_no_nest_twice() {
+    let program = "__attribute__((minsize)) void columns(int n, double a[n][n]) {
+        for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) a[i][j] += 1; }";
+    let place = Place::new(&[("x.c", program)]);
+    let said = plugged(&place, &["-O3", "-Rpass=looptree", "-Rpass-analysis=looptree", "-c", "x.c"]);
+    assert!(said.contains("asks for the least code") && !said.contains("predicted"), "{said}");
+}
+
+/// What must not wait, and is checked for it, allocates no buffers and starts no threads.
 #[test]
 fn no_allocation_where_nothing_may_wait() {
     let program = r#"
@@ -178,13 +247,15 @@ fn no_allocation_where_nothing_may_wait() {
             for (int i = 0; i < 1200; i++) for (int j = 0; j < 1200; j++) for (int k = 0; k < 1200; k++) C[i][j] += A[i][k] * B[k][j];
         }"#;
     let place = Place::new(&[("x.c", program)]);
-    let code = |attributes: &str| {
+    let code = |attributes: &str, options: &str| {
         let flags = ["-O3", "-fsanitize=realtime", "-S", "-emit-llvm", "-o", "-", attributes, "x.c"];
-        plugged(&place, &flags)
+        succeeds(place.plugged(&flags).env("LOOPTREE", options).output().expect("clang starts"))
     };
-    assert!(code("-DWHEN=").contains("@malloc"));
-    let without = code("-DWHEN=__attribute__((nonblocking))");
-    assert!(!without.contains("@malloc"), "{without}");
+    for (called, options) in [("@malloc", ""), ("@GOMP_parallel", "threads=4")] {
+        assert!(code("-DWHEN=", options).contains(called));
+        let without = code("-DWHEN=__attribute__((nonblocking))", options);
+        assert!(!without.contains(called), "{without}");
+    }
 }
 
 #[test]
