@@ -124,14 +124,17 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     }
     // Of groups that are computed alike, what permutes them before undoes what does so behind, and nothing of it is left.
     let undone = || body.stores.iter().all(|s| matches!(s, Stride::Near { .. }) && !s.stored_by_lanes());
-    if adjacent > 1 && (best.packing == Packing::Scalar || undone()) && !body.opaque {
+    // To bring together what is only stored takes as much as to store it apart.
+    let copied = !around.original && body.ops.is_empty() && body.adjacent_loads < body.loads.len();
+    if adjacent > 1 && !copied && (best.packing == Packing::Scalar || undone()) && !body.opaque {
         let packed = Plan { packing: Packing::Adjacent(adjacent), ..Plan::SCALAR };
         if per(&packed) < cycles {
             best = packed;
         }
     }
-    // LLVM tries vectors of iterations first, but finds neighbours that are only added up too dear to spread over them.
-    let dear = best.packing == Packing::Scalar || !spreads(body, lanes, widest);
+    // LLVM tries vectors of iterations first, but finds neighbours that are only added up too dear to spread over them; where it does is
+    // known too badly to promise a gain over it.
+    let dear = around.original || best.packing == Packing::Scalar || !spreads(body, lanes, widest);
     let mut summed = target.lanes(widest);
     while summed as usize > body.summed {
         summed /= 2;

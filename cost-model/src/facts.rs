@@ -4,10 +4,10 @@ use crate::extents::rows;
 use crate::linear::Scope;
 use crate::trip_counts::LARGEST;
 use loop_tree::{
-    AccessId, Affine, Array, ArrayId, Kernel, Op, OpFlags, OpId, OpKind, Privates, Statement, StmtFlags,
-    VarId,
+    AccessId, Affine, Array, ArrayId, Green, Kernel, Op, OpFlags, OpId, OpKind, Privates, Statement,
+    StmtFlags, VarId,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex};
 
@@ -28,6 +28,8 @@ pub(crate) struct Facts<'k> {
     pub lifted: bool,
     /// Instructions of the bodies of loops, by structure and variable, and whether arrays may overlap.
     pub sizes: Mutex<FxHashMap<(u128, VarId, bool), i64>>,
+    /// Variables of the program's own loops of constant length inside of others.
+    pub constant_loops: FxHashSet<VarId>,
     /// A copy of one element, by array: a load through access 0, a store through access 1.
     pub copies: Vec<Statement>,
 }
@@ -45,6 +47,8 @@ impl<'k> Facts<'k> {
         let scope = Scope { params, vars: vec![] };
         let strides: Vec<_> = kernel.arrays.iter().map(|a| strides(a, &scope)).collect();
         let each = || kernel.arrays.iter().zip(&strides);
+        let mut constant_loops = FxHashSet::default();
+        find_constant_loops(&kernel.original, false, &mut constant_loops);
         Facts {
             kernel,
             params,
@@ -57,6 +61,7 @@ impl<'k> Facts<'k> {
             row_bytes: each().map(|(a, strides)| unknown_distance(a, strides)).collect(),
             copies: kernel.arrays.iter().map(copy).collect(),
             sizes: Mutex::default(),
+            constant_loops,
             lifted: kernel.statements.iter().any(|s| s.ops.iter().any(|op| op.origin.is_some())),
             parametric_row: each().map(|(a, strides)| parametric_row(a, strides)).collect(),
             strides,
@@ -67,6 +72,13 @@ impl<'k> Facts<'k> {
     pub fn may_overlap(&self, a: usize, b: usize) -> bool {
         a.max(b) < self.kernel.arrays.len() && self.kernel.may_overlap(ArrayId::new(a), ArrayId::new(b))
     }
+}
+
+/// Adds the variables of loops of constant length that are in others.
+fn find_constant_loops(node: &Green, inside: bool, found: &mut FxHashSet<VarId>) {
+    let header = node.as_loop().map(|(header, _)| header);
+    found.extend(header.filter(|h| inside && h.constant_trip_count().is_some()).map(|h| h.var));
+    node.children().for_each(|child| find_constant_loops(child, inside || header.is_some(), found));
 }
 
 fn copy(array: &Array) -> Statement {

@@ -3,7 +3,8 @@
 
 use crate::numbering::{Numbers, Operands, Site};
 use loop_tree::{
-    Access, AccessKind, Affine, ArrayId, Green, Kernel, Occurrence, Op, OpKind, Statement, VarId, occurrences,
+    Access, AccessKind, Affine, ArrayId, Green, Kernel, Occurrence, Op, OpKind, ScalarType, Statement, VarId,
+    occurrences,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -28,7 +29,9 @@ pub(crate) fn size(kernel: &Kernel, var: VarId, body: &Green, may_alias: bool) -
     let all = occurrences(body);
     let mut count = Count {
         kernel,
+        var,
         may_alias,
+        addresses: FxHashSet::default(),
         held: FxHashSet::default(),
         known: FxHashMap::default(),
         indices: FxHashMap::default(),
@@ -63,7 +66,10 @@ fn place(o: &Occurrence, access: &Access) -> Option<Place> {
 
 struct Count<'k> {
     kernel: &'k Kernel,
+    var: VarId,
     may_alias: bool,
+    /// Rows whose addresses are computed.
+    addresses: FxHashSet<Place>,
     /// Places that are in registers.
     held: FxHashSet<Place>,
     /// Numbers of the values in places.
@@ -110,6 +116,29 @@ impl Count<'_> {
         self.held = loads.union(&stores).filter(|p| private(p) || !moves(p)).cloned().collect();
     }
 
+    /// A number that is computed of loop variables. Counters of new code have 64 bits, the program's own the type that it computes in.
+    fn index(&mut self, e: Affine, ty: ScalarType) -> u32 {
+        if let Some(value) = self.indices.get(&e) {
+            return *value;
+        }
+        if e.uses(self.var) {
+            let plain = e == Affine::var(self.var);
+            self.size += i64::from(!plain) + i64::from(!self.may_alias && ty.bits() < 64);
+        }
+        let value = self.numbers.next();
+        self.indices.insert(e, value);
+        value
+    }
+
+    /// What goes up is an index of an access; what goes down is computed, once for neighbours.
+    fn address(&mut self, place: &Place) {
+        let down = |e: &Affine| e.coefficient(self.var) < 0;
+        if !self.held.contains(place) && place.1.iter().any(down) {
+            let row = place.1.iter().map(|e| e.offset(-e.constant_term())).collect();
+            self.size += i64::from(self.addresses.insert((place.0, row)));
+        }
+    }
+
     fn statement(&mut self, o: &Occurrence) {
         let statement = self.kernel.statement(o.statement);
         let mut values: SmallVec<[u32; 16]> = SmallVec::new();
@@ -117,13 +146,12 @@ impl Count<'_> {
             let access = op.kind.access().map(|a| place(o, &statement.accesses[a.index()]));
             let value = match (&op.kind, access) {
                 (OpKind::Const(constant), _) => self.numbers.of_constant(*constant),
-                (OpKind::Affine(e), _) => {
-                    *self.indices.entry(o.resolve(e)).or_insert_with(|| self.numbers.next())
-                }
+                (OpKind::Affine(e), _) => self.index(o.resolve(e), op.ty),
                 (OpKind::Load(_), Some(Some(place))) => match self.known.get(&place) {
                     Some(value) => *value,
                     None => {
                         self.size += i64::from(!self.held.contains(&place));
+                        self.address(&place);
                         *self.known.entry(place).insert_entry(self.numbers.next()).get()
                     }
                 },
@@ -132,6 +160,7 @@ impl Count<'_> {
                     self.known = known.into_iter().filter(|(q, _)| !self.may_meet(&place, q)).collect();
                     self.known.insert(place.clone(), values[value.index()]);
                     if !self.held.contains(&place) {
+                        self.address(&place);
                         self.stored.insert(place);
                     }
                     values[value.index()]

@@ -200,8 +200,9 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let shared = shared.map(|c| (c.1 / cycles).powi(SHARING)).sum::<f64>().powf(1.0 / f64::from(SHARING));
     let cycles = cycles * shared.max(1.0);
     // Branches that go both ways are mispredicted now and then.
+    let turns = if matches!(packing, Packing::Sums(_)) { 0.0 } else { becoming_branches(body) };
     let branches = match lanes {
-        1 => 0.15 * (2.0 * body.branches + becoming_branches(body)) * target.control().mispredict,
+        1 => 0.15 * (2.0 * body.branches + turns) * target.control().mispredict,
         _ => 0.0,
     };
     let (cycles, bound) = (cycles + branches, if branches > cycles { "branches" } else { bound });

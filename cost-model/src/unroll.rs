@@ -4,51 +4,75 @@
 use crate::facts::Facts;
 use crate::size::{at_most, size};
 use loop_tree::{Affine, Green, Home, Kernel, LoopHeader, LoopKind, Node, substitute};
+use rustc_hash::FxHashSet;
+use std::cell::Cell;
 use std::sync::PoisonError;
 
 /// Instructions that may stand in place of an innermost loop of constant length, as LLVM counts them at `-O3`
 /// (`UnrollThreshold` in its LoopUnrollPass).
-const INSTRUCTIONS: i64 = 300;
+pub(crate) const INSTRUCTIONS: i64 = 300;
 /// Instructions of a loop that goes, besides what its statements compute.
 const OF_THE_LOOP: i64 = 1;
 /// Instructions in all, beyond which loops around loops stay. LLVM knows no such end; here every copy is looked at.
 const IN_ALL: i64 = 3000;
+/// Of new code, those beyond which it is doubtful.
+const OF_NEW_CODE: i64 = 600;
 
 /// A tree as the compiler leaves it.
 pub(crate) struct Unrolled {
     pub tree: Green,
     /// Loops of the tree that have become innermost ones.
     pub around: Vec<Green>,
+    /// Whether less, or more, may be unrolled of it.
+    pub doubtful: bool,
 }
 
 impl Unrolled {
     /// As it is.
     pub fn not(root: &Green) -> Unrolled {
-        Unrolled { tree: root.clone(), around: Vec::new() }
+        Unrolled { tree: root.clone(), around: Vec::new(), doubtful: false }
     }
 }
 
 /// The tree with loops of few constant iterations replaced by copies of their bodies, where a loop remains around them. `may_alias`: the
 /// compiler is not told which arrays are apart.
-pub(crate) fn unroll_short(facts: &Facts<'_>, root: &Green, may_alias: bool) -> Unrolled {
-    let mut around = Vec::new();
-    let outside = Outside { looped: false, tiled: false, may_alias };
+/// `most`: instructions in the place of an innermost loop; `all`: also what is doubtful in new code.
+pub(crate) fn unroll_short(
+    facts: &Facts<'_>,
+    root: &Green,
+    may_alias: bool,
+    most: i64,
+    all: bool,
+) -> Unrolled {
+    let (mut around, doubtful) = (Vec::new(), &Cell::new(false));
+    let outside = Outside { looped: false, tiled: false, may_alias, most, all, doubtful };
     let tree = rebuild(facts, root, outside, &mut around);
-    Unrolled { tree, around }
+    Unrolled { tree, around, doubtful: doubtful.get() }
 }
 
 /// What a node stands in.
 #[derive(Clone, Copy)]
-struct Outside {
+struct Outside<'a> {
     /// A loop.
     looped: bool,
     /// A tile in registers: LLVM packs the copies of its loops again, which is priced as the vectors of these loops.
     tiled: bool,
     /// A program in which arrays may overlap.
     may_alias: bool,
+    most: i64,
+    all: bool,
+    doubtful: &'a Cell<bool>,
 }
 
-fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside, around: &mut Vec<Green>) -> Green {
+impl Outside<'_> {
+    /// Whether what is doubtful is unrolled.
+    fn doubts(&self) -> bool {
+        self.doubtful.set(true);
+        !self.all
+    }
+}
+
+fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside<'_>, around: &mut Vec<Green>) -> Green {
     if node.summary().loop_depth == 0 {
         return node.clone();
     }
@@ -56,7 +80,7 @@ fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside, around: &mut Vec<G
     let here = Outside {
         looped: outside.looped || node.as_loop().is_some(),
         tiled: outside.tiled || tile,
-        may_alias: outside.may_alias,
+        ..outside
     };
     let mut result = node.clone();
     for (index, child) in node.children().enumerate() {
@@ -69,7 +93,7 @@ fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside, around: &mut Vec<G
     let innermost = body.summary().loop_depth == 0;
     if outside.looped
         && header.kind != LoopKind::Vector
-        && let Some(count) = header.constant_trip_count().filter(|n| (0..=INSTRUCTIONS).contains(n))
+        && let Some(count) = header.constant_trip_count().filter(|n| (0..=outside.most).contains(n))
         && fits(facts, header, count, body, node.summary().loop_depth == 1, outside)
     {
         let value = |k: i64| &header.lower()[0] + &Affine::constant(k * header.step);
@@ -77,7 +101,7 @@ fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside, around: &mut Vec<G
             return Green::seq((0..count).map(|k| Green::bind(header.var, value(k), body.clone())));
         }
         let copy = |k| rebuild(facts, &substitute(body, header.var, &value(k)), here, &mut Vec::new());
-        if let Some(copies) = straight(facts.kernel, (0..count).map(copy)) {
+        if let Some(copies) = straight(facts.kernel, outside, (0..count).map(copy)) {
             return copies;
         }
     }
@@ -89,11 +113,12 @@ fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside, around: &mut Vec<G
 
 /// Copies one after the other, if no loop is left in any and they are not too many; makes no more of them than that takes. A few loops
 /// one after the other are priced well enough as one.
-fn straight(kernel: &Kernel, copies: impl Iterator<Item = Green>) -> Option<Green> {
+fn straight(kernel: &Kernel, outside: Outside<'_>, copies: impl Iterator<Item = Green>) -> Option<Green> {
     let (mut all, mut size) = (Vec::new(), 0);
     for copy in copies {
         size += at_most(kernel, &copy);
-        if copy.summary().loop_depth > 0 || size > IN_ALL {
+        let beyond = !outside.may_alias && size > OF_NEW_CODE && outside.doubts();
+        if copy.summary().loop_depth > 0 || size > IN_ALL || beyond {
             return None;
         }
         all.push(copy);
@@ -110,9 +135,14 @@ fn fits(
     count: i64,
     body: &Green,
     alone: bool,
-    outside: Outside,
+    outside: Outside<'_>,
 ) -> bool {
-    let enough = |size: i64| count * (size + OF_THE_LOOP) <= INSTRUCTIONS;
+    let enough = |size: i64| count * (size + OF_THE_LOOP) <= outside.most;
+    // Copies that stand side by side are packed, or vectors of the loop around are made as of the program's own: which of it is doubtful.
+    let own = !outside.may_alias && !outside.tiled && facts.constant_loops.contains(&header.var);
+    if own && repeats(body) && outside.doubts() {
+        return false;
+    }
     if enough(at_most(facts.kernel, body)) {
         return true;
     }
@@ -130,6 +160,12 @@ fn fits(
     }))
 }
 
+/// Whether a statement is there several times, as jamming makes it.
+fn repeats(body: &Green) -> bool {
+    let mut seen = FxHashSet::default();
+    !body.leaves().all(|id| seen.insert(id))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,16 +175,19 @@ mod tests {
     fn only_short_innermost_loops_inside_of_others() {
         let source = "nest @k[N] { array A: f32[?, 3] for i in 0..N { for c in 0..3 { S: A[i, c] = 0.0 } } }";
         let kernel = text::parse(source).expect("it parses").kernel;
-        let Unrolled { tree: short, around } =
-            unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false);
+        let Unrolled { tree: short, around, .. } =
+            unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false, INSTRUCTIONS, true);
         assert!(around.len() == 1 && around[0].ptr_eq(&short));
         assert_eq!((short.summary().loop_depth, short.summary().leaves), (1, 3));
         let inner = kernel.original.child(0).expect("the loop over c");
-        assert_eq!(&unroll_short(&Facts::new(&kernel, &[]), inner, false).tree, inner);
+        assert_eq!(&unroll_short(&Facts::new(&kernel, &[]), inner, false, INSTRUCTIONS, true).tree, inner);
         // Lanes are no loop.
         let source = source.replace("for c", "vector for c");
         let kernel = text::parse(&source).expect("it parses").kernel;
-        assert_eq!(unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false).tree, kernel.original);
+        assert_eq!(
+            unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false, INSTRUCTIONS, true).tree,
+            kernel.original
+        );
     }
 
     #[test]
@@ -161,7 +200,8 @@ mod tests {
         };
         let unrolled = |last| {
             let kernel = text::parse(&nest(last)).expect("it parses").kernel;
-            let Unrolled { tree, around } = unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false);
+            let Unrolled { tree, around, .. } =
+                unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false, INSTRUCTIONS, true);
             (tree.summary().loop_depth, tree.summary().leaves, around.len())
         };
         assert_eq!(unrolled(4), (1, 6, 1));

@@ -24,7 +24,7 @@ fn gain(text: &str, params: &[i64]) -> f64 {
 fn gain_on(target: &str, text: &str, params: &[i64]) -> f64 {
     let model = of_target(target);
     let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let original = model.cost(&program.kernel, &program.kernel.original, params).cycles;
+    let original = model.cost_of_original(&program.kernel, params).cycles;
     original / model.cost(&program.kernel, program.tree(), params).cycles
 }
 
