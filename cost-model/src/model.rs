@@ -68,7 +68,7 @@ impl AnalyticModel {
         }
         let fewer = price(&unroll_short(facts, root, false, INSTRUCTIONS, false));
         let cycles = |part: &Arc<Part>| {
-            Cost::of(self.terms(facts.kernel, &[part.clone()], None, Words::UNSAID)).cycles
+            Cost::of(self.terms(facts.kernel, std::slice::from_ref(part), None, Words::UNSAID)).cycles
         };
         if cycles(&fewer) > cycles(&usual) { fewer } else { usual }
     }
