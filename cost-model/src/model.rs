@@ -190,12 +190,13 @@ impl CostModel for AnalyticModel {
     }
 
     fn prepare<'a>(&'a self, kernel: &'a Kernel, params: &'a [i64]) -> Box<dyn Prepared + 'a> {
-        let mut prepared = PreparedModel {
-            model: self,
-            facts: Facts::new(kernel, params),
-            whole: Whole::default(),
-            parts: Mutex::default(),
-        };
+        let mut facts = Facts::new(kernel, params);
+        if !facts.constant_loops.is_empty() && !self.price_program(&facts, INSTRUCTIONS).short_in_vectors {
+            // There are no vectors to lose.
+            facts.constant_loops.clear();
+        }
+        let mut prepared =
+            PreparedModel { model: self, facts, whole: Whole::default(), parts: Mutex::default() };
         let parts = prepared.parts(&kernel.original, Words::UNSAID);
         let cycles = Cost::of(self.terms(kernel, &parts, None, Words::UNSAID)).cycles;
         prepared.whole = Whole::new(kernel, parts.iter().flat_map(|p| &p.work), cycles);
@@ -272,7 +273,7 @@ impl Prepared for PreparedModel<'_> {
             Cost::of(self.model.terms(kernel, &[Arc::new(part)], None, Words::SAID))
         };
         // Where the compiler stops is known about: a gain is promised over the better of both.
-        let (usual, better) = (cost(INSTRUCTIONS), cost(2 * INSTRUCTIONS));
+        let (usual, better) = (cost(INSTRUCTIONS), cost(INSTRUCTIONS * 5 / 4));
         if better.cycles < usual.cycles { better } else { usual }
     }
 

@@ -13,7 +13,8 @@ use crate::traffic::{Moved, moved};
 use crate::trip_counts::LARGEST;
 use crate::unseen::work;
 use crate::{OpClass, Target};
-use loop_tree::{Kept, ScalarType, StmtId};
+use loop_tree::{Kept, ScalarType, Statement, StmtId};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -31,6 +32,8 @@ pub(crate) struct Part {
     pub names: Vec<String>,
     /// By leaf: the statement and the operations executed.
     pub work: Vec<(StmtId, f64)>,
+    /// Whether copies of a short loop are in vectors.
+    pub short_in_vectors: bool,
 }
 
 /// A loop that executes statements directly.
@@ -93,6 +96,7 @@ impl Pricing<'_> {
         let mut loops = Vec::new();
         // Loops of which none is left.
         let mut unrolled: SmallVec<[usize; 8]> = SmallVec::new();
+        let mut short_in_vectors = false;
         for (at, leaves) in inside.iter().cloned().enumerate().filter(|(at, _)| !program.is_vector(*at)) {
             if let Some(call) = program.library(at) {
                 if call == at {
@@ -107,6 +111,7 @@ impl Pricing<'_> {
             if !executed.is_empty() || program.is_innermost(at) {
                 let (takes, plan) = self.code(program, at, &executed);
                 unrolled.extend(plan.unrolled.then_some(at));
+                short_in_vectors |= plan.packing != Packing::Scalar && has_copies(program, &executed);
                 let name = self.words.say(|| {
                     let some = executed.iter().take(3);
                     let names: Vec<&str> = some.map(|s| &*program.leaves[*s].statement.name).collect();
@@ -126,6 +131,7 @@ impl Pricing<'_> {
             names: moved.iter().map(name).collect(),
             moved,
             work: work(program),
+            short_in_vectors,
         }
     }
 
@@ -301,6 +307,13 @@ fn adds(ty: ScalarType) -> OpClass {
 /// The lanes of leaves: those of the first that has some.
 fn lanes_of(program: &Lowered<'_>, leaves: &[usize]) -> Option<Lanes> {
     leaves.iter().find_map(|l| program.lanes(program.leaves[*l].parent))
+}
+
+/// Whether a statement is there several times.
+fn has_copies(program: &Lowered<'_>, leaves: &[usize]) -> bool {
+    let statement = |leaf: &usize| program.leaves[*leaf].statement as *const Statement;
+    let mut seen = FxHashSet::default();
+    !leaves.iter().all(|leaf| seen.insert(statement(leaf)))
 }
 
 /// Of the branches of the program that may be mispredicted, those that are taken to be: how data decides nobody knows, and no gain is
