@@ -53,9 +53,9 @@ impl AnalyticModel {
     }
 
     /// A tree of the program, of which the compiler is taken to unroll short loops up to so many instructions.
-    fn price_program(&self, facts: &Facts<'_>, most: i64) -> Part {
+    fn price_program(&self, facts: &Facts<'_>, most: i64, words: Words) -> Part {
         let program = lower(facts, &unroll_short(facts, &facts.kernel.original, true, most, true));
-        self.pricing(true, Words::SAID).price(&program)
+        self.pricing(true, words).price(&program)
     }
 
     /// A tree of new code: where it is doubtful what the compiler unrolls, the dearer.
@@ -191,7 +191,9 @@ impl CostModel for AnalyticModel {
 
     fn prepare<'a>(&'a self, kernel: &'a Kernel, params: &'a [i64]) -> Box<dyn Prepared + 'a> {
         let mut facts = Facts::new(kernel, params);
-        if !facts.constant_loops.is_empty() && !self.price_program(&facts, INSTRUCTIONS).short_in_vectors {
+        if !facts.constant_loops.is_empty()
+            && !self.price_program(&facts, INSTRUCTIONS, Words::UNSAID).short_in_vectors
+        {
             // There are no vectors to lose.
             facts.constant_loops.clear();
         }
@@ -269,10 +271,10 @@ impl Prepared for PreparedModel<'_> {
     fn cost_of_original(&self) -> Cost {
         let kernel = self.facts.kernel;
         let cost = |most| {
-            let part = self.model.price_program(&self.facts, most);
+            let part = self.model.price_program(&self.facts, most, Words::SAID);
             Cost::of(self.model.terms(kernel, &[Arc::new(part)], None, Words::SAID))
         };
-        // Where the compiler stops is known about: a gain is promised over the better of both.
+        // Where the compiler stops is known roughly: a gain is promised over the better of both.
         let (usual, better) = (cost(INSTRUCTIONS), cost(INSTRUCTIONS * 5 / 4));
         if better.cycles < usual.cycles { better } else { usual }
     }

@@ -160,9 +160,6 @@ impl Pricing<'_> {
             b.vectorisable = false;
         }
         b.guards(l.varying_guards as f64);
-        if may_alias {
-            b.branches *= MISPREDICTED;
-        }
         if may_alias && innermost {
             weaken(&mut b, program, index, leaves, target);
             hand_on(&mut b, program, leaves);
@@ -315,10 +312,6 @@ fn has_copies(program: &Lowered<'_>, leaves: &[usize]) -> bool {
     let mut seen = FxHashSet::default();
     !leaves.iter().all(|leaf| seen.insert(statement(leaf)))
 }
-
-/// Of the branches of the program that may be mispredicted, those that are taken to be: how data decides nobody knows, and no gain is
-/// promised by their end alone.
-const MISPREDICTED: f64 = 0.3;
 
 /// Iterations of a vectorised loop that are executed alone, and in vectors of half the length: a loop behind the first one,
 /// where that has enough lanes (`EpilogueVectorizationMinVF` in LLVM's LoopVectorize).

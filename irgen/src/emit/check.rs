@@ -121,8 +121,8 @@ impl<'m> Emitter<'m, '_> {
         let Base::Memory { base, .. } = self.bases[id.index()] else { return true };
         self.kernel.statements.iter().all(|statement| {
             let promised = |op: &Op| self.gep_flags(base, self.origin(op)).contains(GepFlags::INBOUNDS);
-            statement.accesses().filter(|(_, access)| access.array == id).all(|(id, _)| {
-                let mut ops = statement.ops.iter().filter(|op| op.kind.access() == Some(id)).peekable();
+            statement.accesses().filter(|(_, access)| access.array == id).all(|(access, _)| {
+                let mut ops = statement.ops.iter().filter(|op| op.kind.access() == Some(access)).peekable();
                 ops.peek().is_some() && ops.all(promised)
             })
         })
