@@ -7,7 +7,7 @@ use crate::lower::lower;
 use crate::part::{Part, Priced, Pricing, Takes};
 use crate::traffic::{Moved, Traffic, together};
 use crate::trip_counts::LARGEST;
-use crate::unroll::{INSTRUCTIONS, Unrolled, unroll_short};
+use crate::unroll::{Code, Unrolled, unroll_short};
 use crate::unseen::{Seen, Whole};
 use crate::{CostModel, Prepared, Target};
 use loop_tree::{Green, Kernel, Node};
@@ -52,21 +52,21 @@ impl AnalyticModel {
         &*self.target
     }
 
-    /// A tree of the program, of which the compiler is taken to unroll short loops up to so many instructions.
-    fn price_program(&self, facts: &Facts<'_>, most: i64, words: Words) -> Part {
-        let program = lower(facts, &unroll_short(facts, &facts.kernel.original, true, most, true));
+    /// The program as written.
+    fn price_program(&self, facts: &Facts<'_>, words: Words) -> Part {
+        let program = lower(facts, &unroll_short(facts, &facts.kernel.original, Code::Program));
         self.pricing(true, words).price(&program)
     }
 
-    /// A tree of new code: where it is doubtful what the compiler unrolls, the dearer.
+    /// New code: where it is doubtful what the compiler unrolls, the dearer.
     fn price_part(&self, facts: &Facts<'_>, root: &Green, words: Words) -> Arc<Part> {
         let price = |unrolled: &Unrolled| Arc::new(self.pricing(false, words).price(&lower(facts, unrolled)));
-        let all = unroll_short(facts, root, false, INSTRUCTIONS, true);
+        let all = unroll_short(facts, root, Code::New { doubtful: true });
         let usual = price(&all);
         if !all.doubtful {
             return usual;
         }
-        let fewer = price(&unroll_short(facts, root, false, INSTRUCTIONS, false));
+        let fewer = price(&unroll_short(facts, root, Code::New { doubtful: false }));
         let cycles = |part: &Arc<Part>| {
             Cost::of(self.terms(facts.kernel, std::slice::from_ref(part), None, Words::UNSAID)).cycles
         };
@@ -191,9 +191,7 @@ impl CostModel for AnalyticModel {
 
     fn prepare<'a>(&'a self, kernel: &'a Kernel, params: &'a [i64]) -> Box<dyn Prepared + 'a> {
         let mut facts = Facts::new(kernel, params);
-        if !facts.constant_loops.is_empty()
-            && !self.price_program(&facts, INSTRUCTIONS, Words::UNSAID).short_in_vectors
-        {
+        if !facts.constant_loops.is_empty() && !self.price_program(&facts, Words::UNSAID).short_in_vectors {
             // There are no vectors to lose.
             facts.constant_loops.clear();
         }
@@ -270,13 +268,8 @@ impl Prepared for PreparedModel<'_> {
 
     fn cost_of_original(&self) -> Cost {
         let kernel = self.facts.kernel;
-        let cost = |most| {
-            let part = self.model.price_program(&self.facts, most, Words::SAID);
-            Cost::of(self.model.terms(kernel, &[Arc::new(part)], None, Words::SAID))
-        };
-        // Where the compiler stops is known roughly: a gain is promised over the better of both.
-        let (usual, better) = (cost(INSTRUCTIONS), cost(INSTRUCTIONS * 5 / 4));
-        if better.cycles < usual.cycles { better } else { usual }
+        let part = self.model.price_program(&self.facts, Words::SAID);
+        Cost::of(self.model.terms(kernel, &[Arc::new(part)], None, Words::SAID))
     }
 
     fn least(&self) -> f64 {

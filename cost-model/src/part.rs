@@ -11,10 +11,10 @@ use crate::threads::Threads;
 use crate::throughput::price;
 use crate::traffic::{Moved, moved};
 use crate::trip_counts::LARGEST;
+use crate::unroll::repeat;
 use crate::unseen::work;
 use crate::{OpClass, Target};
-use loop_tree::{Kept, ScalarType, Statement, StmtId};
-use rustc_hash::FxHashSet;
+use loop_tree::{Kept, ScalarType, StmtId};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -111,7 +111,8 @@ impl Pricing<'_> {
             if !executed.is_empty() || program.is_innermost(at) {
                 let (takes, plan) = self.code(program, at, &executed);
                 unrolled.extend(plan.unrolled.then_some(at));
-                short_in_vectors |= plan.packing != Packing::Scalar && has_copies(program, &executed);
+                let statements = executed.iter().map(|leaf| program.leaves[*leaf].id);
+                short_in_vectors |= plan.packing != Packing::Scalar && repeat(statements);
                 let name = self.words.say(|| {
                     let some = executed.iter().take(3);
                     let names: Vec<&str> = some.map(|s| &*program.leaves[*s].statement.name).collect();
@@ -304,13 +305,6 @@ fn adds(ty: ScalarType) -> OpClass {
 /// The lanes of leaves: those of the first that has some.
 fn lanes_of(program: &Lowered<'_>, leaves: &[usize]) -> Option<Lanes> {
     leaves.iter().find_map(|l| program.lanes(program.leaves[*l].parent))
-}
-
-/// Whether a statement is there several times.
-fn has_copies(program: &Lowered<'_>, leaves: &[usize]) -> bool {
-    let statement = |leaf: &usize| program.leaves[*leaf].statement as *const Statement;
-    let mut seen = FxHashSet::default();
-    !leaves.iter().all(|leaf| seen.insert(statement(leaf)))
 }
 
 /// Iterations of a vectorised loop that are executed alone, and in vectors of half the length: a loop behind the first one,

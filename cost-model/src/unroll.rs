@@ -3,14 +3,14 @@
 
 use crate::facts::Facts;
 use crate::size::{at_most, size};
-use loop_tree::{Affine, Green, Home, Kernel, LoopHeader, LoopKind, Node, substitute};
+use loop_tree::{Affine, Green, Home, Kernel, LoopHeader, LoopKind, Node, StmtId, substitute};
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
 use std::sync::PoisonError;
 
 /// Instructions that may stand in place of an innermost loop of constant length, as LLVM counts them at `-O3`
 /// (`UnrollThreshold` in its LoopUnrollPass).
-pub(crate) const INSTRUCTIONS: i64 = 300;
+const INSTRUCTIONS: i64 = 300;
 /// Instructions of a loop that goes, besides what its statements compute.
 const OF_THE_LOOP: i64 = 1;
 /// Instructions in all, beyond which loops around loops stay. LLVM knows no such end; here every copy is looked at.
@@ -34,18 +34,19 @@ impl Unrolled {
     }
 }
 
-/// The tree with loops of few constant iterations replaced by copies of their bodies, where a loop remains around them. `may_alias`: the
-/// compiler is not told which arrays are apart.
-/// `most`: instructions in the place of an innermost loop; `all`: also what is doubtful in new code.
-pub(crate) fn unroll_short(
-    facts: &Facts<'_>,
-    root: &Green,
-    may_alias: bool,
-    most: i64,
-    all: bool,
-) -> Unrolled {
+/// Whose code a tree is.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Code {
+    /// The program's, which does not tell the compiler which arrays are apart.
+    Program,
+    /// New code. Whether what is doubtful is unrolled, too.
+    New { doubtful: bool },
+}
+
+/// The tree with loops of few constant iterations replaced by copies of their bodies, where a loop remains around them.
+pub(crate) fn unroll_short(facts: &Facts<'_>, root: &Green, code: Code) -> Unrolled {
     let (mut around, doubtful) = (Vec::new(), &Cell::new(false));
-    let outside = Outside { looped: false, tiled: false, may_alias, most, all, doubtful };
+    let outside = Outside { looped: false, tiled: false, code, doubtful };
     let tree = rebuild(facts, root, outside, &mut around);
     Unrolled { tree, around, doubtful: doubtful.get() }
 }
@@ -57,18 +58,21 @@ struct Outside<'a> {
     looped: bool,
     /// A tile in registers: LLVM packs the copies of its loops again, which is priced as the vectors of these loops.
     tiled: bool,
-    /// A program in which arrays may overlap.
-    may_alias: bool,
-    most: i64,
-    all: bool,
+    code: Code,
+    /// Whether there was a doubt.
     doubtful: &'a Cell<bool>,
 }
 
 impl Outside<'_> {
-    /// Whether what is doubtful is unrolled.
-    fn doubts(&self) -> bool {
+    fn may_alias(&self) -> bool {
+        self.code == Code::Program
+    }
+
+    /// Whether something stays as it is in new code, of which it is doubtful.
+    fn leaves_in_doubt(&self) -> bool {
+        let Code::New { doubtful } = self.code else { return false };
         self.doubtful.set(true);
-        !self.all
+        !doubtful
     }
 }
 
@@ -93,7 +97,7 @@ fn rebuild(facts: &Facts<'_>, node: &Green, outside: Outside<'_>, around: &mut V
     let innermost = body.summary().loop_depth == 0;
     if outside.looped
         && header.kind != LoopKind::Vector
-        && let Some(count) = header.constant_trip_count().filter(|n| (0..=outside.most).contains(n))
+        && let Some(count) = header.constant_trip_count().filter(|n| (0..=INSTRUCTIONS).contains(n))
         && fits(facts, header, count, body, node.summary().loop_depth == 1, outside)
     {
         let value = |k: i64| &header.lower()[0] + &Affine::constant(k * header.step);
@@ -117,7 +121,7 @@ fn straight(kernel: &Kernel, outside: Outside<'_>, copies: impl Iterator<Item = 
     let (mut all, mut size) = (Vec::new(), 0);
     for copy in copies {
         size += at_most(kernel, &copy);
-        let beyond = !outside.may_alias && size > OF_NEW_CODE && outside.doubts();
+        let beyond = size > OF_NEW_CODE && outside.leaves_in_doubt();
         if copy.summary().loop_depth > 0 || size > IN_ALL || beyond {
             return None;
         }
@@ -137,10 +141,10 @@ fn fits(
     alone: bool,
     outside: Outside<'_>,
 ) -> bool {
-    let enough = |size: i64| count * (size + OF_THE_LOOP) <= outside.most;
+    let enough = |size: i64| count * (size + OF_THE_LOOP) <= INSTRUCTIONS;
     // Copies that stand side by side are packed, or vectors of the loop around are made as of the program's own: which of it is doubtful.
-    let own = !outside.may_alias && !outside.tiled && facts.constant_loops.contains(&header.var);
-    if own && repeats(body) && outside.doubts() {
+    let own = !outside.tiled && facts.constant_loops.contains(&header.var);
+    if own && repeat(body.leaves()) && outside.leaves_in_doubt() {
         return false;
     }
     if enough(at_most(facts.kernel, body)) {
@@ -151,19 +155,19 @@ fn fits(
         return false;
     }
     let sizes = || facts.sizes.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (body.structural_hash(), header.var, outside.may_alias);
+    let key = (body.structural_hash(), header.var, outside.may_alias());
     let known = sizes().get(&key).copied();
     enough(known.unwrap_or_else(|| {
-        let size = size(facts.kernel, header.var, body, outside.may_alias);
+        let size = size(facts.kernel, header.var, body, outside.may_alias());
         sizes().insert(key, size);
         size
     }))
 }
 
-/// Whether a statement is there several times, as jamming makes it.
-fn repeats(body: &Green) -> bool {
+/// Whether a statement is there several times, as jamming and unrolling make it.
+pub(crate) fn repeat(mut statements: impl Iterator<Item = StmtId>) -> bool {
     let mut seen = FxHashSet::default();
-    !body.leaves().all(|id| seen.insert(id))
+    !statements.all(|id| seen.insert(id))
 }
 
 #[cfg(test)]
@@ -176,16 +180,16 @@ mod tests {
         let source = "nest @k[N] { array A: f32[?, 3] for i in 0..N { for c in 0..3 { S: A[i, c] = 0.0 } } }";
         let kernel = text::parse(source).expect("it parses").kernel;
         let Unrolled { tree: short, around, .. } =
-            unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false, INSTRUCTIONS, true);
+            unroll_short(&Facts::new(&kernel, &[]), &kernel.original, Code::New { doubtful: true });
         assert!(around.len() == 1 && around[0].ptr_eq(&short));
         assert_eq!((short.summary().loop_depth, short.summary().leaves), (1, 3));
         let inner = kernel.original.child(0).expect("the loop over c");
-        assert_eq!(&unroll_short(&Facts::new(&kernel, &[]), inner, false, INSTRUCTIONS, true).tree, inner);
+        assert_eq!(&unroll_short(&Facts::new(&kernel, &[]), inner, Code::New { doubtful: true }).tree, inner);
         // Lanes are no loop.
         let source = source.replace("for c", "vector for c");
         let kernel = text::parse(&source).expect("it parses").kernel;
         assert_eq!(
-            unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false, INSTRUCTIONS, true).tree,
+            unroll_short(&Facts::new(&kernel, &[]), &kernel.original, Code::New { doubtful: true }).tree,
             kernel.original
         );
     }
@@ -201,7 +205,7 @@ mod tests {
         let unrolled = |last| {
             let kernel = text::parse(&nest(last)).expect("it parses").kernel;
             let Unrolled { tree, around, .. } =
-                unroll_short(&Facts::new(&kernel, &[]), &kernel.original, false, INSTRUCTIONS, true);
+                unroll_short(&Facts::new(&kernel, &[]), &kernel.original, Code::New { doubtful: true });
             (tree.summary().loop_depth, tree.summary().leaves, around.len())
         };
         assert_eq!(unrolled(4), (1, 6, 1));

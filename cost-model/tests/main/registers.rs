@@ -66,8 +66,8 @@ fn row_sums(element: &str, class: u32, beside: &str) -> String {
     row_sums_of(90, element, class, beside)
 }
 
-/// Elements of rows that are too long to be unrolled, by far.
-const LONG: u32 = 210;
+/// Elements of rows that are too long to be unrolled.
+const LONG: u32 = 110;
 
 fn row_sums_of(length: u32, element: &str, class: u32, beside: &str) -> String {
     format!(
@@ -83,15 +83,17 @@ fn row_sums_of(length: u32, element: &str, class: u32, beside: &str) -> String {
 #[test]
 fn an_accumulator_that_may_overlap_what_is_read_is_stored_in_every_iteration_of_the_original() {
     // So there are no lanes for a sum of integers; one of floating-point numbers waits for its additions all the same.
-    let of = |class| cycles(&row_sums_of(LONG, "i32", class, ""), true);
-    assert!(of(0) > 2.0 * of(1));
+    for length in [90, LONG] {
+        let of = |class| cycles(&row_sums_of(length, "i32", class, ""), true);
+        assert!(of(0) > 2.0 * of(1), "{length}");
+    }
     let of = |length, class| cycles(&row_sums_of(length, "f64", class, ""), true);
     let (apart, together) = (of(LONG, 1), of(LONG, 0));
     assert!(together < 1.1 * apart, "{together} {apart}");
     // A row of 90 LLVM unrolls where the sum is in a register, as two instructions are left, and one row begins beside the last one. Not
-    // where it is stored each time (measured on Zen 3: 1.66 and 2.84 cycles an element), but by so little that no gain is promised over it.
+    // where it is stored each time. Measured on Zen 3: 1.66 and 2.84 cycles an element.
     let (apart, together) = (of(90, 1), of(90, 0));
-    assert!((1.0..2.2).contains(&(together / apart)), "{together} {apart}");
+    assert!((1.4..2.2).contains(&(together / apart)), "{together} {apart}");
     // What a variant checks, the compiler is told.
     assert_eq!(cycles(&row_sums("f64", 0, ""), false), cycles(&row_sums("f64", 1, ""), false));
 }

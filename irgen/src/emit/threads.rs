@@ -84,7 +84,7 @@ impl<'m> Emitter<'m, '_> {
         };
         let (from, to) = (around(&least), around(&greatest));
         let range = Self::counter_range(least, greatest);
-        let turns = self.may_divide(header, from, to)?;
+        let turns = self.may_take_turns(header, from, to)?;
         let place = self.place()?;
         let caller = place.function();
         let function = caller.outlined(&format!("{}.threads", caller.name()));
@@ -131,7 +131,7 @@ impl<'m> Emitter<'m, '_> {
     ///
     /// # Errors
     /// Where not even what divides the iterations into blocks is exact.
-    fn may_divide(
+    fn may_take_turns(
         &self,
         header: &LoopHeader,
         from: Option<Range>,
