@@ -84,6 +84,8 @@ pub(crate) struct Body {
     pub masked_narrow: f64,
     /// Stores that data ask for: a guard that compares loops is mostly about their ends, which LLVM peels.
     pub masked_stores: f64,
+    /// Loads of what such a store may have left, in the same iteration: nothing is forwarded from under a mask.
+    pub behind_masks: f64,
     /// Loads of one element for all lanes, where some data have it: lanes are asked one by one.
     pub asked: f64,
     /// Loads of elements whose addresses are computed for each lane.
@@ -500,6 +502,7 @@ impl Scan<'_> {
         } else if !promoted {
             self.result.loads.push(stride);
             self.mask(masked, ty);
+            self.result.behind_masks += f64::from(u8::from(self.locations[at].perhaps));
         }
         let number = Some(self.numbers.next());
         let location = &mut self.locations[at];
@@ -549,7 +552,10 @@ impl Scan<'_> {
         let location = &mut self.locations[at];
         // What may have been looked at through other references has to be there.
         let needed = f.looked_at > location.looked_at || location.row_loaded;
-        if !location.stored || needed || f.stride == 0.0 && !f.promoted() {
+        // A store that may not happen leaves what was stored before.
+        let both = location.perhaps && self.by_data;
+        location.perhaps = self.by_data;
+        if !location.stored || needed || (f.stride == 0.0 || both) && !f.promoted() {
             location.stored = true;
             location.looked_at = f.looked_at;
             location.row_loaded = false;
@@ -632,6 +638,14 @@ impl Scan<'_> {
             let before = before.into_iter().filter(|l| self.families[l.family].stored.is_empty());
             let widest = self.result.widest.map_or(1, |ty| self.target.lanes(ty) as usize);
             let least = self.result.adjacent.min(widest);
+            // What is brought together takes as many permutations for each of the vectors that need it, as LLVM counts: it does not see
+            // that others need the same.
+            let brought = |l: &&Location| l.loaded_for.iter().filter(|from| across.contains(*from)).count();
+            let brought = stored.iter().map(brought).min().unwrap_or(0) * least;
+            let saved = self.result.ops.values().sum::<f64>() / stored.len() as f64 * (least - 1) as f64;
+            if brought as f64 > saved {
+                self.result.adjacent = 1;
+            }
             let together = |all: &[&Location]| runs(all).filter(|r| *r >= least).sum();
             let (along, before) = (together(&sorted(along.into_iter())), together(&sorted(before)));
             (self.result.adjacent_loads, self.result.adjacent_invariant) = (along, before);

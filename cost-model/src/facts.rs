@@ -4,8 +4,8 @@ use crate::extents::rows;
 use crate::linear::Scope;
 use crate::trip_counts::LARGEST;
 use loop_tree::{
-    AccessId, Affine, Array, ArrayId, Green, Kernel, Op, OpFlags, OpId, OpKind, Privates, Statement,
-    StmtFlags, VarId,
+    AccessId, Affine, Array, ArrayId, Green, Kernel, Op, OpFlags, OpId, OpKind, Privates, ScalarType,
+    Statement, StmtFlags, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -68,9 +68,13 @@ impl<'k> Facts<'k> {
         }
     }
 
-    /// Whether nothing tells the compiler two arrays of the kernel apart.
+    /// Whether nothing tells the compiler two arrays of the program apart: neither what they are, nor what is in them, as languages like C
+    /// have it.
     pub fn may_overlap(&self, a: usize, b: usize) -> bool {
-        a.max(b) < self.kernel.arrays.len() && self.kernel.may_overlap(ArrayId::new(a), ArrayId::new(b))
+        let Some(elements) = self.kernel.arrays.get(a).zip(self.kernel.arrays.get(b)) else { return false };
+        let types = [elements.0.element, elements.1.element];
+        let alike = types[0] == types[1] || types.contains(&ScalarType::I8) || !self.lifted;
+        alike && self.kernel.may_overlap(ArrayId::new(a), ArrayId::new(b))
     }
 }
 

@@ -149,7 +149,10 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         integer += masks;
         instructions += masks;
         let masked = if plan.folded { body.stores.len() as f64 } else { body.masked_stores };
-        stores += masked * (target.masked_store() - 1.0).max(0.0) * per_access;
+        // What a load waits for behind a mask that is microcode, nothing else goes past.
+        let behind =
+            if target.masked_store() > 1.0 { 2.0 * target.store_forward() * body.behind_masks } else { 0.0 };
+        stores += (masked * (target.masked_store() - 1.0).max(0.0) + behind) * per_access;
     } else {
         instructions += body.branches + body.compared / pack;
         integer += body.compared / pack * target.op(OpClass::Integer, widest, 1).reciprocal;

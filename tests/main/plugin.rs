@@ -166,6 +166,17 @@ fn a_program_is_changed_and_computes_the_same() {
     assert_eq!(place.run(place.path("plain"), &[]), place.run(place.path("changed"), &[]));
 }
 
+/// clang discards names, so that nothing makes them different.
+#[test]
+fn text_of_changed_code_can_be_read_again() {
+    let place = Place::new(&[("x.c", PROGRAM)]);
+    let text = ["-O3", "-march=x86-64-v3", "-S", "-emit-llvm", "x.c", "-o", "x.ll"];
+    plugged(&place, &[&text[..], &["-fdiscard-value-names"]].concat());
+    place.run(clang(), &["-O1", "-w", "x.ll", "-o", "changed"]);
+    place.run(clang(), &["-O1", "x.c", "-o", "plain"]);
+    assert_eq!(place.run(place.path("plain"), &[]), place.run(place.path("changed"), &[]));
+}
+
 /// Fields that only static pointers lead to, one function that changes, and one that clang makes vectors of for knowing that.
 const FIELDS: &str = r#"#include <stdlib.h>
 #define N 40

@@ -19,6 +19,8 @@ pub(super) struct Location {
     /// Where in the program that is first.
     pub loaded_at: u32,
     pub stored: bool,
+    /// Whether the last store to it is made where data ask for it.
+    pub perhaps: bool,
     /// Where in the program that is last.
     pub stored_at: u32,
     /// The operations that made what was stored.
@@ -276,6 +278,7 @@ impl Scan<'_> {
                 loaded: false,
                 loaded_at: u32::MAX,
                 stored: false,
+                perhaps: false,
                 stored_at: 0,
                 shape: 0,
                 reduced: 0,

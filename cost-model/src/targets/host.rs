@@ -21,9 +21,12 @@ pub fn detect_host() -> StaticTarget {
     for index in 0..8 {
         let Some(found) = read_cache(index) else { continue };
         let Some(level) = found.level.checked_sub(1).and_then(|l| target.caches.get_mut(l)) else { continue };
-        // Others use the last level too.
-        let share = if found.level == 3 { found.bytes / 2 } else { found.bytes };
-        level.bytes = share.min(LARGEST_SHARE);
+        // Others use the last level too, and where the machine is virtual, others than its own programs.
+        level.bytes = match found.level {
+            3 if is_virtual() => level.bytes.min(found.bytes / 2),
+            3 => (found.bytes / 2).min(LARGEST_SHARE),
+            _ => found.bytes.min(LARGEST_SHARE),
+        };
         level.ways = found.ways.max(1);
         level.line = found.line;
     }
@@ -32,6 +35,11 @@ pub fn detect_host() -> StaticTarget {
         target.caches.sort_by_key(|c| c.bytes);
     }
     target
+}
+
+/// Whether another system lends this machine, as Linux says.
+fn is_virtual() -> bool {
+    field("flags").is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
 /// Processors of this machine where the system tells, whoever may use them; else 1.

@@ -32,28 +32,59 @@ pub struct Module<'c> {
 
 /// Lends a module that something else owns, a compiler for one; its context keeps its handler of messages.
 ///
-/// New values have names meanwhile, as in contexts of our own: names of parameters come from them.
+/// New values have names meanwhile, as in contexts of our own: names of parameters come from them. In a context that discards names none
+/// is left: functions of such a context have no tables of them, so that several values would have the same.
 ///
 /// # Safety
 /// `raw` is a valid module, and nothing else uses it or its context meanwhile.
 pub unsafe fn with_lent_module<R>(raw: LLVMModuleRef, f: impl FnOnce(&mut Module<'_>) -> R) -> R {
-    struct Restore(LLVMContextRef, LLVMBool);
+    struct Restore(LLVMModuleRef, LLVMContextRef, LLVMBool);
     impl Drop for Restore {
         fn drop(&mut self) {
-            // SAFETY: the context outlives the call that lends its module.
-            unsafe { LLVMContextSetDiscardValueNames(self.0, self.1) }
+            // SAFETY: module and context outlive the call that lends the module.
+            unsafe {
+                if self.2 != 0 {
+                    discard_names(self.0);
+                }
+                LLVMContextSetDiscardValueNames(self.1, self.2);
+            }
         }
     }
     // SAFETY: the module's context lives as long as the module, and is not used by others.
     let (context, _restore) = unsafe {
-        let raw = LLVMGetModuleContext(raw);
-        let restore = Restore(raw, LLVMContextShouldDiscardValueNames(raw));
-        LLVMContextSetDiscardValueNames(raw, 0);
-        (Context::lent(raw), restore)
+        let context = LLVMGetModuleContext(raw);
+        let restore = Restore(raw, context, LLVMContextShouldDiscardValueNames(context));
+        LLVMContextSetDiscardValueNames(context, 0);
+        (Context::lent(context), restore)
     };
     // It belongs to somebody else, and is not dropped.
     let mut module = ManuallyDrop::new(Module { raw, context: &context });
     f(&mut module)
+}
+
+/// Takes the names of arguments, blocks and instructions.
+///
+/// # Safety
+/// `module` is a valid one that nothing else uses meanwhile.
+unsafe fn discard_names(module: LLVMModuleRef) {
+    let each = |first: LLVMValueRef, next: unsafe extern "C" fn(LLVMValueRef) -> LLVMValueRef| {
+        let some = |value: LLVMValueRef| (!value.is_null()).then_some(value);
+        // SAFETY: `next` goes from one value of a list to the next, or to null.
+        std::iter::successors(some(first), move |at| some(unsafe { next(*at) }))
+    };
+    // SAFETY: all of it is of the module, whose lists stay as they are.
+    unsafe {
+        let unnamed = |value| LLVMSetValueName2(value, c"".as_ptr(), 0);
+        for function in each(LLVMGetFirstFunction(module), LLVMGetNextFunction) {
+            each(LLVMGetFirstParam(function), LLVMGetNextParam).for_each(unnamed);
+            let mut block = LLVMGetFirstBasicBlock(function);
+            while !block.is_null() {
+                unnamed(LLVMBasicBlockAsValue(block));
+                each(LLVMGetFirstInstruction(block), LLVMGetNextInstruction).for_each(unnamed);
+                block = LLVMGetNextBasicBlock(block);
+            }
+        }
+    }
 }
 
 /// As the C libraries of Linux call it, but for Android's.
