@@ -642,7 +642,9 @@ impl Scan<'_> {
             // that others need the same.
             let brought = |l: &&Location| l.loaded_for.iter().filter(|from| across.contains(*from)).count();
             let brought = stored.iter().map(brought).min().unwrap_or(0) * least;
-            let saved = self.result.ops.values().sum::<f64>() / stored.len() as f64 * (least - 1) as f64;
+            // What goes to memory comes from there, too.
+            let all = self.result.ops.values().sum::<f64>() + 2.0 * self.result.stores.len() as f64;
+            let saved = all / stored.len() as f64 * (least - 1) as f64;
             if brought as f64 > saved {
                 self.result.adjacent = 1;
             }

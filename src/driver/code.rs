@@ -23,6 +23,9 @@ const PREFER_256: [&str; 13] = [
 /// The vectors of a function of x86, by its features; `None` where it has no such attributes, and is compiled for what the
 /// compiler is told.
 pub(super) fn vectors(function: Function<'_>) -> Option<Vectors> {
+    if !function.may_use_vectors() {
+        return Some(Vectors { bits: 0, registers: 16, masked: false });
+    }
     let features = function.string_attribute("target-features")?;
     let preferred = function.string_attribute("prefer-vector-width").and_then(|w| w.parse().ok());
     let tuned = function.string_attribute("tune-cpu").or_else(|| function.string_attribute("target-cpu"));

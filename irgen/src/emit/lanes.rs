@@ -46,6 +46,11 @@ impl<'m> Emitter<'m, '_> {
         if count == 0 {
             return Ok(());
         }
+        if !self.place()?.function().may_use_vectors() {
+            return Err(EmitError::Unsupported {
+                what: "vectors in a function compiled with `-mno-implicit-float`",
+            });
+        }
         let (lower, least) = self.extreme(header.lower(), true)?;
         let (_, greatest) = self.extreme(header.upper(), false)?;
         let first = Known { value: lower, range: Self::counter_range(least, greatest) };

@@ -109,12 +109,28 @@ impl<'m> Builder<'m> {
         self.usable(&[a, b], operation)?;
         let name = c_string(name);
         // SAFETY: a binary operation on operands of its kind.
-        let value =
-            self.value(unsafe { LLVMBuildBinOp(self.raw, op.sys(), a.raw(), b.raw(), name.as_ptr()) });
+        let build = |a| unsafe { LLVMBuildBinOp(self.raw, op.sys(), a, b.raw(), name.as_ptr()) };
+        let value = if a.ty().is_float() { self.unfolded(a, build) } else { self.value(build(a.raw())) };
         if let Some(inst) = value.as_inst().filter(|i| i.opcode() == op && !flags.is_empty()) {
             inst.set_poison_flags(flags)?;
         }
         Ok(value)
+    }
+
+    /// An operation on floating-point numbers, of which the first is no constant while it is built: what constants give is for passes to
+    /// say, which know what the function makes of denormal numbers (`denormal-fp-math`).
+    fn unfolded(&self, a: Value<'m>, build: impl FnOnce(LLVMValueRef) -> LLVMValueRef) -> Value<'m> {
+        if !a.is_constant() {
+            return self.value(build(a.raw()));
+        }
+        // SAFETY: the operation is an instruction, since one of its operands is, which has no other use.
+        unsafe {
+            let held = LLVMBuildFreeze(self.raw, a.raw(), c"".as_ptr());
+            let built = build(held);
+            LLVMSetOperand(built, 0, a.raw());
+            LLVMInstructionEraseFromParent(held);
+            self.value(built)
+        }
     }
 
     /// Floating-point arithmetic, with exactly these assumptions.
@@ -164,7 +180,8 @@ impl<'m> Builder<'m> {
         self.usable(&[a, b], "fcmp")?;
         let name = c_string(name);
         // SAFETY: operands of one floating-point type.
-        let value = self.value(unsafe { LLVMBuildFCmp(self.raw, p.sys(), a.raw(), b.raw(), name.as_ptr()) });
+        let value =
+            self.unfolded(a, |a| unsafe { LLVMBuildFCmp(self.raw, p.sys(), a, b.raw(), name.as_ptr()) });
         self.with_fast_math(value, fast)
     }
 
@@ -200,8 +217,8 @@ impl<'m> Builder<'m> {
         self.usable(&[a], operation)?;
         let name = c_string(name);
         // SAFETY: a valid conversion.
-        let value =
-            self.value(unsafe { LLVMBuildCast(self.raw, op.sys(), a.raw(), to.raw(), name.as_ptr()) });
+        let build = |a| unsafe { LLVMBuildCast(self.raw, op.sys(), a, to.raw(), name.as_ptr()) };
+        let value = if a.ty().is_float() { self.unfolded(a, build) } else { self.value(build(a.raw())) };
         if let Some(inst) = value.as_inst().filter(|i| i.opcode() == op && !flags.is_empty()) {
             inst.set_poison_flags(flags)?;
         }

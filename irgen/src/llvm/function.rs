@@ -186,6 +186,12 @@ impl<'m> Function<'m> {
         unsafe { ffi::lt_may_call(self.raw(), name.as_ptr().cast(), name.len()) }
     }
 
+    /// Whether its code may use registers of vectors that the program does not ask for: kernels and handlers of interrupts do not save them
+    /// (`-mno-implicit-float`).
+    pub fn may_use_vectors(self) -> bool {
+        !self.has_attribute("noimplicitfloat")
+    }
+
     /// Whether the program is ended where it allocates or waits: `nonblocking`, with `-fsanitize=realtime`.
     pub fn must_not_wait(self) -> bool {
         ["sanitize_realtime", "sanitize_realtime_blocking"].iter().any(|name| self.has_attribute(name))

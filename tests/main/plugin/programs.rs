@@ -281,3 +281,55 @@ fn same_as_clang(place: Place, files: &[&str]) {
     plugged(&place, &[&["-O3", "-w", "-ffp-contract=off", "-o", "new"], files].concat());
     assert_eq!(place.run(place.path("new"), &[]), place.run(place.path("plain"), &[]));
 }
+
+/// Kernels do not save registers of vectors: a product gets none.
+#[test]
+fn no_vectors_where_none_are_asked_for() {
+    let program = "int A[400][400], B[400][400], C[400][400];
+        void nest(void) {
+            for (int i = 0; i < 400; i++) for (int j = 0; j < 400; j++) for (int k = 0; k < 400; k++) C[i][j] += A[i][k] * B[k][j]; }";
+    let place = Place::new(&[("x.c", program)]);
+    let code = |flags: &[&str]| {
+        let all = ["-O3", "-march=x86-64-v3", "-Rpass=looptree", "-S", "-o", "-", "x.c"];
+        plugged(&place, &[&all[..], flags].concat())
+    };
+    assert!(code(&[]).contains("%ymm"));
+    let without = code(&["-mno-implicit-float"]);
+    assert!(!without.contains("%xmm") && !without.contains("%ymm"), "{without}");
+    // Nor where a recipe says so.
+    std::fs::write(
+        place.path("x.c"),
+        program.replace("void", "__attribute__((annotate(\"looptree: vectorize(@; 8)\"))) void"),
+    )
+    .expect("a file");
+    let warned = code(&["-mno-implicit-float", "-Rpass-missed=looptree"]);
+    assert!(warned.contains("-mno-implicit-float") && !warned.contains("%xmm"), "{warned}");
+}
+
+/// What constants give is for the function to say: numbers below the normal ones are zero here.
+#[test]
+fn constants_of_unrolled_loops_are_flushed_as_the_program_flushes() {
+    let program = r#"
+        #include <stdio.h>
+        #include <xmmintrin.h>
+        static double A[64][64], S[64];
+        __attribute__((noinline, annotate("looptree: unroll(@0; full)"))) void nest(void) {
+            for (int i = 0; i < 64; i++)
+                for (int k = 0; k < 8; k++)
+                    S[i] += A[k][i] * ((double)((k + 1) * 100000) * 1e-310) + ((double)k * 1e-310 > 0 ? 1 : 0);
+        }
+        int main(void) {
+            _mm_setcsr(_mm_getcsr() | 0x8040);
+            for (int i = 0; i < 64; i++) for (int j = 0; j < 64; j++) A[i][j] = 1e300;
+            nest();
+            printf("%g", S[3]);
+        }"#;
+    let place = Place::new(&[("x.c", program)]);
+    for optimised in ["-O1", "-O3"] {
+        plugged(
+            &place,
+            &[optimised, "-ffp-contract=off", "-fdenormal-fp-math=preserve-sign", "x.c", "-o", "x"],
+        );
+        assert_eq!(place.run(place.path("x"), &[]), "0");
+    }
+}
