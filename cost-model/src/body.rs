@@ -559,7 +559,11 @@ impl Scan<'_> {
             location.stored = true;
             location.looked_at = f.looked_at;
             location.row_loaded = false;
-            if f.promoted() {
+            if f.promoted() && self.by_data && !touch.private && !touch.carried {
+                // It is known in a register, but stored wherever data ask for it.
+                self.result.max_lanes = 1.0;
+                self.result.stores.push(Stride::Invariant);
+            } else if f.promoted() {
                 self.result.accumulators += 1;
             } else if !touch.private {
                 let s = self.stride(family, address.constant, touch.bytes, true);
