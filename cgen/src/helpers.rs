@@ -36,6 +36,12 @@ pub(crate) enum Helper {
     Maximum(ScalarType),
     /// A float as an integer, zero where it does not fit; signed or not.
     ToInteger(ScalarType, ScalarType, bool),
+    /// A float as the nearest integer in range, zero where it is no number; signed or not.
+    Saturated(ScalarType, ScalarType, bool),
+    /// Bits of two numbers side by side, shifted to the left, or to the right.
+    Funnel(ScalarType, bool),
+    /// Zeros in front of the first one, or behind the last; of zero, all bits.
+    Zeros(ScalarType, bool),
 }
 
 impl Helper {
@@ -58,6 +64,11 @@ impl Helper {
             Helper::Minimum(t) => format!("minimum_{}", t.name()),
             Helper::Maximum(t) => format!("maximum_{}", t.name()),
             Helper::ToInteger(f, t, signed) => format!("{}_to_{}{}", f.name(), sign(signed), t.bits()),
+            Helper::Saturated(f, t, signed) => {
+                format!("{}_to_nearest_{}{}", f.name(), sign(signed), t.bits())
+            }
+            Helper::Funnel(t, left) => format!("fsh{}_{}", if left { "l" } else { "r" }, t.name()),
+            Helper::Zeros(t, leading) => format!("ct{}z_{}", if leading { "l" } else { "t" }, t.name()),
         }
     }
 
@@ -116,14 +127,42 @@ impl Helper {
                 );
                 function(c_type(t), &two(c_type(t)), &body)
             }
-            Helper::ToInteger(f, t, signed) => {
-                let bits = t.bits();
-                let (to, low, high) = match signed {
-                    true => {
-                        (c_type(t), format!("-{:?}", 2f64.powi(bits as i32 - 1)), 2f64.powi(bits as i32 - 1))
-                    }
-                    false => (unsigned(t), "0.0".to_string(), 2f64.powi(bits as i32)),
+            Helper::Funnel(t, left) => {
+                let (u, c, bits) = (unsigned(t), c_type(t), t.bits());
+                let shifted = match left {
+                    true => format!("({u})({u})a << s | ({u})b >> ({bits} - s)"),
+                    false => format!("({u})({u})a << ({bits} - s) | ({u})b >> s"),
                 };
+                let whole = if left { "a" } else { "b" };
+                let body = format!(
+                    "  const int s = (int)(({u})by % {bits});\n  return s ? ({c})({shifted}) : {whole};\n"
+                );
+                function(c, &format!("{}, {c} by", two(c)), &body)
+            }
+            Helper::Zeros(t, leading) => {
+                let (u, c, bits) = (unsigned(t), c_type(t), t.bits());
+                let count = match leading {
+                    true => format!("__builtin_clzll(({u})a) - {}", 64 - bits),
+                    false => format!("__builtin_ctzll(({u})a)"),
+                };
+                function(c, &format!("{c} a"), &format!("  return ({c})(a ? {count} : {bits});\n"))
+            }
+            Helper::Saturated(f, t, signed) => {
+                let (to, low, high) = range(t, signed);
+                let (c, u) = (c_type(t), unsigned(t));
+                let (least, greatest) = match signed {
+                    true => {
+                        (format!("({c})(({u})1 << {})", t.bits() - 1), format!("({c})(({u})~({u})0 >> 1)"))
+                    }
+                    false => ("0".to_string(), format!("({c})({u})~({u})0")),
+                };
+                let body = format!(
+                    "  return x >= {high:?} ? {greatest} : x <= {low} ? {least} : x == x ? ({c})({to})x : 0;\n"
+                );
+                function(c, &format!("{} x", c_type(f)), &body)
+            }
+            Helper::ToInteger(f, t, signed) => {
+                let (to, low, high) = range(t, signed);
                 let (cut, whole) =
                     if f == ScalarType::F32 { ("truncf", "float") } else { ("trunc", "double") };
                 let body = format!(
@@ -133,6 +172,15 @@ impl Helper {
                 function(c_type(t), &format!("{} x", c_type(f)), &body)
             }
         }
+    }
+}
+
+/// The type that a number is converted to, its least number, and the first one beyond it.
+fn range(t: ScalarType, signed: bool) -> (&'static str, String, f64) {
+    let bits = t.bits() as i32;
+    match signed {
+        true => (c_type(t), format!("-{:?}", 2f64.powi(bits - 1)), 2f64.powi(bits - 1)),
+        false => (unsigned(t), "0.0".to_string(), 2f64.powi(bits)),
     }
 }
 

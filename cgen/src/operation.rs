@@ -190,6 +190,13 @@ impl Emitter<'_> {
                 let helper = Helper::ToInteger(from, to, op == CastOp::FpToSi);
                 Code::call(&self.helper(helper), &[&x.code])
             }
+            CastOp::FpToSiSat | CastOp::FpToUiSat if to == ScalarType::I1 => {
+                return Err(self.unsupported(format!("`{}` to a bit", op.name())));
+            }
+            CastOp::FpToSiSat | CastOp::FpToUiSat => {
+                let helper = Helper::Saturated(from, to, op == CastOp::FpToSiSat);
+                Code::call(&self.helper(helper), &[&x.code])
+            }
             CastOp::FpToSi => to_type(&x.code),
             CastOp::FpToUi => to_type(&Code::cast(unsigned(to), &x.code)),
             CastOp::Bitcast if from == to => x.code.clone(),
@@ -301,6 +308,10 @@ impl Emitter<'_> {
                 let name = if ty == ScalarType::I64 { "__builtin_popcountll" } else { "__builtin_popcount" };
                 Code::cast(c_type(ty), &Code::call(name, &[&Code::cast(unsigned(ty), of)]))
             }
+            Intrinsic::CtLz => helper(Helper::Zeros(ty, true)),
+            Intrinsic::CtTz => helper(Helper::Zeros(ty, false)),
+            Intrinsic::FShl => helper(Helper::Funnel(ty, true)),
+            Intrinsic::FShr => helper(Helper::Funnel(ty, false)),
             Intrinsic::BSwap if ty != ScalarType::I8 => {
                 let of = list.first().ok_or_else(unknown)?;
                 Code::cast(c_type(ty), &Code::call(&format!("__builtin_bswap{}", ty.bits()), &[of]))

@@ -52,7 +52,7 @@ SmallPtrSet<const BasicBlock *, 8> ltEnding(const Function &F) {
   SmallPtrSet<const BasicBlock *, 8> Result;
   for (const BasicBlock *B : post_order(&F.getEntryBlock())) {
     const Instruction *End = B->getTerminator();
-    bool Ends = End->getNumSuccessors() == 0 ? isa<UnreachableInst>(End)
+    bool Ends = End->getNumSuccessors() == 0 ? isa<UnreachableInst, ResumeInst>(End)
                                              : all_of(successors(B), [&](const BasicBlock *S) { return Result.contains(S); });
     if (Ends)
       Result.insert(B);

@@ -113,10 +113,11 @@ names!(
     }
 );
 names!(
-    /// Conversions, as in LLVM IR.
+    /// Conversions, as in LLVM IR; `.sat` is zero of what is no number, and the end of the range beyond it.
     CastOp {
         Trunc = "trunc", ZExt = "zext", SExt = "sext", FpTrunc = "fptrunc", FpExt = "fpext",
         FpToSi = "fptosi", FpToUi = "fptoui", SiToFp = "sitofp", UiToFp = "uitofp", Bitcast = "bitcast",
+        FpToSiSat = "fptosi.sat", FpToUiSat = "fptoui.sat",
     }
 );
 names!(
@@ -132,14 +133,14 @@ names!(
 );
 names!(
     /// Pure functions: no memory access that matters, always return, do not trap. Named as LLVM's intrinsics
-    /// (`llvm.sqrt` and so on).
+    /// (`llvm.sqrt` and so on). Of zero, `ctlz` and `cttz` count all bits.
     Intrinsic {
         Sqrt = "sqrt", Fabs = "fabs", Fma = "fma", FMulAdd = "fmuladd", FNeg = "fneg",
         Floor = "floor", Ceil = "ceil", Trunc = "trunc.fp", Rint = "rint", NearbyInt = "nearbyint", Round = "round",
         MinNum = "minnum", MaxNum = "maxnum", Minimum = "minimum", Maximum = "maximum", CopySign = "copysign",
         Exp = "exp", Exp2 = "exp2", Log = "log", Log2 = "log2", Log10 = "log10", Sin = "sin", Cos = "cos", Pow = "pow",
         SMin = "smin", SMax = "smax", UMin = "umin", UMax = "umax", Abs = "abs",
-        CtPop = "ctpop", BSwap = "bswap", UAddSat = "uadd.sat", USubSat = "usub.sat", SAddSat = "sadd.sat",
+        CtPop = "ctpop", CtLz = "ctlz", CtTz = "cttz", BSwap = "bswap", FShl = "fshl", FShr = "fshr", UAddSat = "uadd.sat", USubSat = "usub.sat", SAddSat = "sadd.sat",
         SSubSat = "ssub.sat",
     }
 );
@@ -147,7 +148,7 @@ impl Intrinsic {
     /// Number of operands; all have the type of the result.
     pub const fn arity(self) -> usize {
         match self {
-            Intrinsic::Fma | Intrinsic::FMulAdd => 3,
+            Intrinsic::Fma | Intrinsic::FMulAdd | Intrinsic::FShl | Intrinsic::FShr => 3,
             Intrinsic::MinNum
             | Intrinsic::MaxNum
             | Intrinsic::Minimum
@@ -176,7 +177,11 @@ impl Intrinsic {
                 | Intrinsic::UMax
                 | Intrinsic::Abs
                 | Intrinsic::CtPop
+                | Intrinsic::CtLz
+                | Intrinsic::CtTz
                 | Intrinsic::BSwap
+                | Intrinsic::FShl
+                | Intrinsic::FShr
                 | Intrinsic::UAddSat
                 | Intrinsic::USubSat
                 | Intrinsic::SAddSat
@@ -235,7 +240,7 @@ bitflags::bitflags! {
         const NNEG = 1 << 10;
         /// Operands of `or` share no bits.
         const DISJOINT = 1 << 11;
-        /// `abs` of the minimum is poison.
+        /// `abs` of the minimum is poison, or `ctlz` and `cttz` of zero.
         const INT_MIN_POISON = 1 << 12;
     }
 }

@@ -538,7 +538,7 @@ fn cast_fits(cast: CastOp, from: ScalarType, to: ScalarType) -> bool {
         CastOp::ZExt | CastOp::SExt => !f && !t && to.bits() > from.bits(),
         CastOp::FpTrunc => f && t && to.bits() < from.bits(),
         CastOp::FpExt => f && t && to.bits() > from.bits(),
-        CastOp::FpToSi | CastOp::FpToUi => f && !t,
+        CastOp::FpToSi | CastOp::FpToUi | CastOp::FpToSiSat | CastOp::FpToUiSat => f && !t,
         CastOp::SiToFp | CastOp::UiToFp => !f && t,
         CastOp::Bitcast => from.bits() == to.bits(),
     }

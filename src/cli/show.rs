@@ -42,6 +42,7 @@ pub fn run(arguments: &ShowArguments) -> Result<(), CliError> {
                 whole: program.kernel.clone(),
                 regions: vec![LiftedKernel {
                     vectors: None,
+                    allocates: true,
                     kernel: program.kernel.clone(),
                     location: None,
                     likely: Vec::new(),

@@ -42,6 +42,7 @@ impl LiftedKernels {
     ) -> LiftedKernels {
         let region = |r: &lift::Region<'_>| LiftedKernel {
             vectors: code::vectors(r.function),
+            allocates: r.function.allocator().is_some(),
             kernel: r.kernel.clone(),
             location: r.location.clone(),
             likely: likely_values(module, r, settings.default_param),
@@ -74,6 +75,8 @@ impl LiftedKernels {
 pub struct LiftedKernel {
     /// Vectors of its function's code, where attributes say so.
     pub vectors: Option<Vectors>,
+    /// Whether new code may have buffers on the heap.
+    pub allocates: bool,
     /// What the region computes.
     pub kernel: Arc<Kernel>,
     /// Its place in the source.

@@ -10,7 +10,7 @@ use crate::names;
 use cost_model::targets::Vectors;
 use emission::conditions::checked;
 use irgen::lift::Remark;
-use loop_tree::{Affine, Constraint, Green, Kernel, Node, ParamId, RuntimeCondition, StmtFlags, text};
+use loop_tree::{Affine, Constraint, Green, Home, Kernel, Node, ParamId, RuntimeCondition, StmtFlags, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use transforms::Recipe;
@@ -226,6 +226,9 @@ impl All<'_> {
             Err(DriverError::Analysis { source, .. }) => return skipped(source.to_string()),
             other => other?,
         };
+        if !wanted.region.allocates {
+            exploration.variants.retain(|variant| !has_heap(&variant.root));
+        }
         let best = exploration.worthwhile(self.min_gain);
         let checked = best.map(|b| exploration.original.cycles / (b.cycles + check(kernel, &b.conditions)));
         let if_short = self.gain_if_short(models, likely, &problem, &exploration);
@@ -328,6 +331,12 @@ impl All<'_> {
             SkippedRegion { asked: true, location, ..left }
         })
     }
+}
+
+/// Whether a tree has buffers on the heap.
+fn has_heap(tree: &Green) -> bool {
+    let here = matches!(tree.node(), Node::Alloc(buffer, _) if buffer.home == Home::Heap);
+    here || tree.summary().has_storage_or_versions && tree.children().any(has_heap)
 }
 
 /// A region with what it is predicted to take.

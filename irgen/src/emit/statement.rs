@@ -218,8 +218,13 @@ impl<'m> Emitter<'m, '_> {
                     b.binary(opcode, x, y, poison_flags(flags) & opcode.poison_flags(), "")?
                 }
             }
+            OpKind::Cast(kind @ (CastOp::FpToSiSat | CastOp::FpToUiSat), x) => {
+                let x = operand(values, *x)?;
+                let name = format!("llvm.{}", kind.name());
+                self.builder.intrinsic(&name, self.like(ty, x)?, &[x], "")?.value()
+            }
             OpKind::Cast(kind, x) => {
-                let opcode = cast_opcode(*kind);
+                let opcode = cast_opcode(*kind)?;
                 let x = operand(values, *x)?;
                 let value = self.builder.cast(
                     opcode,
@@ -251,7 +256,8 @@ impl<'m> Emitter<'m, '_> {
                 let call = |operands: &[Value<'m>]| {
                     let mut operands = operands.to_vec();
                     let ty = operands.first().map_or(Ok(ty), |first| self.like(ty, *first))?;
-                    if *intrinsic == Intrinsic::Abs {
+                    // Whether it is poison of the least number, or of zero.
+                    if matches!(intrinsic, Intrinsic::Abs | Intrinsic::CtLz | Intrinsic::CtTz) {
                         let poison = flags.contains(OpFlags::INT_MIN_POISON);
                         operands.push(self.module.context().i1().const_int(poison.into())?);
                     }
@@ -421,8 +427,8 @@ fn binary_opcode(op: BinaryOp) -> Opcode {
     }
 }
 
-fn cast_opcode(op: CastOp) -> Opcode {
-    match op {
+fn cast_opcode(op: CastOp) -> Result<Opcode, EmitError> {
+    Ok(match op {
         CastOp::Trunc => Opcode::Trunc,
         CastOp::ZExt => Opcode::ZExt,
         CastOp::SExt => Opcode::SExt,
@@ -433,7 +439,10 @@ fn cast_opcode(op: CastOp) -> Opcode {
         CastOp::SiToFp => Opcode::SiToFp,
         CastOp::UiToFp => Opcode::UiToFp,
         CastOp::Bitcast => Opcode::BitCast,
-    }
+        CastOp::FpToSiSat | CastOp::FpToUiSat => {
+            return Err(EmitError::Unsupported { what: "a conversion that is a call" });
+        }
+    })
 }
 
 /// `Ok` for integers, `Err` for floating-point numbers.

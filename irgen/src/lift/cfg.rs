@@ -186,13 +186,16 @@ impl<'m> Cfg<'m> {
     }
 }
 
-/// Blocks from which all ways come to an `unreachable` and none goes in circles; none where the first of them all is one.
+/// Blocks from which all ways come to an `unreachable`, or leave the function by an exception, and none goes in circles; none where the
+/// first of them all is one.
 /// `blocks`: in reverse postorder.
 fn ending<'m>(blocks: &[Block<'m>]) -> FxHashSet<Block<'m>> {
     let mut ending = FxHashSet::default();
     for block in blocks.iter().rev() {
         let ends = match &block.successors()[..] {
-            [] => block.terminator().is_some_and(|t| t.opcode() == Opcode::Unreachable),
+            [] => {
+                block.terminator().is_some_and(|t| matches!(t.opcode(), Opcode::Unreachable | Opcode::Resume))
+            }
             targets => targets.iter().all(|t| ending.contains(t)),
         };
         if ends {

@@ -9,12 +9,13 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Properties of loops that no user has asked for, or that a flag of the compiler puts on all of them.
-const NO_WISHES: [&str; 6] = [
+const NO_WISHES: [&str; 7] = [
     "mustprogress",
     "isvectorized",
     "estimated_trip_count",
     "peeled.count",
     "unroll.runtime.disable",
+    "unswitch.partial.disable",
     "parallel_accesses",
 ];
 

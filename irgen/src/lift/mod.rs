@@ -271,9 +271,10 @@ pub fn lift_function_with<'m>(
     let mut selection = select::Selection::new(&name);
     let mut parts = Vec::new();
     let kept = KEPT.iter().find(|(attribute, ..)| function.has_attribute(attribute));
+    let kept = kept.map(|(_, message, help)| (*message, *help)).or_else(|| without_sse(function));
     let own = fronts::is_helper(&name);
     let cfg = if kept.is_some() || own { None } else { cfg::Cfg::new(function) };
-    if let Some((_, message, help)) = kept {
+    if let Some((message, help)) = kept {
         selection.remark(None, "attribute", message, help, 0);
     }
     if cfg.as_ref().is_some_and(|cfg| cfg.blocks.iter().any(|b| is_vectorised(*b))) {
@@ -346,6 +347,17 @@ const KEPT: [(&str, &str, &str); 6] = [
         "drop `FENV_ACCESS` and -ffp-model=strict where rounding modes and exception flags do not count",
     ),
 ];
+
+/// Why code of x86 without SSE2 is left alone: what it computes in its registers of 80 bits depends on which values go to memory, and
+/// numbers that are only copied may change there.
+fn without_sse(function: Function<'_>) -> Option<(&'static str, &'static str)> {
+    let features = function.string_attribute("target-features")?;
+    let lacks = features.split(',').any(|feature| matches!(feature, "-sse" | "-sse2"));
+    lacks.then_some((
+        "the function is compiled without SSE2",
+        "compile it without `-mno-sse`, `-mno-sse2` and `-mgeneral-regs-only`",
+    ))
+}
 
 /// The input that is best to lift.
 const UNOPTIMISED: &str = "make the IR with -O3 -Xclang -disable-llvm-passes";

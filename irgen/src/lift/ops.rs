@@ -120,7 +120,11 @@ pub(super) fn intrinsic_of(i: Inst<'_>) -> Option<(Intrinsic, usize)> {
         "umax" => (Intrinsic::UMax, 2),
         "abs" => (Intrinsic::Abs, 1),
         "ctpop" => (Intrinsic::CtPop, 1),
+        "ctlz" => (Intrinsic::CtLz, 1),
+        "cttz" => (Intrinsic::CtTz, 1),
         "bswap" => (Intrinsic::BSwap, 1),
+        "fshl" => (Intrinsic::FShl, 3),
+        "fshr" => (Intrinsic::FShr, 3),
         "uadd.sat" => (Intrinsic::UAddSat, 2),
         "usub.sat" => (Intrinsic::USubSat, 2),
         "sadd.sat" => (Intrinsic::SAddSat, 2),
@@ -128,6 +132,16 @@ pub(super) fn intrinsic_of(i: Inst<'_>) -> Option<(Intrinsic, usize)> {
         _ => return None,
     };
     (count >= arity).then_some((f, arity))
+}
+
+/// A conversion that is a call.
+pub(super) fn saturating_cast(i: Inst<'_>) -> Option<CastOp> {
+    let call = i.as_call().filter(|c| !c.has_operand_bundles())?;
+    match call.intrinsic_name()?.as_ref() {
+        "llvm.fptosi.sat" => Some(CastOp::FpToSiSat),
+        "llvm.fptoui.sat" => Some(CastOp::FpToUiSat),
+        _ => None,
+    }
 }
 
 /// Whether it is a call of a function of the mathematical library that may set `errno`.
@@ -247,8 +261,9 @@ pub(super) fn flags_of(i: Inst<'_>) -> OpFlags {
     ] {
         flags.set(to, fast.contains(from));
     }
-    let abs = i.as_call().filter(|c| c.intrinsic_name().as_deref() == Some("llvm.abs"));
-    if abs.and_then(|c| c.args().get(1).and_then(|v| v.const_int())).is_some_and(|c| c != 0) {
+    let asks = |name: &str| matches!(name, "llvm.abs" | "llvm.ctlz" | "llvm.cttz");
+    let call = i.as_call().filter(|c| c.intrinsic_name().is_some_and(|name| asks(&name)));
+    if call.and_then(|c| c.args().get(1).and_then(|v| v.const_int())).is_some_and(|c| c != 0) {
         flags |= OpFlags::INT_MIN_POISON;
     }
     flags

@@ -399,8 +399,11 @@ impl<'m> Builder<'_, '_, 'm> {
         if !formula.needs.iter().all(|need| self.data.cx.need(place, need)) {
             return Err(ends());
         }
+        // Of several ways not to end, one that is known; else one of long arrays: a bound that is met is one from below.
+        let mut best = None;
         for facts in &formula.disjuncts {
             let before = self.data.cx.assumed();
+            let known = self.data.cx.assumptions.len();
             let holds = facts.iter().all(|f| {
                 let opposite = f.poly.scale(-1).filter(|_| f.equal);
                 f.equal == opposite.is_some()
@@ -408,12 +411,24 @@ impl<'m> Builder<'_, '_, 'm> {
                     && opposite.is_none_or(|goal| self.data.cx.require(place, &goal))
             });
             if holds {
-                return Ok(());
+                let assumed = &self.data.cx.assumptions[known..];
+                let room = assumed.iter().map(|fact| room(&fact.poly)).min().unwrap_or(i128::MAX);
+                if best.as_ref().is_none_or(|(most, _)| room > *most) {
+                    best = Some((room, self.data.cx.assumed()));
+                }
             }
             self.data.cx.restore(before);
         }
-        self.data.cx.restore(saved);
-        Err(ends())
+        match best {
+            Some((_, assumed)) => {
+                self.data.cx.restore(assumed);
+                Ok(())
+            }
+            None => {
+                self.data.cx.restore(saved);
+                Err(ends())
+            }
+        }
     }
 
     fn cycle(&mut self, c: &Cycle<'m>, place: &Place, front: usize) -> Result<Node, Refusal<'m>> {
@@ -608,4 +623,11 @@ fn is_waved_through(inst: Inst<'_>) -> bool {
     (mutation::off(Rule::Calls) && inst.opcode() == Opcode::Call)
         || (mutation::off(Rule::VolatileAccess) && inst.is_volatile())
         || (mutation::off(Rule::AtomicAccess) && inst.effects().contains(Effects::ATOMIC))
+}
+
+/// What an assumption leaves, where all symbols are as large as sizes of arrays are.
+fn room(assumption: &Poly) -> i128 {
+    const SIZE: i128 = 1000;
+    let value = |degree: usize, c: i128| c.saturating_mul(SIZE.saturating_pow(degree as u32));
+    assumption.terms().map(|(product, c)| value(product.degree(), c)).fold(0, i128::saturating_add)
 }

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use super::leaves::{Data, Leaf, Refusal, Root, Spot, impure, refuse};
 use super::memory::scalar_type;
 use super::numbered::Number;
-use super::ops::{binary_op, cast_op, error_number, flags_of, int_compare, intrinsic_of, real_compare};
+use super::ops::{
+    binary_op, cast_op, error_number, flags_of, int_compare, intrinsic_of, real_compare, saturating_cast,
+};
 use crate::llvm::{Inst, Opcode, Value};
 use crate::mutation::{self, Rule};
 
@@ -255,7 +257,9 @@ fn computed_from<'m>(i: Inst<'m>) -> Result<Vec<Value<'m>>, Refusal<'m>> {
     if let Some(call) = i.as_call() {
         return match intrinsic_of(i) {
             Some((_, count)) => Ok(call.args().into_iter().take(count).collect()),
-            None if call.is_pure() || error_number(i).is_some() => Ok(call.args()),
+            None if call.is_pure() || error_number(i).is_some() || saturating_cast(i).is_some() => {
+                Ok(call.args())
+            }
             None => Err(impure(i)),
         };
     }
@@ -702,9 +706,10 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
             (Opcode::ICmp, [a, b]) => OpKind::Compare(int_compare(i).ok_or_else(unknown)?, *a, *b),
             (Opcode::FCmp, [a, b]) => OpKind::Compare(real_compare(i).ok_or_else(unknown)?, *a, *b),
             (Opcode::Select, [c, a, b]) => OpKind::Select(*c, *a, *b),
-            (Opcode::Call, _) => match intrinsic_of(i) {
-                Some((function, _)) => OpKind::Call(function, ops),
-                None => OpKind::Pure(self.origin(i), ops),
+            (Opcode::Call, _) => match (intrinsic_of(i), saturating_cast(i), &ops[..]) {
+                (Some((function, _)), ..) => OpKind::Call(function, ops),
+                (None, Some(cast), [a]) => OpKind::Cast(cast, *a),
+                _ => OpKind::Pure(self.origin(i), ops),
             },
             (o, [a]) => OpKind::Cast(cast_op(o).ok_or_else(unknown)?, *a),
             (o, [a, b]) => {

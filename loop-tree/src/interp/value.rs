@@ -202,6 +202,14 @@ pub(super) fn cast(op: CastOp, flags: OpFlags, from: ScalarType, to: ScalarType,
             // A NaN is in no range.
             (value >= low && value < high).then(|| (value as i128 as u64) & mask(to))
         }
+        // The nearest number in range: `as` is this conversion.
+        CastOp::FpToSiSat | CastOp::FpToUiSat => {
+            let (least, greatest) = match op {
+                CastOp::FpToSiSat => (-(1i128 << (to.bits() - 1)), (1i128 << (to.bits() - 1)) - 1),
+                _ => (0, i128::from(mask(to))),
+            };
+            Some(((f64_of(a, from) as i128).clamp(least, greatest) as u64) & mask(to))
+        }
         // From 64 bits to f32 in one rounding.
         CastOp::SiToFp => Some(match to {
             ScalarType::F32 => u64::from((signed(a, from) as f32).to_bits()),
@@ -266,7 +274,7 @@ pub(super) fn call(
 ) -> Option<u64> {
     let get = |i: usize| operands.get(i).copied().unwrap_or(0);
     if !f.is_float() {
-        return integer_call(f, flags, ty, get(0), get(1));
+        return integer_call(f, flags, ty, [get(0), get(1), get(2)]);
     }
     for x in operands {
         checked_float(*x, ty, flags)?;
@@ -284,7 +292,7 @@ pub(super) fn call(
     checked_float(bits, ty, flags)
 }
 
-fn integer_call(f: Intrinsic, flags: OpFlags, ty: ScalarType, a: u64, b: u64) -> Option<u64> {
+fn integer_call(f: Intrinsic, flags: OpFlags, ty: ScalarType, [a, b, c]: [u64; 3]) -> Option<u64> {
     let (x, y) = (i128::from(signed(a, ty)), i128::from(signed(b, ty)));
     let least = -(1i128 << (ty.bits() - 1));
     let out = |value: i128| Some((value as u64) & mask(ty));
@@ -297,6 +305,15 @@ fn integer_call(f: Intrinsic, flags: OpFlags, ty: ScalarType, a: u64, b: u64) ->
         Intrinsic::Abs if x == least && flags.contains(OpFlags::INT_MIN_POISON) => None,
         Intrinsic::Abs => out(x.abs()),
         Intrinsic::CtPop => Some(u64::from(a.count_ones())),
+        Intrinsic::CtLz | Intrinsic::CtTz if a == 0 && flags.contains(OpFlags::INT_MIN_POISON) => None,
+        Intrinsic::CtLz => Some(u64::from(a.leading_zeros()) - (64 - u64::from(ty.bits()))),
+        Intrinsic::CtTz => Some(u64::from(a.trailing_zeros().min(ty.bits()))),
+        Intrinsic::FShl | Intrinsic::FShr => {
+            let (bits, both) = (ty.bits(), (u128::from(a) << ty.bits()) | u128::from(b));
+            let by = (c % u64::from(bits)) as u32;
+            let back = if f == Intrinsic::FShl { bits - by } else { by };
+            Some((both >> back) as u64 & mask(ty))
+        }
         Intrinsic::BSwap => Some(a.swap_bytes() >> (64 - ty.bits())),
         Intrinsic::UAddSat => out((u + v).min(i128::from(mask(ty)))),
         Intrinsic::USubSat => out((u - v).max(0)),

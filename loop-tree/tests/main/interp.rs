@@ -37,6 +37,15 @@ fn integers_wrap_to_their_width() {
     assert_eq!(i32_of("usub.sat(3, 5)"), 0);
     assert_eq!(i32_of("bswap(1)"), 1 << 24);
     assert_eq!(i32_of("ctpop(-1)"), 32);
+    assert_eq!([i32_of("ctlz(1)"), i32_of("ctlz(0)"), i32_of("ctlz(-1)")], [31, 32, 0]);
+    assert_eq!([i32_of("cttz(8)"), i32_of("cttz(0)"), i32_of("cttz(-1)")], [3, 32, 0]);
+    assert_eq!(i32_of("fshl(305419896, -2023406815, 8)"), 0x3456_7887);
+    assert_eq!(i32_of("fshr(305419896, -2023406815, 40)"), 0x7887_6543);
+    assert_eq!(i32_of("fshl(7, 9, 32)"), 7);
+    assert_eq!(i32_of("fptosi.sat.i32(1e10)"), i32::MAX);
+    assert_eq!(i32_of("fptosi.sat.i32(-1e10)"), i32::MIN);
+    assert_eq!(i32_of("fptoui.sat.i32(-2.5)"), 0);
+    assert_eq!(i32_of("fptosi.sat.i32(-2.9)"), -2);
     assert_eq!(i32_of("abs(-2147483648)"), i32::MIN);
     assert_eq!(i32_of("i32(i8(200))"), -56);
     assert_eq!(i32_of("zext.i32(i8(200))"), 200);
@@ -54,6 +63,7 @@ fn undefined_is_an_error_and_poison_only_where_it_is_used() {
     assert!(poison("or.disjoint(3, 1)"));
     assert!(poison("fptosi.i32(2147483648.0)"));
     assert!(poison("abs.int_min_poison(-2147483648)"));
+    assert!(poison("cttz.int_min_poison(0)"));
     assert!(poison("1 + add.nsw(2147483647, 1)"));
     assert_eq!(i32_of("a == 0 ? 5 : add.nsw(2147483647, 1)"), 5);
     let division = |text| matches!(value("i32", text), Err(InterpErrorKind::Division(_)));

@@ -333,3 +333,99 @@ fn constants_of_unrolled_loops_are_flushed_as_the_program_flushes() {
         assert_eq!(place.run(place.path("x"), &[]), "0");
     }
 }
+
+/// Bits that go around and zeros that are counted, of all widths, as vectors and in another order.
+const BITS: &str = r#"
+#include <stdint.h>
+#include <stdio.h>
+#define NEST(T, W, NAME, RECIPE) \
+    __attribute__((noinline, annotate("looptree: " RECIPE))) \
+    static void NAME(T (*restrict a)[40], T (*restrict b)[40], int by) { \
+        for (int j = 0; j < 40; j++) for (int i = 0; i < 40; i++) { \
+            T x = b[i][j]; \
+            a[i][j] ^= (T)((x << 3) | (x >> (W - 3))) + (T)((x << (by & (W - 1))) | (x >> (-by & (W - 1)))); \
+            a[i][j] += (T)((T)(b[j][i] << 5) | (x >> (W - 5))) + (T)__builtin_clzg(x, W) * 3 + (T)__builtin_ctzg(x, W) * 5 + (T)__builtin_popcountg(x); \
+        } \
+    }
+#define BOTH(T, W) NEST(T, W, around##W, "interchange(@)") NEST(T, W, lanes##W, "vectorize(@0; 8)")
+BOTH(uint8_t, 8) BOTH(uint16_t, 16) BOTH(uint32_t, 32) BOTH(uint64_t, 64)
+#define RUN(T, W) { \
+    static T a[40][40], b[40][40]; \
+    for (int i = 0; i < 1600; i++) b[0][i] = (T)(i * 2654435761u * (i % 7 != 0)) >> (i % W); \
+    for (int by = 0; by < 70; by += 23) { around##W(a, b, by); lanes##W(a, b, by); } \
+    unsigned long s = 0; \
+    for (int i = 0; i < 1600; i++) s = s * 31 + a[0][i]; \
+    printf("%lx ", s); }
+int main(void) { RUN(uint8_t, 8) RUN(uint16_t, 16) RUN(uint32_t, 32) RUN(uint64_t, 64) }"#;
+
+#[test]
+fn bits_go_around_and_zeros_are_counted_as_in_the_program() {
+    let place = Place::new(&[("x.c", BITS)]);
+    let said = plugged(&place, &["-O3", "-Rpass=looptree", "-c", "x.c", "-o", "x.o"]);
+    assert_eq!(said.matches("(predicted ").count(), 8, "{said}");
+    same_as_clang(place, &["x.c"]);
+}
+
+/// Bounds that are tested for equality, and where what is left by an exception has objects to destroy.
+const CHECKED: &str = r#"
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+static int destroyed;
+struct Owner { ~Owner() { destroyed++; } };
+[[noreturn]] __attribute__((noinline)) void fails(long i) { throw i; }
+__attribute__((noinline)) void columns(double *a, const double *b, long n, long length) {
+    Owner owner;
+    for (long j = 0; j < n; j++) for (long i = 0; i < n; i++) {
+        if (i * n + j >= length) fails(i);
+        a[i * n + j] += b[i * n + j];
+    }
+}
+__attribute__((noinline)) void met(double *a, const double *b, long n, long m) {
+    for (long j = 0; j < n; j++) for (long i = 0; i < n; i++) {
+        if (i == m) abort();
+        a[i * n + j] += b[i * n + j];
+    }
+}
+int main() {
+    static double a[300 * 300], b[300 * 300];
+    for (int i = 0; i < 300 * 300; i++) b[i] = i % 17;
+    columns(a, b, 300, 300 * 300);
+    met(a, b, 300, 300);
+    long at = 0;
+    try { columns(a, b, 300, 300 * 200); } catch (long i) { at = i; }
+    double s = 0;
+    for (int i = 0; i < 300 * 300; i++) s = s * 0.5 + a[i] * (i % 13);
+    std::printf("%a %ld %d", s, at, destroyed);
+}"#;
+
+#[test]
+fn what_ends_by_an_exception_or_where_a_bound_is_met_is_checked_before() {
+    let place = Place::new(&[("x.cpp", CHECKED)]);
+    let said = plugged(&place, &["-O3", "-Rpass=looptree", "-c", "x.cpp", "-o", "x.o"]);
+    assert!(said.contains("columns(") && said.contains("met("), "{said}");
+    same_as_clang(place, &["x.cpp", "-lstdc++"]);
+}
+
+/// Where no allocator may be called, what needs none is taken.
+#[test]
+fn without_an_allocator_a_product_gains_all_the_same() {
+    let program = "static double A[1200][1200], B[1200][1200], C[1200][1200];
+        void nest(void) {
+            for (int i = 0; i < 1200; i++) for (int j = 0; j < 1200; j++) for (int k = 0; k < 1200; k++) C[i][j] += A[i][k] * B[k][j]; }";
+    let place = Place::new(&[("x.c", program)]);
+    for (flag, allocates) in [("-O3", true), ("-ffreestanding", false)] {
+        let said = plugged(&place, &["-O3", "-Rpass=looptree", "-S", "-o", "-", flag, "x.c"]);
+        assert!(said.contains("(predicted ") && said.contains("malloc") == allocates, "{said}");
+    }
+}
+
+/// Registers of 80 bits would decide what is computed, and change what is only copied.
+#[test]
+fn code_without_sse_is_left_alone() {
+    let program = "void columns(int n, double a[n][n]) { for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) a[i][j] += 1; }";
+    let place = Place::new(&[("x.c", program)]);
+    let flags = ["-O3", "-mno-sse2", "-Rpass=looptree", "-Rpass-analysis=looptree", "-c", "x.c"];
+    let said = plugged(&place, &flags);
+    assert!(said.contains("without SSE2") && !said.contains("predicted"), "{said}");
+}
