@@ -68,7 +68,7 @@ pub(crate) fn emit(
     let is_granted = |c: &&RuntimeCondition| kernel.assumptions.contains(c);
     let needed: Vec<&RuntimeCondition> = all_conditions.iter().filter(|c| !is_granted(c)).collect();
     let original = loop_tree::canonical(kernel, &kernel.original);
-    let mut signature = Signature::new(kernel);
+    let mut signature = Signature::new(kernel, own);
     // Parameters are held to what suffices for both orders.
     let inner = Limits::of(kernel, root, &all_conditions)?;
     let fallback = Limits::of(kernel, &original, &kernel.assumptions)?;

@@ -11,8 +11,9 @@ impl Names {
     pub(crate) fn fresh(&mut self, wanted: &str) -> String {
         let mut base: String =
             wanted.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
-        // Names that begin with an underscore, or with a digit, are not the program's.
-        if !base.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        // Names that begin with an underscore, or with a digit, are not the program's; nor are those that headers begin so.
+        let is_begun = PREFIXES.iter().any(|prefix| base.starts_with(prefix));
+        if is_begun || !base.starts_with(|c: char| c.is_ascii_alphabetic()) {
             base = format!("x{base}");
         }
         let taken = |name: &str| self.0.contains(name) || is_reserved(name);
@@ -26,11 +27,19 @@ impl Names {
         name
     }
 
+    /// Leaves a name to what has it.
+    pub(crate) fn take(&mut self, name: &str) {
+        self.0.insert(name.to_string());
+    }
+
     /// Gives back a name whose scope has ended.
     pub(crate) fn release(&mut self, name: &str) {
         self.0.remove(name);
     }
 }
+
+/// How macros of headers begin.
+const PREFIXES: [&str; 4] = ["M_", "FP_", "INT", "UINT"];
 
 /// Keywords, macros that compilers define, types and functions that emitted code uses, and functions that gcc knows by name.
 const RESERVED: &str = " alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern false \
@@ -41,7 +50,12 @@ const RESERVED: &str = " alignas alignof asm auto bool break case char const con
     isunordered islessgreater signbit memcpy malloc free aligned_alloc floor_div \
     index rindex abs labs ffs signgam \
     memset memmove memcmp printf puts putchar exit abort alloca calloc realloc strlen strcpy strcmp toupper tolower \
-    omp_get_thread_num omp_get_max_threads ";
+    omp_get_thread_num omp_get_max_threads thread_count thread_number \
+    atof atoi atol atoll strtod strtof strtold strtol strtoll strtoul strtoull rand srand random srandom initstate setstate \
+    rand_r drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48 atexit on_exit at_quick_exit quick_exit \
+    getenv setenv putenv unsetenv clearenv mktemp mkstemp mkstemps mkdtemp system realpath bsearch qsort div ldiv lldiv div_t \
+    ldiv_t lldiv_t ecvt fcvt gcvt mblen mbtowc wctomb mbstowcs wcstombs rpmatch getsubopt getloadavg select pselect wchar_t \
+    fd_set valloc posix_memalign reallocarray a64l l64a arc4random arc4random_buf arc4random_uniform ";
 
 /// Functions of numbers, each also with `f` and `l` behind its name.
 const MATHEMATICS: &str = " acos asin atan atan2 tan cosh sinh tanh acosh asinh atanh cbrt ceil copysign cos erf erfc exp exp2 exp10 expm1 \
@@ -69,9 +83,7 @@ fn is_reserved(name: &str) -> bool {
             .split_once('x')
             .is_some_and(|(kind, count)| kinds.contains(&kind) && count.parse::<u32>().is_ok());
     let helper = vector || name.rsplit_once('_').is_some_and(|(_, kind)| kinds.contains(&kind));
-    helper
-        || ["M_", "FP_", "INT", "UINT"].iter().any(|prefix| name.starts_with(prefix))
-        || is_in(RESERVED, name)
+    helper || is_in(RESERVED, name)
 }
 
 #[cfg(test)]
@@ -81,7 +93,11 @@ mod tests {
     #[test]
     fn names_are_those_of_c() {
         let mut names = Names::default();
-        let all = ["A", "A", "s.0", "for", "exp", "hypotf", "2x", "_Bool", "min_i64"].map(|n| names.fresh(n));
-        assert_eq!(all, ["A", "A_1", "s_0", "for_1", "exp_1", "hypotf_1", "x2x", "x_Bool", "min_i64_1"]);
+        let all = ["A", "A", "s.0", "for", "exp", "hypotf", "2x", "_Bool", "min_i64", "M_inv"]
+            .map(|n| names.fresh(n));
+        assert_eq!(
+            all,
+            ["A", "A_1", "s_0", "for_1", "exp_1", "hypotf_1", "x2x", "x_Bool", "min_i64_1", "xM_inv"]
+        );
     }
 }

@@ -41,8 +41,9 @@ pub(crate) struct Signature {
 
 impl Signature {
     /// Parameters, then arrays and scalars, in the kernel's order.
-    pub(crate) fn new(kernel: &Kernel) -> Signature {
+    pub(crate) fn new(kernel: &Kernel, own: &str) -> Signature {
         let mut names = Names::default();
+        names.take(own);
         let (mut formals, mut params, mut bases) = (Vec::new(), Vec::new(), Vec::new());
         let (mut locals, mut entry, mut exit) = (Vec::new(), Vec::new(), Vec::new());
         for (index, param) in kernel.params.iter().enumerate() {

@@ -555,16 +555,18 @@ impl Scan<'_> {
         // A store that may not happen leaves what was stored before.
         let both = location.perhaps && self.by_data;
         location.perhaps = self.by_data;
+        let asked = f.promoted() && self.by_data && !touch.private;
+        if asked {
+            // It is known in a register, but stored wherever data ask for it.
+            self.result.max_lanes = 1.0;
+            self.result.stores.push(Stride::Invariant);
+        }
         if !location.stored || needed || (f.stride == 0.0 || both) && !f.promoted() {
             location.stored = true;
             location.looked_at = f.looked_at;
             location.row_loaded = false;
-            if f.promoted() && self.by_data && !touch.private && !touch.carried {
-                // It is known in a register, but stored wherever data ask for it.
-                self.result.max_lanes = 1.0;
-                self.result.stores.push(Stride::Invariant);
-            } else if f.promoted() {
-                self.result.accumulators += 1;
+            if f.promoted() {
+                self.result.accumulators += usize::from(!asked);
             } else if !touch.private {
                 let s = self.stride(family, address.constant, touch.bytes, true);
                 if s == Stride::Invariant {

@@ -319,6 +319,10 @@ pub enum Arith {
     Xor,
     Shl,
     Shr,
+    /// Bits that go around.
+    Rotate,
+    /// How many zeros are in front of the first operand and behind it.
+    Zeros,
 }
 
 /// Pure functions.

@@ -161,7 +161,8 @@ pub struct SearchArguments {
     #[arg(long, value_name = "NAME")]
     pub without_sketch: Vec<String>,
     /// Threads that search; results do not depend on it. Default: one per core.
-    #[arg(long, short = 'j', value_name = "COUNT")]
+    #[arg(long, short = 'j', value_name = "COUNT",
+        value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(..=1024))]
     pub jobs: Option<usize>,
 }
 

@@ -13,21 +13,25 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
         let mut out = std::io::stdout().lock();
         return out.write_all(bytes).and_then(|()| out.flush()).map_err(failed);
     }
-    // A device or pipe cannot be replaced by a file.
-    if path.exists() && !path.is_file() {
+    // A device or pipe cannot be replaced by a file, and of a link that which it leads to is.
+    let found = path.canonicalize();
+    if path.exists() && (found.is_err() || !path.is_file()) {
         return std::fs::write(path, bytes).map_err(failed);
     }
+    let path = found.as_deref().unwrap_or(path);
     let directory = match path.parent() {
         Some(p) if !p.as_os_str().is_empty() => p,
         _ => Path::new("."),
     };
-    let mut file = tempfile::Builder::new().prefix(".looptree-").tempfile_in(directory).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".looptree-");
+    // As any new file; less what the user masks.
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(path).map_or(0o644, |m| m.permissions().mode());
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(mode)).map_err(failed)?;
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(directory).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    if let Ok(old) = std::fs::metadata(path) {
+        file.as_file().set_permissions(old.permissions()).map_err(failed)?;
     }
     file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())

@@ -607,6 +607,8 @@ impl<'a> Generator<'a> {
                     Arith::Shr,
                     Arith::Div,
                     Arith::Rem,
+                    Arith::Rotate,
+                    Arith::Zeros,
                 ];
                 Value::Arith(ty, self.pick(&ops), a, b)
             }

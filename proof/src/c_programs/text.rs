@@ -440,6 +440,7 @@ fn combine(ty: Element, op: Arith, (a, ta): (String, Element), (b, tb): (String,
         return format!("({a} {sign} {b})");
     };
     let (name, wide) = (t.name(), t.promoted().unsigned().name());
+    let (own, bits) = (t.unsigned().name(), t.bits());
     let plain = |sign: &str| format!("({name})(({wide}){a} {sign} ({wide}){b})");
     match op {
         Arith::Add => plain("+"),
@@ -452,6 +453,11 @@ fn combine(ty: Element, op: Arith, (a, ta): (String, Element), (b, tb): (String,
         Arith::Rem => format!("({name})(({wide}){a} % (({wide}){b} | 1))"),
         Arith::Shl => format!("({name})(({wide}){a} << (({wide}){b} & 7))"),
         Arith::Shr => format!("({name})({a} >> (({wide}){b} & 7))"),
+        Arith::Rotate => format!("({name})__builtin_rotateleft{bits}(({own}){a}, ({own}){b})"),
+        Arith::Zeros => {
+            let count = |which: &str| format!("__builtin_{which}g(({own}){a}, {bits})");
+            format!("({name})(({wide}){b} + {} * 9u + {})", count("clz"), count("ctz"))
+        }
     }
 }
 
