@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(arguments: &MeasureArguments) -> Result<(), CliError> {
+    output::keep_for_itself()?;
     let lines = if arguments.item == "-" {
         let mut text = String::new();
         let read = std::io::stdin().read_to_string(&mut text);

@@ -2,6 +2,7 @@
 
 use crate::cli::error::CliError;
 use crate::cli::input::{self, Input};
+use crate::cli::output;
 use looptree::driver::{Chosen, DriverError, ExploredRegion, Session};
 use looptree::measure::{
     ArgumentSpec, CallSetup, MeasureError, MeasureOptions, Measurement, NotCallable, Part, measure_ir,
@@ -69,6 +70,7 @@ pub fn measure(
     others: &[Part],
     file: &Path,
 ) -> Result<Times, CliError> {
+    output::keep_for_itself()?;
     let failed = |e: DriverError| input::from_driver(e, file);
     let options = MeasureOptions::default();
     let variants: Vec<_> = shown.iter().map(|&rank| &region.exploration.variants[rank]).collect();

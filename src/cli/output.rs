@@ -1,16 +1,39 @@
 //! Output files are written whole or not at all; what is said beside them is said where anybody listens.
 
 use super::error::CliError;
+use super::terminal;
 use looptree::irgen::llvm::{Module, is_bitcode};
 use std::fmt::Display;
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
+use std::sync::OnceLock;
+
+/// Standard output, where programs that run in this process have another one.
+static OWN: OnceLock<File> = OnceLock::new();
+
+/// From now on what is measured prints to standard error: it runs in this process, and what it prints is no part of a module or table.
+pub fn keep_for_itself() -> Result<(), CliError> {
+    let failed = |source: std::io::Error| CliError::Write { file: "-".into(), source };
+    if OWN.get().is_none() {
+        // Asked while it is what it was.
+        let (_, _) = (terminal::width(), console::colors_enabled());
+        let own = rustix::io::dup(rustix::stdio::stdout()).map_err(|e| failed(e.into()))?;
+        rustix::stdio::dup2_stdout(rustix::stdio::stderr()).map_err(|e| failed(e.into()))?;
+        // Nobody else sets it.
+        let _ = OWN.set(File::from(own));
+    }
+    Ok(())
+}
 
 /// Writes to a file, by way of a temporary one beside it, or to standard output (`-`).
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let failed = |source| CliError::Write { file: path.to_owned(), source };
     if path.as_os_str() == "-" {
-        let mut out = std::io::stdout().lock();
+        let mut out: Box<dyn Write> = match OWN.get() {
+            Some(own) => Box::new(own),
+            None => Box::new(std::io::stdout().lock()),
+        };
         return out.write_all(bytes).and_then(|()| out.flush()).map_err(failed);
     }
     // A device or pipe cannot be replaced by a file, and of a link that which it leads to is.

@@ -3,6 +3,7 @@
 use console::{Term, measure_text_width, style, user_attended_stderr};
 use looptree::tree::SourceLocation;
 use std::fmt::{Display, Write};
+use std::sync::LazyLock;
 
 /// Columns in front of a recipe.
 const INDENT: &str = "    ";
@@ -57,10 +58,13 @@ fn broken(text: &str, width: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// Columns of standard output, where it is a terminal.
-fn width() -> Option<usize> {
-    let (_, columns) = Term::stdout().size_checked()?;
-    console::user_attended().then_some(usize::from(columns))
+/// Columns of standard output, where it is a terminal when this is first asked.
+pub fn width() -> Option<usize> {
+    static WIDTH: LazyLock<Option<usize>> = LazyLock::new(|| {
+        let (_, columns) = Term::stdout().size_checked()?;
+        console::user_attended().then_some(usize::from(columns))
+    });
+    *WIDTH
 }
 
 /// A line of a recipe.

@@ -125,6 +125,47 @@ fn opt_takes_what_measures_fastest() {
     assert!(std::fs::read_to_string(&out).expect("IR").contains("columns"));
 }
 
+/// What is measured runs in the command's process, and prints; that is no part of what the command writes.
+#[test]
+fn what_measured_functions_print_is_not_in_the_output() {
+    let place = tempfile::tempdir().expect("a directory");
+    let file = place.path().join("x.c");
+    let text = "int printf(const char *, ...); long write(int, const void *, unsigned long);
+        void sums(int n, double *restrict a, double *restrict b) {
+            for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) b[i] += a[i * n + j];
+            printf(\"done %d\\n\", n); write(1, \"done\\n\", 5); }";
+    std::fs::write(&file, text).expect("a file");
+    let file = file.display().to_string();
+    let output =
+        piped(&["explore", &file, "--measure", "--top", "1", "--format", "json", "-p", "n=100"], b"");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("done"), "it was measured");
+    serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("one document");
+}
+
+/// A link to an output file stays one, and to a device, too.
+#[cfg(unix)]
+#[test]
+fn output_goes_through_links() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| place.path().join(name);
+    std::fs::write(at("x.ll"), LOOP).expect("a file");
+    std::fs::write(at("old.ll"), "old").expect("a file");
+    std::fs::set_permissions(at("old.ll"), PermissionsExt::from_mode(0o640)).expect("permissions");
+    symlink("old.ll", at("link.ll")).expect("a link");
+    symlink("/proc/self/fd/1", at("out.ll")).expect("a link");
+    let opt = |out: &str| {
+        let (from, to) = (at("x.ll").display().to_string(), at(out).display().to_string());
+        let output = piped(&["opt", &from, "-o", &to], b"");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(opt("link.ll"), "");
+    assert!(at("link.ll").is_symlink() && std::fs::read_to_string(at("old.ll")).expect("IR").contains("@f"));
+    assert_eq!(std::fs::metadata(at("old.ll")).expect("a file").permissions().mode() & 0o777, 0o640);
+    assert!(opt("out.ll").contains("@f") && at("out.ll").is_symlink());
+}
+
 /// Words are whole on a terminal, on both streams.
 #[test]
 fn lines_fit_the_terminal() {
