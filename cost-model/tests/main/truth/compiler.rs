@@ -538,7 +538,7 @@ fn least_values_in_turn_become_branches() {
 
 #[test]
 fn a_store_that_data_ask_for_is_slow_without_avx512() {
-    // Shortest paths, 16 rows at once: as fast as one on Zen 3, whose masked stores take 12 cycles. Where all is stored it is 4 times.
+    // Shortest paths, 16 rows at once: as fast as one on Zen 3, whose masked stores take 15 cycles. Where all is stored it is 4 times.
     let rows = |store: &str| {
         format!(
             "nest @paths[] {{ array d: i32[128, 128] array c: i32[128] array r: i32[128]
