@@ -116,7 +116,7 @@ struct LtAnalyses : LtManagers {
   }
 };
 
-// Blocks from which all ways come to an `unreachable`, as after a failed assertion.
+// Blocks from which all ways come to an `unreachable`, as after a failed assertion, or leave the function by an exception.
 llvm::SmallPtrSet<const llvm::BasicBlock *, 8> ltEnding(const llvm::Function &F);
 
 // The function that a call calls, by its name or by an alias that stands for it in every program; null for others.
