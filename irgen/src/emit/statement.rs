@@ -218,22 +218,16 @@ impl<'m> Emitter<'m, '_> {
                     b.binary(opcode, x, y, poison_flags(flags) & opcode.poison_flags(), "")?
                 }
             }
-            OpKind::Cast(kind @ (CastOp::FpToSiSat | CastOp::FpToUiSat), x) => {
-                let x = operand(values, *x)?;
-                let name = format!("llvm.{}", kind.name());
-                self.builder.intrinsic(&name, self.like(ty, x)?, &[x], "")?.value()
-            }
             OpKind::Cast(kind, x) => {
-                let opcode = cast_opcode(*kind)?;
                 let x = operand(values, *x)?;
-                let value = self.builder.cast(
-                    opcode,
-                    x,
-                    self.like(ty, x)?,
-                    poison_flags(flags) & opcode.poison_flags(),
-                    "",
-                )?;
-                self.with_fast_math(value, fast)?
+                let to = self.like(ty, x)?;
+                match cast_opcode(*kind) {
+                    Some(opcode) => {
+                        let flags = poison_flags(flags) & opcode.poison_flags();
+                        self.with_fast_math(self.builder.cast(opcode, x, to, flags, "")?, fast)?
+                    }
+                    None => self.builder.intrinsic(&format!("llvm.{}", kind.name()), to, &[x], "")?.value(),
+                }
             }
             OpKind::Compare(predicate, x, y) => {
                 let [x, y] = self.even([operand(values, *x)?, operand(values, *y)?])?;
@@ -427,8 +421,9 @@ fn binary_opcode(op: BinaryOp) -> Opcode {
     }
 }
 
-fn cast_opcode(op: CastOp) -> Result<Opcode, EmitError> {
-    Ok(match op {
+/// `None`: it is a call.
+fn cast_opcode(op: CastOp) -> Option<Opcode> {
+    Some(match op {
         CastOp::Trunc => Opcode::Trunc,
         CastOp::ZExt => Opcode::ZExt,
         CastOp::SExt => Opcode::SExt,
@@ -439,9 +434,7 @@ fn cast_opcode(op: CastOp) -> Result<Opcode, EmitError> {
         CastOp::SiToFp => Opcode::SiToFp,
         CastOp::UiToFp => Opcode::UiToFp,
         CastOp::Bitcast => Opcode::BitCast,
-        CastOp::FpToSiSat | CastOp::FpToUiSat => {
-            return Err(EmitError::Unsupported { what: "a conversion that is a call" });
-        }
+        CastOp::FpToSiSat | CastOp::FpToUiSat => return None,
     })
 }
 

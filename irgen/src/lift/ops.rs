@@ -28,8 +28,9 @@ pub(super) fn binary_op(o: Opcode) -> Option<BinaryOp> {
     })
 }
 
-pub(super) fn cast_op(o: Opcode) -> Option<CastOp> {
-    Some(match o {
+/// A conversion, some of which are calls.
+pub(super) fn cast_op(i: Inst<'_>) -> Option<CastOp> {
+    Some(match i.opcode() {
         Opcode::Trunc => CastOp::Trunc,
         Opcode::ZExt => CastOp::ZExt,
         Opcode::SExt => CastOp::SExt,
@@ -40,6 +41,14 @@ pub(super) fn cast_op(o: Opcode) -> Option<CastOp> {
         Opcode::SiToFp => CastOp::SiToFp,
         Opcode::UiToFp => CastOp::UiToFp,
         Opcode::BitCast => CastOp::Bitcast,
+        Opcode::Call => {
+            let call = i.as_call().filter(|c| !c.has_operand_bundles())?;
+            match &*call.intrinsic_name()? {
+                "llvm.fptosi.sat" => CastOp::FpToSiSat,
+                "llvm.fptoui.sat" => CastOp::FpToUiSat,
+                _ => return None,
+            }
+        }
         _ => return None,
     })
 }
@@ -132,16 +141,6 @@ pub(super) fn intrinsic_of(i: Inst<'_>) -> Option<(Intrinsic, usize)> {
         _ => return None,
     };
     (count >= arity).then_some((f, arity))
-}
-
-/// A conversion that is a call.
-pub(super) fn saturating_cast(i: Inst<'_>) -> Option<CastOp> {
-    let call = i.as_call().filter(|c| !c.has_operand_bundles())?;
-    match call.intrinsic_name()?.as_ref() {
-        "llvm.fptosi.sat" => Some(CastOp::FpToSiSat),
-        "llvm.fptoui.sat" => Some(CastOp::FpToUiSat),
-        _ => None,
-    }
 }
 
 /// Whether it is a call of a function of the mathematical library that may set `errno`.

@@ -10,9 +10,7 @@ use std::sync::Arc;
 use super::leaves::{Data, Leaf, Refusal, Root, Spot, impure, refuse};
 use super::memory::scalar_type;
 use super::numbered::Number;
-use super::ops::{
-    binary_op, cast_op, error_number, flags_of, int_compare, intrinsic_of, real_compare, saturating_cast,
-};
+use super::ops::{binary_op, cast_op, error_number, flags_of, int_compare, intrinsic_of, real_compare};
 use crate::llvm::{Inst, Opcode, Value};
 use crate::mutation::{self, Rule};
 
@@ -257,14 +255,12 @@ fn computed_from<'m>(i: Inst<'m>) -> Result<Vec<Value<'m>>, Refusal<'m>> {
     if let Some(call) = i.as_call() {
         return match intrinsic_of(i) {
             Some((_, count)) => Ok(call.args().into_iter().take(count).collect()),
-            None if call.is_pure() || error_number(i).is_some() || saturating_cast(i).is_some() => {
-                Ok(call.args())
-            }
+            None if call.is_pure() || error_number(i).is_some() || cast_op(i).is_some() => Ok(call.args()),
             None => Err(impure(i)),
         };
     }
     let known = binary_op(i.opcode()).is_some()
-        || cast_op(i.opcode()).is_some()
+        || cast_op(i).is_some()
         || matches!(i.opcode(), Opcode::ICmp | Opcode::FCmp | Opcode::Select | Opcode::FNeg | Opcode::Freeze);
     if !known {
         return Err(refuse(Some(i), "operation", "an operation that statements do not have"));
@@ -702,16 +698,15 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
         let kind = match (i.opcode(), &ops[..]) {
             // Of a definite value: see `value_reads`.
             (Opcode::Freeze, [a]) => return Ok(*a),
+            (_, [a]) if let Some(cast) = cast_op(i) => OpKind::Cast(cast, *a),
             (Opcode::FNeg, [a]) => OpKind::Call(Intrinsic::FNeg, vec![*a]),
             (Opcode::ICmp, [a, b]) => OpKind::Compare(int_compare(i).ok_or_else(unknown)?, *a, *b),
             (Opcode::FCmp, [a, b]) => OpKind::Compare(real_compare(i).ok_or_else(unknown)?, *a, *b),
             (Opcode::Select, [c, a, b]) => OpKind::Select(*c, *a, *b),
-            (Opcode::Call, _) => match (intrinsic_of(i), saturating_cast(i), &ops[..]) {
-                (Some((function, _)), ..) => OpKind::Call(function, ops),
-                (None, Some(cast), [a]) => OpKind::Cast(cast, *a),
-                _ => OpKind::Pure(self.origin(i), ops),
+            (Opcode::Call, _) => match intrinsic_of(i) {
+                Some((function, _)) => OpKind::Call(function, ops),
+                None => OpKind::Pure(self.origin(i), ops),
             },
-            (o, [a]) => OpKind::Cast(cast_op(o).ok_or_else(unknown)?, *a),
             (o, [a, b]) => {
                 let op = binary_op(o).ok_or_else(unknown)?;
                 if matches!(op, BinaryOp::SDiv | BinaryOp::UDiv | BinaryOp::SRem | BinaryOp::URem) {
