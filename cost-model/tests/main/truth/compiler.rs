@@ -739,3 +739,23 @@ fn columns_of_a_factor_are_not_brought_together_for_each_row() {
     let (across, along) = (cycles("B[j, k]"), cycles("B[k, j]"));
     assert!(across > along, "{across} {along}");
 }
+
+#[test]
+fn what_clears_an_element_in_the_same_loop_makes_no_vectors_of_what_data_add() {
+    // Counts of each of 64 groups, eight numbers at once, each cleared in the first iteration: 15x was said of such on Zen 3, 0.73x measured.
+    let text = format!(
+        "nest @groups[] {{ array g: i32[4096] array c: i32[64]
+           for k in 0..64 {{ Z: c[k] = 0 for i in 0..4096 {{ S: {{
+             %0 = load g[i]
+             %1 = affine i32 (k)
+             %2 = cmp eq %0, %1
+             %3 = load c[k] if %2
+             %4 = const i32 1
+             %5 = add i32 %3, %4
+             store c[k], %5 if %2
+           }} }} }}
+           variant {{ for t in 0..8 {{ for i in 0..4096 {{ {} }} }} }} }}",
+        copies("k", "t", 8, "if i == 0 { Z } S")
+    );
+    is_left_alone(&text);
+}
