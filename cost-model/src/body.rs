@@ -68,6 +68,8 @@ pub(crate) struct Body {
     pub chain: f64,
     /// Cycles of the longest path of dependent operations within an iteration.
     pub path: f64,
+    /// Whether loops run before the next iteration.
+    pub between_loops: bool,
     /// Whether the compiler can execute iterations as lanes.
     pub vectorisable: bool,
     /// A number of lanes that dependences allow.
@@ -170,7 +172,6 @@ pub(crate) fn body(
         in_turn: false,
         branching: false,
         differences: true,
-        rewritten: own.map_or_else(SmallVec::new, |l| program.written_inside(l)),
         kept: told && of_tree && leaves.iter().all(|l| is_straight(program, &program.leaves[*l], lanes)),
         row_bytes: &program.facts.row_bytes,
         aliases: (!told).then_some(program.facts),
@@ -193,10 +194,15 @@ pub(crate) fn body(
         scan.compare(program, own, told);
         scan.guessed_strides(program, own);
     }
+    let mut before = None;
     for leaf in leaves {
+        if let Some(before) = before.replace(*leaf) {
+            scan.written(&program.leaves[before + 1..*leaf]);
+        }
         scan.leaf(&program.leaves[*leaf]);
     }
     scan.rows_of_strided_stores();
+    scan.result.between_loops = own.is_some_and(|l| !program.is_innermost(l));
     scan.finish()
 }
 
@@ -239,8 +245,6 @@ struct Scan<'a> {
     branching: bool,
     /// Whether all statements so far add up differences of bytes.
     differences: bool,
-    /// Arrays that loops inside write: what was known of their elements is not, behind these.
-    rewritten: SmallVec<[usize; 4]>,
     /// Whether emission keeps elements in registers that are no others of their array.
     kept: bool,
     /// Distances from which on the compiler cannot tell elements of an array apart.
@@ -252,6 +256,14 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    /// What loops write that run between two leaves is not known behind them.
+    fn written(&mut self, inside: &[Leaf<'_>]) {
+        for touch in inside.iter().flat_map(|leaf| &leaf.touches).filter(|t| t.write) {
+            let same = self.families.iter_mut().filter(|f| f.array == touch.array);
+            same.for_each(|f| f.epoch += 1);
+        }
+    }
+
     fn leaf(&mut self, leaf: &Leaf<'_>) {
         let statement = leaf.statement;
         self.under = leaf.under;
@@ -510,7 +522,7 @@ impl Scan<'_> {
         location.epoch = epoch;
         let value =
             Value { varies: !invariant, may_change, waits, path: location.through, reduced: None, number };
-        location.value = (!self.rewritten.contains(&array)).then(|| value.clone());
+        location.value = Some(value.clone());
         location.under = 0;
         value
     }
@@ -594,8 +606,7 @@ impl Scan<'_> {
         }
         location.loaded_for.extend(self.operands.iter().copied().filter(|from| *from != at));
         // Known for the rest of the iteration, or of what is under the same guard; where data decide it may not have happened.
-        let known = !self.by_data && !self.rewritten.contains(&array);
-        location.value = known.then_some(Value { varies: true, ..value });
+        location.value = (!self.by_data).then_some(Value { varies: true, ..value });
         location.under = self.under;
         location.epoch = epoch;
     }

@@ -6,7 +6,6 @@
 
 use crate::lower::Lowered;
 use loop_tree::LoopKind;
-use smallvec::SmallVec;
 
 /// Where lanes are.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,22 +42,6 @@ impl Lowered<'_> {
     pub fn is_innermost(&self, index: usize) -> bool {
         let mut inside = self.loops[index].inner.iter();
         inside.all(|l| self.is_vector(*l) && self.is_innermost(*l))
-    }
-
-    /// Arrays that loops inside of a loop write.
-    pub fn written_inside(&self, index: usize) -> SmallVec<[usize; 4]> {
-        let mut written = SmallVec::new();
-        let mut loops: SmallVec<[usize; 8]> = self.loops[index].inner.iter().copied().collect();
-        loops.retain(|l| !self.is_vector(*l));
-        while let Some(l) = loops.pop() {
-            for touch in self.loops[l].leaves.iter().flat_map(|leaf| &self.leaves[*leaf].touches) {
-                if touch.write && !written.contains(&touch.array) {
-                    written.push(touch.array);
-                }
-            }
-            loops.extend(self.loops[l].inner.iter().copied());
-        }
-        written
     }
 
     /// The lanes of what stands directly in a loop.

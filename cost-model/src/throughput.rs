@@ -214,7 +214,12 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let (cycles, bound) = (cycles + waits, if waits > cycles { "values on the stack" } else { bound });
     let throughput = cycles;
     held += shuffles / window.float.max(1.0);
-    let path = body.path * share_of_path(held);
+    let mut path = body.path * share_of_path(held);
+    if body.between_loops {
+        // These fill the schedulers, and wait outside for the rest of it.
+        let meanwhile = window.float * target.op(OpClass::FloatAdd, widest, 1).reciprocal;
+        path = path.max(body.path - meanwhile);
+    }
     // Sums are added up as a tree.
     let (path, chain) = match packing {
         Packing::Marked(_) if spilled > 0 => (path, body.chain + target.store_forward()),
