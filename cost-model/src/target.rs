@@ -166,6 +166,10 @@ pub trait Target: Send + Sync {
     fn masked_store(&self) -> f64 {
         1.0
     }
+    /// Cycles of a store that lies in two cache lines, where others take one.
+    fn split_store(&self) -> f64 {
+        2.0
+    }
     /// Whether an instruction takes any lanes of two vectors: AVX-512's do, AVX2's keep to halves of one.
     fn permutes_two(&self) -> bool {
         self.vector_registers() >= 32

@@ -58,6 +58,9 @@ pub struct StaticTarget {
     /// Cycles of AVX2's store of some lanes; AVX-512's is as good as others.
     #[serde(default = "one")]
     pub masked_store: f64,
+    /// Cycles of a store that lies in two cache lines.
+    #[serde(default = "two")]
+    pub split_store: f64,
     pub lane_access: f64,
     pub gathered_lane: f64,
     pub store_forward: f64,
@@ -85,6 +88,9 @@ pub struct StaticTarget {
 /// What files say that do not mention it: they were written on x86-64.
 fn one() -> f64 {
     1.0
+}
+fn two() -> f64 {
+    2.0
 }
 
 fn yes() -> bool {
@@ -216,6 +222,9 @@ impl Target for StaticTarget {
     }
     fn masked_store(&self) -> f64 {
         if self.masks_narrow_lanes() { 1.0 } else { self.masked_store }
+    }
+    fn split_store(&self) -> f64 {
+        self.split_store
     }
     fn lane_access(&self) -> f64 {
         self.lane_access

@@ -123,6 +123,12 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         } else {
             access(stride, &mut stores);
         }
+        if let Stride::Unit(aligned) = stride
+            && lanes > 1
+        {
+            let more = (target.split_store() - 2.0).max(0.0);
+            stores += per_access * across_lines(target, widest, lanes, *aligned) * more;
+        }
     }
     if gathers {
         // The microcode of scatters takes as long as that of gathers, which are not executed meanwhile.

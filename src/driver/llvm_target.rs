@@ -257,6 +257,9 @@ impl Target for LlvmTarget {
     fn masked_store(&self) -> f64 {
         self.table.masked_store()
     }
+    fn split_store(&self) -> f64 {
+        self.table.split_store
+    }
     fn masked_memory(&self) -> bool {
         self.table.masked_memory
     }

@@ -530,3 +530,18 @@ fn what_waits_for_itself_between_loops_is_not_hidden_by_them() {
     let (alone, in_turn, without) = (of(false), of(true), cycles(String::new()));
     assert!(alone < without + 50.0 && in_turn > without + 60.0, "{without} {alone} {in_turn}");
 }
+
+#[test]
+fn a_store_in_two_lines_takes_longer_than_two() {
+    // Rows of floats that begin with a line, or anywhere: 1.1 and 2.2 cycles a vector on Zen 3.
+    let cycles = |length: i64| {
+        let text = format!(
+            "nest @clear[] {{ array a: f32[8, {length}]
+               for t in 0..1000 {{ for i in 0..8 {{ for j in 0..960 {{ S: a[i, j] = 0.0 }} }} }} }}"
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        of_target("znver3").cost_of_original(&program.kernel, &[]).cycles / (960.0 * 1000.0)
+    };
+    let (aligned, anywhere) = (cycles(976), cycles(975));
+    assert!(anywhere > 1.6 * aligned && anywhere < 2.4 * aligned, "{aligned} {anywhere}");
+}
