@@ -12,6 +12,9 @@ constexpr const char *Ratio = "looptree.strides.ratio";
 // Ratios of one function, and operations and strides of one address, at most.
 constexpr unsigned MaxRatios = 64, MaxOfAddress = 40, MaxStridesOfOne = 3;
 
+// Of one dimension in flang's descriptors of arrays: where it begins, how long it is, how far its elements are apart.
+constexpr int64_t BytesOfDimension = 24;
+
 // `ratio(outer, inner)`: how many times the one has the other, rounded towards zero; 0 where the other is not positive.
 //
 // Nothing that poison makes undefined: the loops may not run at all, and strides be poison then.
@@ -26,6 +29,31 @@ Function *ratio(Module &M) {
   Value *Times = B.CreateSDiv(Outer, B.CreateSelect(Positive, Inner, B.getInt64(1)));
   B.CreateRet(B.CreateSelect(Positive, Times, B.getInt64(0)));
   return F;
+}
+
+// Where a value is loaded, be it under a condition: a pointer, and how many bytes behind it.
+std::pair<const Value *, int64_t> origin(const Value *V, const DataLayout &DL) {
+  for (unsigned Depth = 0; Depth < MaxOfAddress; ++Depth) {
+    if (auto *Load = dyn_cast<LoadInst>(V)) {
+      int64_t Offset = 0;
+      return {GetPointerBaseWithConstantOffset(Load->getPointerOperand(), Offset, DL), Offset};
+    }
+    const Value *Next = nullptr;
+    if (auto *Phi = dyn_cast<PHINode>(V)) {
+      for (const Value *From : Phi->incoming_values())
+        if (auto *Nothing = dyn_cast<Constant>(From); !Nothing || !(isa<UndefValue>(Nothing) || Nothing->isNullValue())) {
+          if (Next)
+            return {};
+          Next = From;
+        }
+    } else if (auto *Freeze = dyn_cast<FreezeInst>(V)) {
+      Next = Freeze->getOperand(0);
+    }
+    if (!Next)
+      break;
+    V = Next;
+  }
+  return {};
 }
 
 struct Ratios {
@@ -143,6 +171,16 @@ struct Ratios {
     llvm::stable_sort(S.Strides, [](auto &A, auto &B) { return A.first < B.first; });
     if (S.Unit && S.Unit < S.Strides.front().first)
       std::reverse(S.Strides.begin(), S.Strides.end());
+    // A descriptor has the inner dimensions first, whatever the loops.
+    const std::pair<const Value *, int64_t> First = origin(S.Strides.front().second, F.getDataLayout());
+    auto Described = [&](auto &Stride) {
+      auto [Pointer, Offset] = origin(Stride.second, F.getDataLayout());
+      return Pointer && Pointer == First.first && (Offset - First.second) % BytesOfDimension == 0;
+    };
+    if (all_of(S.Strides, Described))
+      llvm::stable_sort(S.Strides, [&](auto &A, auto &B) {
+        return origin(A.second, F.getDataLayout()).second > origin(B.second, F.getDataLayout()).second;
+      });
     for (unsigned At = 1; At < S.Strides.size(); ++At) {
       Value *Outer = S.Strides[At - 1].second, *Inner = S.Strides[At].second;
       auto Fits = [](Value *V) { return V->getType()->isIntegerTy() && V->getType()->getIntegerBitWidth() <= 64; };

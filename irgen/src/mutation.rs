@@ -33,6 +33,7 @@ analyses::rules! {
     StridesEnd: "counters that go by the program's steps never pass by their bounds, nor wrap",
     StridesFound: "counters that go by the program's steps come to an end",
     StrideRatios: "a stride is always a multiple of the next one",
+    Neighbours: "elements of arrays with descriptors are always neighbours",
     StridesWhole: "steps that the program knows lead to the bound",
     RangeOverflow: "pointers that loops walk with never wrap",
     AddressWrap: "addresses never wrap",

@@ -6,6 +6,7 @@ use loop_tree::{Affine, ScalarType};
 use rustc_hash::FxHashMap;
 
 use super::context::{Context, Place};
+use super::neighbours::adjoined;
 use super::numbered::Number;
 use super::ratios::divided;
 use crate::llvm::{Inst, Opcode, Type, TypeKind, Value};
@@ -189,7 +190,8 @@ fn bytes<'m>(
 }
 
 /// The array's accesses from its base, or from the row that all of them go through, where more of them are described from there, or
-/// under fewer conditions: how far the row is behind the base need be no part of its subscripts. Else with strides as multiples of others.
+/// under fewer conditions: how far the row is behind the base need be no part of its subscripts. Else with strides as multiples of others,
+/// and with elements as neighbours.
 fn best<'m>(
     cx: &mut Context<'_, '_, 'm>,
     sites: &[Site<'m>],
@@ -222,15 +224,19 @@ fn best<'m>(
             }
         }
     }
-    if first.0 > 0 {
-        cx.restore(before);
-        let accesses: Vec<&ByteAccess> = raws.iter().map(|r| &r.access).collect();
-        if let Some(accesses) = divided(cx, &accesses) {
-            let divided = accesses.into_iter().zip(raws).map(|(access, raw)| Raw { access, ..*raw });
-            let found = subscripts(cx, sites, &divided.collect::<Vec<_>>(), element);
-            if cost(cx, &found) < first {
-                return (base, found);
-            }
+    let accesses: Vec<ByteAccess> = raws.iter().map(|r| r.access.clone()).collect();
+    for adjoin in [false, true].into_iter().filter(|_| first.0 > 0) {
+        cx.restore(before.clone());
+        let divided = divided(cx, &accesses);
+        let other = match adjoin {
+            false => divided,
+            true => adjoined(cx, base, &divided.unwrap_or_else(|| accesses.clone()), element.size()),
+        };
+        let Some(other) = other else { continue };
+        let other = other.into_iter().zip(raws).map(|(access, raw)| Raw { access, ..*raw });
+        let found = subscripts(cx, sites, &other.collect::<Vec<_>>(), element);
+        if cost(cx, &found) < first {
+            return (base, found);
         }
     }
     cx.restore(with_base);

@@ -23,6 +23,7 @@ mod leaves;
 mod local;
 mod memory;
 mod names;
+mod neighbours;
 mod numbered;
 mod ops;
 mod options;

@@ -26,8 +26,8 @@ pub fn ratio_of<'m>(v: Value<'m>) -> Option<[Value<'m>; 2]> {
 
 /// The accesses of one array with outer strides as multiples of inner ones, and takes for granted that they are; `None` where that is
 /// not known of any.
-pub(super) fn divided<'m>(cx: &mut Context<'_, '_, 'm>, accesses: &[&ByteAccess]) -> Option<Vec<ByteAccess>> {
-    let mut all: Vec<ByteAccess> = accesses.iter().map(|a| (*a).clone()).collect();
+pub(super) fn divided<'m>(cx: &mut Context<'_, '_, 'm>, accesses: &[ByteAccess]) -> Option<Vec<ByteAccess>> {
+    let mut all = accesses.to_vec();
     let uses = |all: &[ByteAccess], p: &Poly| {
         let mut factors = all.iter().flat_map(|a| &a.factors);
         p.symbols().next().is_some_and(|s| factors.any(|f| f.uses(s)))
@@ -63,7 +63,7 @@ pub(super) fn divided<'m>(cx: &mut Context<'_, '_, 'm>, accesses: &[&ByteAccess]
 }
 
 /// The polynomial with another one in the place of a symbol.
-fn replaced(p: &Poly, symbol: Sym, by: &Poly) -> Option<Poly> {
+pub(super) fn replaced(p: &Poly, symbol: Sym, by: &Poly) -> Option<Poly> {
     let (times, rest) = p.split(symbol)?;
     rest.add(&times.mul(by)?)
 }
