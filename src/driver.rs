@@ -20,7 +20,7 @@ mod warnings;
 
 pub use asked::{Asked, says_something};
 pub use c::emit_c;
-pub use clang::{compile_source, is_source};
+pub use clang::{compile_source, is_source, unrolls};
 pub use error::{DriverError, require_ir};
 pub use lifted::{LiftedKernel, LiftedKernels, Likely};
 pub use llvm_target::{LlvmTarget, TargetError};

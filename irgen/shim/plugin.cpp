@@ -14,7 +14,8 @@ using namespace llvm;
 #define PASS "looptree"
 
 namespace {
-using LtRun = bool (*)(LLVMModuleRef, LtStr);
+// The last: whether the compiler unrolls loops, where that is known.
+using LtRun = bool (*)(LLVMModuleRef, LtStr, const bool *);
 LtRun OnRun = nullptr;
 
 cl::opt<std::string> Options(PASS, cl::desc("Options of looptree, as in its environment variable LOOPTREE"),
@@ -23,13 +24,21 @@ cl::opt<std::string> Options(PASS, cl::desc("Options of looptree, as in its envi
 StringRef text(LtStr S) { return StringRef(S.data, S.len); }
 LtStr text(StringRef S) { return {S.data(), S.size()}; }
 
+// What a compiler's flags say of its pipeline is private to the builder, and an explicit instantiation may name it.
+PipelineTuningOptions &tuning(PassBuilder &);
+template <PipelineTuningOptions PassBuilder::*Member> struct Tuning {
+  friend PipelineTuningOptions &tuning(PassBuilder &PB) { return PB.*Member; }
+};
+template struct Tuning<&PassBuilder::PTO>;
+
 class LoopTreePass : public PassInfoMixin<LoopTreePass> {
   std::string Parameters;
+  std::optional<bool> Unrolls;
 
 public:
-  explicit LoopTreePass(StringRef Parameters) : Parameters(Parameters) {}
+  LoopTreePass(StringRef Parameters, std::optional<bool> Unrolls) : Parameters(Parameters), Unrolls(Unrolls) {}
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
-    bool Changed = OnRun && OnRun(wrap(&M), text(StringRef(Parameters)));
+    bool Changed = OnRun && OnRun(wrap(&M), text(StringRef(Parameters)), Unrolls ? &*Unrolls : nullptr);
     return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
 };
@@ -42,10 +51,10 @@ extern "C" void lt_plugin_on_run(LtRun Run) { OnRun = Run; }
 // optimises again, what is to be done has been done.
 extern "C" void lt_plugin_register(PassBuilder *PB) {
   PB->registerPipelineEarlySimplificationEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
+      [PB](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
         bool Again = Phase == ThinOrFullLTOPhase::ThinLTOPostLink || Phase == ThinOrFullLTOPhase::FullLTOPostLink;
         if (Level != OptimizationLevel::O0 && !Again)
-          MPM.addPass(LoopTreePass(Options));
+          MPM.addPass(LoopTreePass(Options, tuning(*PB).LoopUnrolling));
       });
   // -passes=looptree, or with options: -passes='looptree<threads=2>'
   PB->registerPipelineParsingCallback(
@@ -54,7 +63,7 @@ extern "C" void lt_plugin_register(PassBuilder *PB) {
           return false;
         StringRef Parameters = Name.substr(strlen(PASS));
         Parameters.consume_front("<") && Parameters.consume_back(">");
-        MPM.addPass(LoopTreePass(Parameters.empty() ? StringRef(Options) : Parameters));
+        MPM.addPass(LoopTreePass(Parameters.empty() ? StringRef(Options) : Parameters, std::nullopt));
         return true;
       });
 }

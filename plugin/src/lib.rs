@@ -45,10 +45,10 @@ enum Failure {
     Driver(#[from] DriverError),
 }
 
-fn run(module: &mut Module<'_>, parameters: &str) -> bool {
+fn run(module: &mut Module<'_>, parameters: &str, unrolls: Option<bool>) -> bool {
     keep_panics_quiet();
     let touched = Cell::new(false);
-    let result = catch_unwind(AssertUnwindSafe(|| optimise(module, parameters, &touched)));
+    let result = catch_unwind(AssertUnwindSafe(|| optimise(module, parameters, unrolls, &touched)));
     let message = match result {
         Ok(Ok(())) => return touched.get(),
         Ok(Err(Failure::Options(error))) => {
@@ -76,9 +76,15 @@ fn run(module: &mut Module<'_>, parameters: &str) -> bool {
     touched.get()
 }
 
-fn optimise(module: &mut Module<'_>, parameters: &str, touched: &Cell<bool>) -> Result<(), Failure> {
+fn optimise(
+    module: &mut Module<'_>,
+    parameters: &str,
+    unrolls: Option<bool>,
+    touched: &Cell<bool>,
+) -> Result<(), Failure> {
     let environment = std::env::var("LOOPTREE").unwrap_or_default();
-    let options = Options::parse([environment.as_str(), parameters])?;
+    let mut options = Options::parse([environment.as_str(), parameters])?;
+    options.settings.unrolls = unrolls;
     let told = options.remarks || remarks_wanted(module);
     let purpose = if told { Purpose::Explain } else { Purpose::Replace };
     let alone = options.settings.gains_without_order();

@@ -365,8 +365,15 @@ pub fn lift(
     default_param: i64,
     target: &str,
 ) -> PyResult<Module> {
-    let settings =
-        Settings { params, default_param, function, target: target.to_string(), ..Settings::default() };
+    let unrolls = driver::unrolls(&path, &flags);
+    let settings = Settings {
+        params,
+        default_param,
+        function,
+        target: target.to_string(),
+        unrolls,
+        ..Settings::default()
+    };
     let name = path.display().to_string();
     let read =
         |path: &PathBuf| std::fs::read(path).map_err(|e| Failure::Input(format!("cannot read {name}: {e}")));

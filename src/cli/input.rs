@@ -192,6 +192,7 @@ pub fn settings(
         reorders: model.reorder,
         function: input.function.clone(),
         region: input.region,
+        unrolls: driver::unrolls(&input.file, &input.clang_flags),
         ..search.map_or_else(|| Ok(Settings::default()), self::search)?
     };
     if input.region.is_some() && input.function.is_none() {

@@ -80,6 +80,7 @@ fn perform(item: Item) -> Result<Report, CliError> {
         default_param: item.default_param,
         function: input.function,
         region: input.region,
+        unrolls: looptree::driver::unrolls(&item.file, &item.flags),
         // Only what judges is asked.
         target: "generic".to_string(),
         ..Settings::default()

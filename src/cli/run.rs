@@ -32,6 +32,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
         default_param: arguments.default_param,
         function: arguments.function.clone(),
         region: arguments.region,
+        unrolls: looptree::driver::unrolls(&arguments.file, &arguments.clang_flags),
         ..Settings::default()
     };
     let read = input::read(&InputArguments {

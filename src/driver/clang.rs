@@ -23,6 +23,19 @@ pub fn is_source(file: &Path) -> bool {
     language(file).is_some()
 }
 
+/// Whether code that [`compile_source`] makes is unrolled where no pragma forbids it: at `-O1` and `-Os`, and by `-fno-unroll-loops`, it is not. `None`
+/// for other files, and where flags may be in files.
+pub fn unrolls(file: &Path, flags: &[String]) -> Option<bool> {
+    let hidden = |f: &String| f.starts_with('@') || f.starts_with("-Xclang") || f.starts_with("--config");
+    if !is_source(file) || flags.iter().any(hidden) {
+        return None;
+    }
+    let flags = || flags.iter().map(String::as_str);
+    let said = flags().rfind(|f| ["-funroll-loops", "-fno-unroll-loops"].contains(f));
+    let level = flags().filter_map(|f| f.strip_prefix("-O")).next_back();
+    Some(said.map_or(!matches!(level, Some("" | "0" | "1" | "g" | "s" | "z")), |f| f == "-funroll-loops"))
+}
+
 /// Bitcode of a file of C or C++. `flags` are passed on.
 ///
 /// Names of values are kept and line tables are made, so that reports speak in the words of the source.

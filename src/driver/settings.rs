@@ -59,6 +59,8 @@ pub struct Settings {
     pub libraries: Vec<String>,
     /// Whether libraries may round in another order also where the flags of operations do not allow it.
     pub reorders: bool,
+    /// Whether the compiler unrolls loops where no pragma forbids it; what is not known is told from the module.
+    pub unrolls: Option<bool>,
     /// Only this function: by any of its names ([`names::find`]).
     pub function: Option<String>,
     /// Only this region of the function.
@@ -85,6 +87,7 @@ impl Default for Settings {
             threads: 1,
             libraries: Vec::new(),
             reorders: false,
+            unrolls: None,
             function: None,
             region: None,
         }
@@ -206,6 +209,7 @@ impl Settings {
             closed_forms: closed_forms.into(),
             accesses: accesses.into(),
             control_flow: control_flow.into(),
+            unrolls: self.unrolls,
             ..LiftOptions::default()
         })
     }

@@ -558,6 +558,46 @@ fn a_flag_that_is_on_every_loop_is_no_pragma() {
     assert!(by_pragma.contains("kept for "), "{by_pragma}");
 }
 
+/// A cycle of `goto`s says nothing of unrolling, and is no sign that a flag does not speak.
+#[test]
+fn a_goto_beside_loops_is_no_pragma() {
+    let place = tempfile::tempdir().expect("a directory");
+    let (source, ir) = (place.path().join("x.c"), place.path().join("x.ll"));
+    let text = "double A[500][500]; int f(int);
+        void walk(void) { for (int i = 0; i < 500; i++) for (int j = 0; j < 500; j++) A[j][i] *= 0.5; }
+        int other(int n) { again: n = f(n); if (n > 3) goto again; return n; }";
+    std::fs::write(&source, text).expect("written");
+    let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o"];
+    let compiled = std::process::Command::new("clang-22").args(flags).args([&ir, &source]).status();
+    assert!(compiled.expect("clang starts").success());
+    let tree = |file: &std::path::Path, flags: &[&str]| {
+        let file = file.display().to_string();
+        let output = piped(&[&["show", &file, "-f", "walk", "--what", "tree"], flags].concat(), b"");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    for tree in [tree(&ir, &[]), tree(&source, &["--", "-O1"]), tree(&source, &["--", "-fno-unroll-loops"])] {
+        assert!(tree.contains("for ") && !tree.contains("kept"), "{tree}");
+    }
+}
+
+/// Where the flags are known, pragmas at all loops of a file are no flag.
+#[test]
+fn pragmas_at_all_loops_are_obeyed() {
+    let place = tempfile::tempdir().expect("a directory");
+    let file = place.path().join("x.c").display().to_string();
+    let text = "double A[500][500];
+        void walk(void) {
+            _Pragma(\"nounroll\") for (int i = 0; i < 500; i++)
+                _Pragma(\"nounroll\") for (int j = 0; j < 500; j++) A[j][i] *= 0.5;
+        }";
+    std::fs::write(&file, text).expect("written");
+    let kept = |flags: &[&str]| {
+        let output = piped(&[&["show", &file, "--what", "tree"], flags].concat(), b"");
+        String::from_utf8_lossy(&output.stdout).matches("kept for").count()
+    };
+    assert_eq!([kept(&[]), kept(&["--", "-O1", "-funroll-loops"]), kept(&["--", "-O1"])], [2, 2, 0]);
+}
+
 /// A plot for each nest, with a mark for each variant.
 #[test]
 fn plots_are_written() {

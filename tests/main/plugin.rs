@@ -328,6 +328,32 @@ fn multiplies_vectors(ir: &str, function: &str) -> bool {
     ir[start..end].lines().any(|line| line.contains("fmul <"))
 }
 
+/// Pragmas at all loops are told from the flag that puts the same on all of them.
+#[test]
+fn a_flag_is_known_from_pragmas() {
+    let source = |pragma: &str| {
+        format!(
+            "double A[500][500]; int f(int);
+            void walk(void) {{
+                {pragma} for (int i = 0; i < 500; i++)
+                    {pragma} for (int j = 0; j < 500; j++) A[j][i] *= 0.5;
+            }}
+            int other(int n) {{ again: n = f(n); if (n > 3) goto again; return n; }}"
+        )
+    };
+    let said = |pragma: &str, flags: &[&str]| {
+        let place = Place::new(&[("x.c", &source(pragma))]);
+        plugged(&place, &[flags, &["-Rpass=looptree", "-c", "x.c", "-o", "x.o"]].concat())
+    };
+    let pragma = "_Pragma(\"nounroll\")";
+    for flags in [&["-O3"][..], &["-O1", "-funroll-loops"]] {
+        assert!(!said(pragma, flags).contains("unroll_and_jam"), "{flags:?}");
+    }
+    for (pragma, flags) in [("", &["-O1"][..]), ("", &["-O3", "-fno-unroll-loops"]), (pragma, &["-O1"])] {
+        assert!(said(pragma, flags).contains("unroll_and_jam"), "{flags:?}");
+    }
+}
+
 /// A loop with `disable` stays a loop, of which LLVM is told the same; the nest around changes as others do.
 #[test]
 fn pragmas_are_obeyed() {

@@ -199,13 +199,22 @@ fn text(hint: &LoopHint) -> String {
     }
 }
 
-/// Whether all loops of a module say something of unrolling: so `-fno-unroll-loops` does, and `-O1`, which implies it.
+/// Whether all loops of a module say something of unrolling: so `-fno-unroll-loops` does, and `-O1`, which implies it. Pragmas at all loops look the
+/// same, so this is asked only where nobody knows the flags.
 pub(super) fn are_never_unrolled(module: &Module<'_>) -> bool {
-    module.functions().into_iter().all(is_never_unrolled)
+    let functions = module.functions();
+    // Front ends say that loops end where their language promises it; what says nothing beside these is a `goto`, of which no flag speaks.
+    let ends = |hint: &LoopHint| suffix(hint) == Some("mustprogress");
+    let silent = functions
+        .iter()
+        .flat_map(|f| f.blocks())
+        .filter_map(Block::terminator)
+        .any(|end| end.loop_hints().iter().any(ends));
+    functions.into_iter().all(|function| is_never_unrolled(function, silent))
 }
 
-/// The same of a function.
-fn is_never_unrolled(function: Function<'_>) -> bool {
+/// The same of a function, where cycles without hints are loops unless `silent`.
+fn is_never_unrolled(function: Function<'_>, silent: bool) -> bool {
     let Some(entry) = function.entry() else { return true };
     let order = reverse_postorder(entry, Block::successors);
     let number: FxHashMap<Block<'_>, usize> = order.iter().enumerate().map(|(at, b)| (*b, at)).collect();
@@ -213,7 +222,7 @@ fn is_never_unrolled(function: Function<'_>) -> bool {
         let hints = block.terminator().map(Inst::loop_hints).unwrap_or_default();
         if hints.is_empty() {
             // Front ends may say nothing of a loop; then no flag says so of all.
-            return !block.successors().iter().any(|to| number[to] <= at);
+            return silent || !block.successors().iter().any(|to| number[to] <= at);
         }
         let mut names = hints.iter().filter_map(suffix);
         names.any(|name| name.starts_with("unroll.") || name.contains("followup"))

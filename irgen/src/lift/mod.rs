@@ -285,7 +285,7 @@ pub fn lift_function_with<'m>(
     if let Some(cfg) = &cfg {
         match options.closed_forms.of(module, cfg) {
             Ok(forms) => {
-                let wishes = hints::wishes(cfg, options.never_unrolled);
+                let wishes = hints::wishes(cfg, options.unrolls == Some(false));
                 let mut values = values::Values::new(cfg, module, options, forms, wishes);
                 let items = shape::shape(&mut values);
                 parts = selection.select(&mut values, &items);

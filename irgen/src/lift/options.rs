@@ -22,9 +22,9 @@ pub struct LiftOptions {
     pub control_flow: Arc<dyn ControlFlow>,
     /// What is known of the module's variables; by default nothing.
     pub owned: Arc<OwnedGlobals>,
-    /// Whether a flag of the compiler says of all loops that they are not unrolled, so that no user says so of one; by
-    /// default it is taken for a user's wish.
-    pub never_unrolled: bool,
+    /// Whether the compiler unrolls loops. Where a flag forbids that it says so of each loop, as users say it of one. Where this is not known,
+    /// what is said is a user's wish, unless [`LiftOptions::knowing`] finds that it is said of all loops.
+    pub unrolls: Option<bool>,
     /// Functions of libraries that idioms may call: kernels say which of them may not be called.
     pub functions: Vec<Arc<str>>,
 }
@@ -35,7 +35,7 @@ impl LiftOptions {
     pub fn knowing(self, module: &Module<'_>) -> LiftOptions {
         LiftOptions {
             owned: Arc::new(OwnedGlobals::of(module)),
-            never_unrolled: hints::are_never_unrolled(module),
+            unrolls: self.unrolls.or_else(|| Some(!hints::are_never_unrolled(module))),
             ..self
         }
     }
@@ -48,7 +48,7 @@ impl Default for LiftOptions {
             accesses: Arc::new(Delinearised),
             control_flow: Arc::new(FromGraph),
             owned: Arc::default(),
-            never_unrolled: false,
+            unrolls: None,
             functions: FUNCTIONS.map(Arc::from).into(),
         }
     }

@@ -280,7 +280,7 @@ unsafe extern "C" {
 
     // plugin.cpp
     pub fn lt_plugin_register(builder: *mut c_void);
-    pub fn lt_plugin_on_run(run: extern "C" fn(LLVMModuleRef, LtStr) -> bool);
+    pub fn lt_plugin_on_run(run: extern "C" fn(LLVMModuleRef, LtStr, *const bool) -> bool);
     pub fn lt_diagnose(module: LLVMModuleRef, severity: c_int, message: LtStr);
     pub fn lt_remarks_wanted(module: LLVMModuleRef) -> bool;
     pub fn lt_remark(function: LLVMValueRef, remark: *const LtRemark);

@@ -13,8 +13,9 @@ use super::metadata::SourceLocation;
 use super::module::{Module, with_lent_module};
 use super::strings::copy_str;
 
-/// What is called for each module, with the options of the command line, and says whether it changed the module.
-pub type Run = fn(&mut Module<'_>, &str) -> bool;
+/// What is called for each module, with the options of the command line and whether the compiler unrolls loops, where that is known; it says whether
+/// it changed the module.
+pub type Run = fn(&mut Module<'_>, &str, Option<bool>) -> bool;
 
 /// What `llvmGetPassPluginInfo` returns: `PassPluginLibraryInfo` of LLVM 22.
 #[repr(C)]
@@ -45,12 +46,12 @@ pub fn info(name: &'static CStr, version: &'static CStr, run: Run) -> PluginInfo
     }
 }
 
-extern "C" fn on_run(module: LLVMModuleRef, options: LtStr) -> bool {
+extern "C" fn on_run(module: LLVMModuleRef, options: LtStr, unrolls: *const bool) -> bool {
     let Some(run) = RUN.get() else { return false };
-    // SAFETY: the pass manager hands over a valid module and waits; the options are a string of its own.
+    // SAFETY: the pass manager hands over a valid module and waits; options and answer are of its own, the answer null where there is none.
     unsafe {
         let options = copy_str(options.data, options.len);
-        with_lent_module(module, |module| run(module, &options))
+        with_lent_module(module, |module| run(module, &options, unrolls.as_ref().copied()))
     }
 }
 

@@ -44,6 +44,7 @@ pub fn plan(arguments: &TuneArguments, progress: &Progress) -> Result<Vec<Planne
                 default_param: arguments.default_param,
                 target: arguments.target.clone(),
                 function: arguments.function.clone(),
+                unrolls: looptree::driver::unrolls(file, &arguments.clang_flags),
                 ..input::search(&arguments.search)?
             };
             of_file(arguments, &named, &read, settings, progress, &mut |one| {
@@ -70,7 +71,11 @@ fn parameters(arguments: &TuneArguments, file: &Path, read: &Input) -> Result<BT
     let kernels = match read {
         Input::Text(program) => vec![program.kernel.clone()],
         Input::Ir(bytes) => {
-            let settings = Settings { function: arguments.function.clone(), ..Settings::default() };
+            let settings = Settings {
+                function: arguments.function.clone(),
+                unrolls: looptree::driver::unrolls(file, &arguments.clang_flags),
+                ..Settings::default()
+            };
             let optimizer = input::optimizer(settings)?;
             let name = file.display().to_string();
             let functions = Session::new(bytes, &name, &optimizer).kernels();
