@@ -3,6 +3,7 @@
 //! [`Session::explore`] searches every region and keeps plain data; [`Session::emit`] makes the module in which each region
 //! is replaced by a chosen variant. Functions in which nothing changes stay as they were in the input, byte for byte.
 
+mod agreed;
 mod asked;
 mod c;
 mod clang;

@@ -1,6 +1,7 @@
 //! Which analyses, which model, which bounds; by name where a user chooses.
 
 use super::Likely;
+use super::agreed::agreed;
 use super::llvm_target::{LlvmTarget, TargetError};
 use crate::explore::{Limits, Sketches, Strategy};
 use crate::names;
@@ -244,8 +245,8 @@ impl Settings {
 
     /// A value for each parameter: the given one, else the likely one, else the default, or zero where loops only begin there, or less
     /// where some loops are the shorter for it and others the longer, as for the radius of a filter; all but the given one brought into
-    /// the range that single-parameter constraints of the kernel and the width of its type allow. Products are those of their factors,
-    /// and ratios those of their strides.
+    /// the range that single-parameter constraints of the kernel and the width of its type allow, then to what conditions of several allow where that is
+    /// found. Products are those of their factors, and ratios those of their strides.
     pub fn parameter_values(&self, kernel: &Kernel, likely: &[Likely]) -> Vec<i64> {
         let assumed = kernel.assumptions.iter().filter_map(|c| match c {
             RuntimeCondition::Parameter(c) => Some(c),
@@ -327,12 +328,27 @@ impl Settings {
                 false => values[outer.index()] = values[at].saturating_mul(values[inner.index()]),
             }
         }
-        for at in 0..values.len() {
-            if let Some(factors) = product(at) {
-                values[at] = factors.iter().fold(1, |p: i64, f| p.saturating_mul(values[f.index()]));
+        let multiply = |values: &mut Vec<i64>| {
+            for at in 0..values.len() {
+                if let Some(factors) = product(at) {
+                    values[at] = factors.iter().fold(1, |p: i64, f| p.saturating_mul(values[f.index()]));
+                }
             }
-        }
-        values
+        };
+        multiply(&mut values);
+        let in_ratio = |at: usize| {
+            let takes_part = |(number, l): (usize, &Likely)| match l {
+                Likely::Ratio(outer, inner) => at == number || at == outer.index() || at == inner.index(),
+                _ => false,
+            };
+            likely.iter().enumerate().any(takes_part)
+        };
+        let is_given = |at: usize| self.params.contains_key(&*kernel.params[at].name);
+        let free = (0..values.len()).filter(|at| !is_given(*at) && !in_ratio(*at) && product(*at).is_none());
+        // What callers pass is changed last.
+        let (passed, guessed): (Vec<usize>, Vec<usize>) = free.partition(|at| known(*at).is_some());
+        let free: Vec<_> = guessed.into_iter().chain(passed).map(|at| (at, ranges[at])).collect();
+        agreed(&constraints, &values, &free, multiply).unwrap_or(values)
     }
 }
 
