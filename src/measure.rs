@@ -5,18 +5,21 @@
 //! memory that the function can reach is compared: buffers, globals, and the result. Then calls are timed in turns, so
 //! that what slows the machine down for a while slows all down.
 //!
-//! Code runs in this process: a variant that computes wild addresses ends it. Writes near the ends of buffers are noticed.
+//! Code runs in this process: a variant that computes wild addresses ends it. The original is called first in a process of its own, since a program may refuse
+//! generated inputs. Writes near the ends of buffers are noticed.
 
 mod arguments;
 mod inputs;
 mod native;
 mod timing;
+mod trial;
 
 pub(crate) use arguments::argument_of;
 pub use arguments::{NotCallable, argument_specs};
 pub use inputs::{ArgumentSpec, CallSetup, Part};
 #[cfg(feature = "tune")]
 pub(crate) use timing::spread;
+pub use trial::NoReturn;
 
 use emission::extent::touched;
 use inputs::Memory;
@@ -101,6 +104,19 @@ pub enum MeasureError {
         /// Relative to the pointer passed.
         offset: i64,
     },
+    /// The original does not return from the first call.
+    #[error("`{function}`, called with {inputs}, {why}")]
+    NoReturn {
+        /// The function.
+        function: String,
+        /// Its arguments.
+        inputs: String,
+        /// What happens.
+        why: NoReturn,
+    },
+    /// There can be no other process for the first call.
+    #[error("no process for the first call: {0}")]
+    NoProcess(#[source] std::io::Error),
     /// A variant did not run for these inputs.
     #[error("{label}: its conditions do not hold for these parameters")]
     Conditions {
@@ -136,12 +152,17 @@ pub struct MeasureOptions {
     pub budget: Duration,
     /// Bytes of all buffers together.
     pub memory: usize,
+    /// The first call of the original may take this long, in whole seconds.
+    pub limit: Duration,
     /// Whether to time at all, or only compare.
     pub timed: bool,
 }
 
 /// Fewer samples have no spread.
 pub const MIN_SAMPLES: usize = 3;
+
+/// How long a call may take where nothing else is said.
+pub const LIMIT: Duration = Duration::from_secs(300);
 
 impl Default for MeasureOptions {
     fn default() -> Self {
@@ -150,6 +171,7 @@ impl Default for MeasureOptions {
             samples: 21,
             budget: Duration::from_secs(5),
             memory: 1 << 31,
+            limit: LIMIT,
             timed: true,
         }
     }
@@ -214,6 +236,9 @@ fn measure_modules(
     let reference = Native::compile(ORIGINAL, original, function, setup)?;
     // What the globals hold before each call: the same for all.
     let globals = reference.initial_globals(setup.seed);
+    reference.try_call(&mut memory, &globals, options.limit)?.map_or(Ok(()), |why| {
+        Err(MeasureError::NoReturn { function: function.to_owned(), inputs: setup.shown(), why })
+    })?;
     let expected = reference.outcome(&mut memory, &globals)?;
     let mut compiled = vec![reference];
     for (label, module) in variants {

@@ -188,6 +188,10 @@ pub struct ExploreArguments {
     /// Other files of the program, where the function measured needs them: C, LLVM IR or objects (`.o`).
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "measure")]
     pub with: Vec<PathBuf>,
+    /// Seconds after which the first call of a function that is measured is given up.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "measure",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub measure_limit: u32,
     /// Print the terms of the predicted cost of the variants shown.
     #[arg(long)]
     pub explain: bool,
@@ -236,6 +240,10 @@ pub struct OptArguments {
     /// Other files of the program, where functions measured need them: C, LLVM IR or objects (`.o`).
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "measure")]
     pub with: Vec<PathBuf>,
+    /// Seconds after which the first call of a function that is measured is given up.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "measure",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub measure_limit: u32,
     /// Model.
     #[command(flatten)]
     pub model: ModelArguments,

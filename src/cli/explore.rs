@@ -46,7 +46,7 @@ pub fn run(arguments: &ExploreArguments) -> Result<(), CliError> {
         let shown = kinds::shown(&region.exploration.variants, arguments.top.max(1));
         let times = if arguments.measure {
             Some(progress.while_measuring(&region.label(), shown.len(), || {
-                measured::measure(&session, &read, region, &shown, &others, file)
+                measured::measure(&session, &read, region, &shown, &others, arguments.measure_limit, file)
             })?)
         } else {
             None

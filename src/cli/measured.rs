@@ -5,11 +5,12 @@ use crate::cli::input::{self, Input};
 use crate::cli::output;
 use looptree::driver::{Chosen, DriverError, ExploredRegion, Session};
 use looptree::measure::{
-    ArgumentSpec, CallSetup, MeasureError, MeasureOptions, Measurement, NotCallable, Part, measure_ir,
-    measure_kernel,
+    ArgumentSpec, CallSetup, MeasureError, MeasureOptions, Measurement, NoReturn, NotCallable, Part,
+    measure_ir, measure_kernel,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 /// Measured times by rank.
 pub enum Times {
@@ -68,11 +69,13 @@ pub fn measure(
     region: &ExploredRegion,
     shown: &[usize],
     others: &[Part],
+    limit: u32,
     file: &Path,
 ) -> Result<Times, CliError> {
     output::keep_for_itself()?;
     let failed = |e: DriverError| input::from_driver(e, file);
-    let options = MeasureOptions::default();
+    let limit = Duration::from_secs(limit.into());
+    let options = MeasureOptions { limit, ..MeasureOptions::default() };
     let variants: Vec<_> = shown.iter().map(|&rank| &region.exploration.variants[rank]).collect();
     let chosen: Vec<Chosen> = variants
         .iter()
@@ -124,6 +127,12 @@ pub fn measure(
                 help: "this is a bug in looptree: please report the input and the recipe".to_string(),
             })
         }
+        Err(error @ MeasureError::NoReturn { why, .. }) => Ok(Times::Not(match why {
+            NoReturn::Late(_) => {
+                format!("{error}: choose smaller sizes with --param, or allow more with --measure-limit")
+            }
+            _ => format!("{error}: choose sizes that the function accepts with --param"),
+        })),
         Err(error) if error.is_incomplete() => {
             Ok(Times::Not(format!("{error}; name the files that define them after --with")))
         }

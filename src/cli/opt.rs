@@ -161,7 +161,7 @@ fn fastest(
         let shown: Vec<usize> = (0..exploration.variants.len().min(arguments.top.max(1))).collect();
         let label = region.label();
         let times = progress.while_measuring(&label, shown.len(), || {
-            measured::measure(session, read, region, &shown, others, file)
+            measured::measure(session, read, region, &shown, others, arguments.measure_limit, file)
         })?;
         let fastest = times.fastest().filter(|rank| !exploration.variants[*rank].recipe.0.is_empty());
         let picked = match times.why_not() {

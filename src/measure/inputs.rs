@@ -36,6 +36,19 @@ pub struct CallSetup {
     pub others: Vec<Part>,
 }
 
+impl CallSetup {
+    /// The arguments, for messages.
+    pub(super) fn shown(&self) -> String {
+        let one = |argument: &ArgumentSpec| match argument {
+            ArgumentSpec::Int(value) => value.to_string(),
+            ArgumentSpec::Float(value) => value.to_string(),
+            ArgumentSpec::Pointer { name, .. } => name.clone(),
+        };
+        let all: Vec<String> = self.arguments.iter().map(one).collect();
+        if all.is_empty() { "no arguments".to_owned() } else { format!("({})", all.join(", ")) }
+    }
+}
+
 /// A part of a program besides the module of the function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {

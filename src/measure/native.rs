@@ -1,12 +1,14 @@
 //! Compiled modules: calling them, and reading and writing their globals. The only code here that is not checked by Rust.
 
 use super::inputs::{CallSetup, Memory, Outcome, Part, RESULT, Random};
+use super::trial::{NoReturn, try_calling};
 use super::{MeasureError, ORIGINAL};
 use irgen::emit::add_trampoline;
 use irgen::llvm::{
     CodeModel, Context, DataLayout, Global, Jit, Linkage, LlvmError, OptLevel, TargetMachine, Type, TypeKind,
 };
 use loop_tree::ScalarType;
+use std::time::Duration;
 
 type Call = unsafe extern "C" fn(*mut u64);
 
@@ -143,6 +145,18 @@ impl Native {
         // SAFETY: a trampoline, with as many slots as the function has arguments, and one more. That the function stays
         // within its arguments is its contract, which the caller of this module takes on.
         unsafe { (self.call)(slots.as_mut_ptr()) };
+    }
+
+    /// Why a call from fresh inputs does not return, if so.
+    pub(super) fn try_call(
+        &self,
+        memory: &mut Memory,
+        globals: &Globals,
+        limit: Duration,
+    ) -> Result<Option<NoReturn>, MeasureError> {
+        self.restore(memory, globals);
+        let mut slots = self.slots(memory);
+        try_calling(|| self.call(&mut slots), limit).map_err(MeasureError::NoProcess)
     }
 
     /// What one call from fresh inputs leaves behind.

@@ -131,3 +131,38 @@ fn kernels_with_variants_and_conditions() {
     let huge = measure_kernel(kernel, &[], &[1 << 20, 1 << 20], &quick());
     assert!(matches!(huge, Err(MeasureError::TooLarge { .. })));
 }
+
+/// Calls what ends the program where its only argument is 3, and never returns where it is 4.
+const PICKY: &str = "declare void @abort()
+declare void @exit(i32)
+define void @picky(i64 %n) {
+  switch i64 %n, label %done [ i64 3, label %abort i64 4, label %forever i64 5, label %exit ]
+abort:
+  call void @abort()
+  unreachable
+exit:
+  call void @exit(i32 0)
+  unreachable
+forever:
+  %x = load volatile i64, ptr @g
+  br label %forever
+done:
+  ret void
+}
+@g = global i64 0
+";
+
+#[test]
+fn functions_that_do_not_return_are_named() {
+    let called = |n: i64| {
+        let setup = CallSetup { arguments: vec![ArgumentSpec::Int(n)], seed: 1, others: Vec::new() };
+        let options = MeasureOptions { limit: Duration::from_secs(1), ..quick() };
+        measure_ir(PICKY.as_bytes(), "picky", &[], &setup, &options)
+    };
+    assert!(called(2).is_ok());
+    let expected = [(3, "aborts"), (4, "has not returned after 1 s"), (5, "ends its process (exit code 0)")];
+    for (n, why) in expected {
+        let error = called(n).unwrap_err();
+        assert_eq!(error.to_string(), format!("`picky`, called with ({n}), {why}"));
+    }
+}

@@ -558,6 +558,38 @@ fn a_flag_that_is_on_every_loop_is_no_pragma() {
     assert!(by_pragma.contains("kept for "), "{by_pragma}");
 }
 
+/// What begins with `#` is a variant's number, unless it is a comment with a recipe behind it.
+#[test]
+fn recipes_may_begin_with_a_comment() {
+    let apply = |recipe: &str| {
+        let output = piped(&["apply", "tests/lt/skew.lt", "--recipe", recipe], b"");
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let (code, text) = apply("# first 2\nskew(i, j; 1)\ninterchange(i)\n");
+    assert!(code == Some(0) && text.contains("valid: always"), "{text}");
+    let (code, text) = apply("#first");
+    assert!(code == Some(2) && text.contains("a variant has a number"), "{text}");
+}
+
+/// A function that ends the program for generated inputs is named, and what was found is shown.
+#[test]
+fn what_refuses_its_inputs_is_said() {
+    let place = tempfile::tempdir().expect("a directory");
+    let file = place.path().join("x.c").display().to_string();
+    let text = "#include <stdlib.h>
+        void columns(int n, double *a) {
+            if (n % 32 == 0) abort();
+            for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[j * n + i] *= 0.5;
+        }";
+    std::fs::write(&file, text).expect("written");
+    let arguments = ["explore", &file, "--measure", "-k", "1", "--param", "n=64", "--target", "znver4"];
+    let output = piped(&arguments, b"");
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success() && text.contains("interchange("), "{text}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains("`columns`, called with (") && words.contains(&"aborts:"), "{text}");
+}
+
 /// A cycle of `goto`s says nothing of unrolling, and is no sign that a flag does not speak.
 #[test]
 fn a_goto_beside_loops_is_no_pragma() {
