@@ -75,7 +75,8 @@ impl Picked {
 /// Applies a recipe to the only region; `#3` is the variant that `explore` shows under that number.
 pub fn pick(session: &Session<'_>, read: &Input, recipe: &str, file: &Path) -> Result<Picked, CliError> {
     let failed = |e: DriverError| input::from_driver(e, file);
-    if let Some(rank) = recipe.strip_prefix('#') {
+    // A comment of a recipe has lines behind it.
+    if let Some(rank) = recipe.strip_prefix('#').filter(|rank| !rank.trim_end().contains('\n')) {
         return ranked(session, read, rank, file);
     }
     let recipe = input::recipe(recipe, &session.optimizer.registry)?;

@@ -190,5 +190,10 @@ fn argument(text: &str, start: usize) -> Result<Option<Argument>, RecipeError> {
     if value.is_empty() || key.as_deref() == Some("") {
         return Err(RecipeError { message: "an argument is `value` or `key=value`".into(), span });
     }
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    if digits.bytes().all(|b| b.is_ascii_digit()) && !digits.is_empty() && value.parse::<i64>().is_err() {
+        let message = format!("`{value}` is too large: numbers have 64 bits, {} at most", i64::MAX);
+        return Err(RecipeError { message, span });
+    }
     Ok(Some(Argument { key, value: value.to_string(), span }))
 }

@@ -221,6 +221,11 @@ mod tests {
         assert_eq!(span("fuse(@0, @1; shift=much)"), "shift=much");
         assert_eq!(span("split(i; N +)"), "N +");
         assert_eq!(span("é(i)"), "é(i)");
+        for text in ["tile(@; 99999999999999999999)", "fuse(@0, @1; shift=-99999999999999999999)"] {
+            let error = Recipe::parse(text, &registry).unwrap_err();
+            assert!(text[error.span.clone()].contains("99999999999999999999"), "{error:?}");
+            assert!(error.message.contains("too large: ") && error.message.contains("at most"), "{error:?}");
+        }
     }
 
     proptest::proptest! {
