@@ -147,6 +147,11 @@ pub(crate) fn mentions(line: &str, name: &str) -> bool {
     tokens(line).any(|(_, t)| t == name)
 }
 
+/// Names and numbers in front of comments, with whether the line begins with them.
+pub(crate) fn names(line: &str) -> impl Iterator<Item = (bool, &str)> {
+    tokens(line).map(|(at, name)| (at == 0, name))
+}
+
 /// Names and numbers in front of comments, with where they begin.
 fn tokens(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let line = line.split("/*").next().unwrap_or_default();
@@ -156,6 +161,6 @@ fn tokens(line: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Whether a line is an assignment to the variable that it begins with.
-fn assigns(line: &str) -> bool {
+pub(crate) fn assigns(line: &str) -> bool {
     line.split(' ').nth(1).is_some_and(|op| op.ends_with('='))
 }

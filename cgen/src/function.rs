@@ -206,7 +206,8 @@ impl Emitter<'_> {
     ) -> Result<Lines, CgenError> {
         self.find_privates(root)?;
         let alone = alone && signature.entry.is_empty() && signature.locals.is_empty();
-        let body = self.apart(|e| e.tree(root, alone))?;
+        let mut body = self.apart(|e| e.tree(root, alone))?;
+        self.excuse_unread(&mut body);
         let mut lines = Lines { all: Vec::new(), depth: self.out.depth };
         signature.entry.iter().for_each(|line| lines.push(&**line));
         for (ty, name) in signature.locals.iter().filter(|(_, name)| body.mention(name)) {

@@ -1,5 +1,6 @@
 //! Private scalars: a variable for each element that a tree tells apart, declared in the body in which it stays the same.
 
+use crate::code::{Lines, assigns, names};
 use crate::emitter::{Emitter, Private};
 use crate::error::CgenError;
 use crate::types::c_type;
@@ -19,7 +20,7 @@ impl Emitter<'_> {
         let what = "a scalar that is read where it is not known which iteration it belongs to";
         let mut known: BTreeMap<PrivateElement, Private> = BTreeMap::new();
         for occurrence in occurrences(root) {
-            if privates.are_copied(&occurrence) {
+            if privates.copied(&occurrence).is_some() {
                 return Err(self.unsupported("a copy of a scalar of which iterations have their own"));
             }
             let touched = privates.touched(self.kernel, &occurrence);
@@ -60,6 +61,31 @@ impl Emitter<'_> {
                     format!("{ty} {name}{behind} = {{0}};")
                 }
             });
+        }
+    }
+
+    /// Compilers warn of what is set and never read.
+    pub(crate) fn excuse_unread(&self, body: &mut Lines) {
+        let privates = self.declared.values().flatten();
+        let mut unread: BTreeMap<&str, Option<usize>> = privates.map(|(_, p)| (&*p.name, None)).collect();
+        let mut read = Vec::new();
+        for (number, (_, line)) in body.all.iter().enumerate() {
+            for (begins, name) in names(line) {
+                match unread.get_mut(name) {
+                    Some(declared @ None) => *declared = Some(number),
+                    Some(Some(_)) if !(begins && assigns(line)) => read.push(name),
+                    _ => {}
+                }
+            }
+        }
+        for name in read {
+            unread.remove(name);
+        }
+        let mut behind: Vec<(usize, String)> =
+            unread.into_iter().filter_map(|(name, at)| Some((at?, format!("(void){name};")))).collect();
+        behind.sort();
+        for (at, line) in behind.into_iter().rev() {
+            body.all.insert(at + 1, (body.all[at].0, line));
         }
     }
 }
