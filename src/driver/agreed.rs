@@ -76,17 +76,17 @@ mod tests {
     #[test]
     fn what_conditions_allow_is_found() {
         let longer = Constraint::ge(param(0), param(1));
-        assert_eq!(found(&[longer.clone()], &[1000, 2000], &[0]), Some(vec![2000, 2000]));
-        assert_eq!(found(&[longer.clone()], &[1000, 2000], &[1, 0]), Some(vec![1000, 1000]));
-        assert_eq!(found(&[longer.clone()], &[2000, 1000], &[0, 1]), None);
+        assert_eq!(found(std::slice::from_ref(&longer), &[1000, 2000], &[0]), Some(vec![2000, 2000]));
+        assert_eq!(found(std::slice::from_ref(&longer), &[1000, 2000], &[1, 0]), Some(vec![1000, 1000]));
+        assert_eq!(found(std::slice::from_ref(&longer), &[2000, 1000], &[0, 1]), None);
         // One begins where another ends.
         let same = Constraint::eq(param(2), param(0).offset(-1));
         assert_eq!(found(&[longer.clone(), same], &[7, 9, 7], &[0, 2]), Some(vec![9, 9, 8]));
         // Nobody may change what is given, and some conditions exclude each other.
-        assert_eq!(found(&[longer.clone()], &[1000, 2000], &[]), None);
+        assert_eq!(found(std::slice::from_ref(&longer), &[1000, 2000], &[]), None);
         assert_eq!(found(&[longer, Constraint::lt(param(0), param(1))], &[1, 2], &[0, 1]), None);
         let even = Constraint::eq(param(0).scale(2), param(1));
-        assert_eq!(found(&[even.clone()], &[1, 5], &[0]), None);
+        assert_eq!(found(std::slice::from_ref(&even), &[1, 5], &[0]), None);
         assert_eq!(found(&[even], &[1, 5], &[0, 1]), Some(vec![1, 2]));
     }
 
