@@ -20,7 +20,7 @@ impl Emitter<'_> {
         let what = "a scalar that is read where it is not known which iteration it belongs to";
         let mut known: BTreeMap<PrivateElement, Private> = BTreeMap::new();
         for occurrence in occurrences(root) {
-            if privates.copied(&occurrence).is_some() {
+            if privates.are_copied(&occurrence) {
                 return Err(self.unsupported("a copy of a scalar of which iterations have their own"));
             }
             let touched = privates.touched(self.kernel, &occurrence);

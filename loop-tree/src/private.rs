@@ -97,13 +97,12 @@ impl Privates {
         Some(result)
     }
 
-    /// The buffer around an occurrence that is copied from or to a private scalar. Which iteration's that would be, nothing says.
-    pub fn copied(&self, occurrence: &Occurrence) -> Option<Path> {
-        let at = occurrence.around.iter().position(|node| match node.node() {
+    /// Whether a buffer around an occurrence is copied from or to a private scalar. Which iteration's that would be, nothing says.
+    pub fn are_copied(&self, occurrence: &Occurrence) -> bool {
+        occurrence.around.iter().any(|node| match node.node() {
             Node::Alloc(b, _) => b.windows().next().is_some() && self.variables(b.array).is_some(),
             _ => false,
-        })?;
-        Some(Path(occurrence.path.0[..at].into()))
+        })
     }
 
     /// Whether there are none.

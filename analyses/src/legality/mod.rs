@@ -269,10 +269,6 @@ impl Oracle {
         // Copies have slots of their own.
         let places = places(&self.kernel, root)?;
         if slots {
-            if let Some(path) = places.iter().find_map(|place| self.privates.copied(place)) {
-                let why = "it is copied from or to a scalar of which iterations have their own; in registers that is already";
-                return Err(Unsupported::Buffer { path, why }.into());
-            }
             let storage = Storage {
                 kernel: &self.kernel,
                 privates: &self.privates,

@@ -25,7 +25,7 @@ impl<'m> Emitter<'m, '_> {
             if within.is_some() && shared.as_ref() != within {
                 continue;
             }
-            if privates.copied(&occurrence).is_some() {
+            if privates.are_copied(&occurrence) {
                 return Err(EmitError::Unsupported {
                     what: "a copy of a scalar of which iterations have their own",
                 });

@@ -82,11 +82,12 @@ impl<'p> Judge<'_, 'p> {
     /// What statements and predicates inside touch.
     pub(super) fn touches(&self) -> Result<Vec<Touch<'p>>, Witness> {
         let array = self.data().array;
-        let private = self.oracle.privates.variables(array).map_or(0, <[VarId]>::len);
-        if private > 0 && self.data().windows().next().is_some() {
+        let variables = self.oracle.privates.variables(array);
+        if variables.is_some() && self.data().windows().next().is_some() {
             let why = "a scalar of which each iteration has its own has no memory to be copied from";
             return Err(self.unsupported(why));
         }
+        let private = variables.map_or(0, <[VarId]>::len);
         let mut result = Vec::new();
         for place in &self.inside {
             let needed = private.max(self.data().instance_dims);
