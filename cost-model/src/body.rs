@@ -7,6 +7,7 @@ mod references;
 use crate::chains::{Chains, Value, Waits};
 use crate::facts::Facts;
 use crate::lanes::Lanes;
+use crate::live::Live;
 use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::numbering::{Numbers, Operands, Site};
 use crate::operations::{
@@ -64,6 +65,8 @@ pub(crate) struct Body {
     pub accumulators: usize,
     /// Updates of values for which there is no register: each goes to the stack and comes back.
     pub spilled: f64,
+    /// Values between their definition and their last use.
+    pub live: Live,
     /// Cycles from one iteration to the next, through the longest chain of dependent operations.
     pub chain: f64,
     /// Cycles of the longest path of dependent operations within an iteration.
@@ -329,6 +332,7 @@ impl Scan<'_> {
                 }
                 OpKind::Store(a, v) | OpKind::StoreAt(a, _, v) => {
                     let value = values.get(v.index()).cloned().unwrap_or_default();
+                    self.lives(&value, op.ty);
                     self.shape = shapes[v.index()];
                     self.store(&leaf.touches[a.index()], value, op.ty, masked);
                     Value::default()
@@ -344,6 +348,7 @@ impl Scan<'_> {
                             value.number = Some(self.numbers.next());
                             self.numbers.remember(&site, operands, value.clone());
                         }
+                        self.lives(&value, op.ty);
                         value
                     })
                 }
@@ -375,7 +380,8 @@ impl Scan<'_> {
             _ => width,
         };
         let mut result = Value::default();
-        for operand in kind.operands().iter().filter_map(|o| values.get(o.index())) {
+        for (at, operand) in kind.operands().iter().filter_map(|o| Some((o, values.get(o.index())?))) {
+            self.uses(statement, *at, operand);
             result.varies |= operand.varies || !operand.waits.is_empty();
             result.may_change |= operand.may_change;
             result.wait_for(operand);
@@ -413,6 +419,21 @@ impl Scan<'_> {
             result.delay(0.0, order);
         }
         result
+    }
+
+    /// A value is in a register from its definition to its last use.
+    fn lives(&mut self, value: &Value, ty: ScalarType) {
+        if let Some(number) = value.number.filter(|_| value.varies) {
+            self.result.live.value(number, ty.is_float());
+        }
+    }
+
+    fn uses(&mut self, statement: &Statement, at: OpId, operand: &Value) {
+        let op = &statement.ops[at.index()];
+        match (&op.kind, operand.number) {
+            (OpKind::Const(_), Some(number)) if op.ty.is_float() => self.result.live.constant(number),
+            _ => self.lives(operand, op.ty),
+        }
     }
 
     fn count(&mut self, class: OpClass, ty: ScalarType, weight: f64) {
@@ -524,6 +545,11 @@ impl Scan<'_> {
             Value { varies: !invariant, may_change, waits, path: location.through, reduced: None, number };
         location.value = Some(value.clone());
         location.under = 0;
+        if promoted {
+            number.into_iter().for_each(|n| self.result.live.accumulates(n));
+        } else {
+            self.lives(&value, ty);
+        }
         value
     }
 
@@ -565,6 +591,9 @@ impl Scan<'_> {
         // What may have been looked at through other references has to be there.
         let needed = f.looked_at > location.looked_at || location.row_loaded;
         // A store that may not happen leaves what was stored before.
+        if f.promoted() {
+            value.number.into_iter().for_each(|n| self.result.live.accumulates(n));
+        }
         let both = location.perhaps && self.by_data;
         location.perhaps = self.by_data;
         let asked = f.promoted() && self.by_data && !touch.private;

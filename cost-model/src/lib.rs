@@ -37,6 +37,7 @@ mod footprint;
 mod instruction_count;
 mod lanes;
 mod least;
+mod live;
 mod library;
 mod linear;
 mod lower;

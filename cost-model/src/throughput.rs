@@ -2,6 +2,7 @@
 
 use crate::body::{Body, Stride};
 use crate::clang::{Packing, Plan, Spread};
+use crate::live::Spills;
 use crate::{OpClass, Target};
 use loop_tree::ScalarType;
 
@@ -181,8 +182,16 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let spilled = accumulators.saturating_sub(free);
     let invariant = plan.invariant(body) - scales;
     let reloaded = (accumulators + invariant).saturating_sub(free).saturating_sub(spilled).min(invariant);
-    loads += (spilled + reloaded) as f64 + body.spilled;
-    stores += spilled as f64 + body.spilled;
+    // What lives from one copy of a statement to another stays in the others; or accumulators gave way to it.
+    let temporaries = if spilled > 0 || pack > 1.0 {
+        Spills::default()
+    } else {
+        let each = parts(target, widest, lanes);
+        let others = (registers - accumulators).max(TEMPORARIES.max(shared));
+        body.live.spills((others as f64 / each) as usize, lanes > 1).times(each)
+    };
+    loads += (spilled + reloaded) as f64 + temporaries.loads + body.spilled;
+    stores += spilled as f64 + temporaries.stores + body.spilled;
     instructions += loads - microcode + stores + shuffles + CONTROL_INSTRUCTIONS;
     // While microcode is read, nothing else is.
     let read = instructions / target.issue_width().max(0.5) + microcode / target.loads_per_cycle().max(0.1);
