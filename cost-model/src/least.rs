@@ -4,10 +4,10 @@
 use crate::body::body;
 use crate::linear::Linear;
 use crate::lower::{Leaf, Lowered};
-use crate::model::overlapped;
 use crate::operations::{Reordering, class_of, differences_of_bytes, products_of_shorts, reordering};
 use crate::throughput::{ADJACENT_EFFICIENCY, SHARING};
 use crate::traffic::compulsory;
+use crate::transfers::overlapped;
 use crate::{OpClass, Target};
 use loop_tree::{OpId, OpKind, ScalarType, Storage};
 use rustc_hash::FxHashMap;

@@ -6,7 +6,7 @@ use crate::least::least;
 use crate::lower::lower;
 use crate::part::{Part, Priced, Pricing, Takes};
 use crate::traffic::{Moved, Traffic, together};
-use crate::trip_counts::LARGEST;
+use crate::transfers::{Transfer, overlapped};
 use crate::unroll::{Code, Unrolled, unroll_short};
 use crate::unseen::{Seen, Whole};
 use crate::{CostModel, Prepared, Target};
@@ -22,11 +22,6 @@ pub struct AnalyticModel {
     threads: u32,
 }
 
-/// Exponent of the norm that adds times which overlap, of core and transfers, and of transfers between levels where these do:
-/// 1 would be none, infinity all.
-const OVERLAP: f64 = 2.0;
-/// The same of transfers from further on than the second level, where those from there take no time beside the core's.
-const FURTHER: f64 = 1.5;
 /// Prices of parts that are remembered at a time.
 const REMEMBERED: usize = 512;
 
@@ -120,14 +115,20 @@ impl AnalyticModel {
             }
         };
         let transfers = self.transfers(part, moved, l.at, *threads, words);
-        let times: SmallVec<[f64; 6]> = transfers.iter().map(|t| t.cycles).collect();
+        let here = || moved.iter().zip(&part.homes).filter(|(_, home)| **home == Some(l.at));
+        let exposed = |level: usize| here().map(|(t, _)| t.cycles[level] * t.exposed[level]).sum();
+        let waits: SmallVec<[Transfer; 6]> = transfers
+            .iter()
+            .enumerate()
+            .map(|(level, t)| Transfer { cycles: t.cycles, exposed: t.cycles.min(exposed(level)) })
+            .collect();
         let parts = [
             Term::new("computation", compute - entry, how.clone()),
             Term::new("entry and remainder", *entry, String::new()),
         ];
         Term {
             name: l.name.clone(),
-            cycles: overlapped(*compute, *busy, &times, &*self.target) / threads,
+            cycles: overlapped(*compute, *busy, &waits, &*self.target) / threads,
             detail: l.detail.clone(),
             bytes: 0.0,
             parts: parts.into_iter().chain(transfers).filter(|t| t.cycles > 0.0).collect(),
@@ -157,23 +158,6 @@ impl AnalyticModel {
         };
         names.enumerate().map(level).collect()
     }
-}
-
-/// Cycles of computation with the transfers of each level meanwhile; in `busy` of them it loads and stores.
-pub(crate) fn overlapped(compute: f64, busy: f64, transfers: &[f64], target: &dyn Target) -> f64 {
-    let norm = |all: &[f64], by: f64| all.iter().map(|c| c.powf(by)).sum::<f64>().powf(1.0 / by);
-    let together = |all: &[f64]| {
-        let total: f64 = if target.transfers_overlap() { norm(all, OVERLAP) } else { all.iter().sum() };
-        total.min(LARGEST)
-    };
-    if let [first, further @ ..] = transfers
-        && !target.fills_take_ports()
-    {
-        return norm(&[compute.max(*first), together(further)], FURTHER);
-    }
-    // Lines come and go through the ports that loads and stores use; the rest of the core goes on.
-    let memory = together(transfers);
-    norm(&[compute, busy + memory], OVERLAP).min(compute + memory)
 }
 
 impl CostModel for AnalyticModel {

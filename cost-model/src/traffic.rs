@@ -8,6 +8,7 @@ use crate::footprint::{Apart, Footprint, Group, Union, groups};
 use crate::least::lasts;
 use crate::linear::Linear;
 use crate::lower::Lowered;
+use crate::transfers::Transfer;
 use crate::trip_counts::LARGEST;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -17,6 +18,8 @@ pub(crate) struct Moved {
     state: State,
     /// Cycles of a miss, by level.
     costs: SmallVec<[f64; 6]>,
+    /// Share of them that no prefetch covers.
+    exposed: SmallVec<[f64; 6]>,
 }
 
 /// Lines or pages moved for one group.
@@ -26,6 +29,8 @@ pub(crate) struct Traffic {
     pub misses: SmallVec<[f64; 6]>,
     /// Cycles for them.
     pub cycles: SmallVec<[f64; 6]>,
+    /// Share of these that no prefetch covers.
+    pub exposed: SmallVec<[f64; 6]>,
 }
 
 #[derive(Clone, Copy)]
@@ -74,7 +79,7 @@ fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
 }
 
 /// Cycles at each level for what is touched at all, brought in once, in the best order.
-pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec<[f64; 6]> {
+pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec<[Transfer; 6]> {
     let levels = levels(target);
     let lasting = groups(program).into_iter().filter(|g| lasts(program, g.array) && g.probability >= 1.0);
     let mut all: Vec<State> = lasting.map(|g| State::new(program, g, &levels)).collect();
@@ -96,7 +101,8 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
             let (read, written) = (lines(false), lines(true));
             let fits = fit(i == last, (read + written) / levels[i].capacity.max(1.0));
             let in_order = if i == last { WRITTEN_BACK } else { 1.0 };
-            (read + in_order * written) * fill * (fits * levels[i].renewed + 1.0 - fits)
+            let lines = (read + in_order * written) * (fits * levels[i].renewed + 1.0 - fits);
+            Transfer { cycles: lines * fill, exposed: 0.0 }
         })
         .collect()
 }
@@ -136,7 +142,8 @@ pub(crate) fn moved(program: &Lowered<'_>, target: &dyn Target) -> Vec<Moved> {
     }
     let priced = all.into_iter().map(|state| {
         let streams = streams.get(&state.group.parent).copied().unwrap_or(0.0);
-        Moved { costs: state.costs(program, target, streams), state }
+        let (costs, exposed) = state.costs(program, target, streams);
+        Moved { costs, exposed, state }
     });
     priced.collect()
 }
@@ -166,7 +173,7 @@ pub(crate) fn together(parts: &[&[Moved]], arrays: usize, target: &dyn Target) -
             misses[i] = (fits[i] * kept + not_kept).min(LARGEST);
         }
         let cycles = m.costs.iter().zip(&misses).map(|(cost, misses)| (cost * misses).min(LARGEST)).collect();
-        Traffic { misses, cycles }
+        Traffic { misses, cycles, exposed: m.exposed.clone() }
     };
     parts.iter().map(|part| part.iter().map(&mut whole).collect()).collect()
 }
@@ -289,8 +296,13 @@ impl State {
         self.misses[level].min(self.footprints[level].lines)
     }
 
-    /// Cycles of a miss, by level, where so many sequences of lines are read side by side.
-    fn costs(&self, program: &Lowered<'_>, target: &dyn Target, streams: f64) -> SmallVec<[f64; 6]> {
+    /// Cycles of a miss, by level, and the share of them that no prefetch covers, where so many sequences of lines are read side by side.
+    fn costs(
+        &self,
+        program: &Lowered<'_>,
+        target: &dyn Target,
+        streams: f64,
+    ) -> (SmallVec<[f64; 6]>, SmallVec<[f64; 6]>) {
         let prefetch = target.prefetch();
         let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
         let followed = (prefetch.streams / streams.max(1.0)).min(1.0);
@@ -305,9 +317,10 @@ impl State {
                 // They leave the core one after the other, but ask for their lines before.
                 random += c.fill_latency / prefetch.outstanding_stores.max(1.0);
             }
-            covered * c.fill * in_order + (1.0 - covered) * random
+            let (in_time, late) = (covered * c.fill * in_order, (1.0 - covered) * random);
+            (in_time + late, late / (in_time + late).max(1e-9))
         });
-        caches.chain(target.tlbs().iter().map(|t| t.miss)).collect()
+        caches.chain(target.tlbs().iter().map(|t| (t.miss, 0.0))).unzip()
     }
 }
 
