@@ -99,7 +99,7 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
                 alike.map(|a| a.all[i].lines).sum::<f64>()
             };
             let (read, written) = (lines(false), lines(true));
-            let fits = fit(i == last, (read + written) / levels[i].capacity.max(1.0));
+            let fits = fit(&levels[i], (read + written) / levels[i].capacity.max(1.0));
             let in_order = if i == last { WRITTEN_BACK } else { 1.0 };
             let lines = (read + in_order * written) * (fits * levels[i].renewed + 1.0 - fits);
             Transfer { cycles: lines * fill, exposed: 0.0 }
@@ -110,12 +110,26 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
 /// How far what is touched stays in a level, of which it is such a part. Of what an iteration touches, some is not wanted again: there
 /// is no sharp edge. Other code takes room in the last level, which does not replace what was used longest ago (on Zen it takes what the second level
 /// gives up): of what is too large for it, a part stays from one time to the next.
-fn fit(last: bool, part: f64) -> f64 {
-    if last {
+fn fit(level: &Level, part: f64) -> f64 {
+    if level.last {
         let beyond = if part > 1.0 { 0.5 / (part * part) } else { 0.0 };
         return (1.6 - part).clamp(beyond, 1.0);
     }
+    if level.sets > 0.0 && !level.untranslated {
+        return uncrowded(part * level.capacity / level.sets, level.capacity / level.sets);
+    }
     ((1.25 - part) / 0.3).clamp(0.0, 1.0)
+}
+
+/// Of pages that lie anywhere in memory, those that have no more than `ways` in their sets, if so many lie in each on average: numbers
+/// of Poisson's. Of what is touched in turn, sets with more keep nothing. 400 KB of 512 take 7 cycles on Zen 3 for what 200 KB do in 5.
+fn uncrowded(mean: f64, ways: f64) -> f64 {
+    let (mut sum, mut term) = (0.0, (-mean).exp());
+    for others in 0..ways as u32 {
+        sum += term;
+        term *= mean / f64::from(others + 1);
+    }
+    sum.min(1.0)
 }
 
 /// What the groups of a part of the tree move.
@@ -208,7 +222,7 @@ impl Touched {
 fn fits(arrays: &[Touched], levels: &[Level]) -> SmallVec<[f64; 6]> {
     let of_level = |(i, level): (usize, &Level)| {
         let total: f64 = arrays.iter().map(|a| a.all[i].effective).sum();
-        fit(level.last, total / level.capacity.max(1.0))
+        fit(level, total / level.capacity.max(1.0))
     };
     levels.iter().enumerate().map(of_level).collect()
 }
@@ -393,5 +407,20 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
             let not_kept = l.trip * (s.misses[i] - fits[i] * first[i]).max(0.0);
             s.misses[i] = ((fits[i] * kept + not_kept) * entered).min(LARGEST);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uncrowded;
+
+    #[test]
+    fn pages_crowd_before_a_cache_is_full() {
+        // Of 8 ways: no more than seven others.
+        for (mean, share) in [(3.0, 0.988), (6.25, 0.709), (8.0, 0.453)] {
+            let found = uncrowded(mean, 8.0);
+            assert!((found - share).abs() < 0.002, "{mean}: {found}");
+        }
+        assert!(uncrowded(16.0, 8.0) < 0.02);
     }
 }
