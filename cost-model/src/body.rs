@@ -97,6 +97,8 @@ pub(crate) struct Body {
     pub computed: f64,
     /// Longest run of adjacent elements stored by copies of a statement.
     pub adjacent: usize,
+    /// Whether some of what they are computed from lies elsewhere, and LLVM packs them all the same.
+    pub brought: bool,
     /// Loads that have as many neighbours, or enough for a vector, and values loaded before the loop that do.
     pub adjacent_loads: usize,
     pub adjacent_invariant: usize,
@@ -292,8 +294,8 @@ impl Scan<'_> {
         }
         let products = || one_instruction(products_of_shorts(&statement.ops)).filter(|_| !moves);
         let fused = differences.or_else(products);
-        self.differences &=
-            are_differences || statement.ops.iter().all(|o| class_of(&o.kind, o.ty).is_none());
+        self.differences &= are_differences
+            || (0..statement.ops.len()).all(|op| class_of(&statement.ops, OpId::new(op)).is_none());
         // Loads that only some data make happen are behind a branch.
         let guarded = |op: &&Op| matches!(op.kind, OpKind::Load(_) | OpKind::LoadAt(..));
         let mut conditions: SmallVec<[OpId; 4]> =
@@ -343,7 +345,7 @@ impl Scan<'_> {
                     let site = Site { statement: leaf.id, index, op, always: !masked };
                     let known = operands.as_ref().and_then(|operands| self.numbers.known(&site, operands));
                     known.unwrap_or_else(|| {
-                        let mut value = self.compute(kind, op, statement, &values, (weight, width));
+                        let mut value = self.compute(OpId::new(index), statement, &values, (weight, width));
                         if let Some(operands) = operands {
                             value.number = Some(self.numbers.next());
                             self.numbers.remember(&site, operands, value.clone());
@@ -359,13 +361,14 @@ impl Scan<'_> {
 
     fn compute(
         &mut self,
-        kind: &OpKind,
-        op: &Op,
+        at: OpId,
         statement: &Statement,
         values: &[Value],
         (weight, width): (f64, ScalarType),
     ) -> Value {
-        let class = class_of(kind, op.ty).map(|class| match kind {
+        let op = &statement.ops[at.index()];
+        let kind = &op.kind;
+        let class = class_of(&statement.ops, at).map(|class| match kind {
             // By a constant: the high half of a product.
             OpKind::Binary(_, _, divisor)
                 if class == OpClass::IntegerDiv
@@ -380,8 +383,8 @@ impl Scan<'_> {
             _ => width,
         };
         let mut result = Value::default();
-        for (at, operand) in kind.operands().iter().filter_map(|o| Some((o, values.get(o.index())?))) {
-            self.uses(statement, *at, operand);
+        for (from, operand) in kind.operands().iter().filter_map(|o| Some((o, values.get(o.index())?))) {
+            self.uses(statement, *from, operand);
             result.varies |= operand.varies || !operand.waits.is_empty();
             result.may_change |= operand.may_change;
             result.wait_for(operand);
@@ -677,21 +680,31 @@ impl Scan<'_> {
         let is_loaded = |l: &Location| l.loaded && !self.families[l.family].private;
         let varies = |l: &Location| is_loaded(l) && self.families[l.family].stride != 0.0;
         if self.result.adjacent > 1 {
-            let across = self.loaded_across(&stored);
+            let (across, shared) = self.loaded_across(&stored);
             let all =
                 self.locations.iter().enumerate().filter(|(at, l)| is_loaded(l) && !across.contains(at));
             let (along, before): (Vec<_>, Vec<_>) = all.map(|(_, l)| l).partition(|l| varies(l));
             let before = before.into_iter().filter(|l| self.families[l.family].stored.is_empty());
             let widest = self.result.widest.map_or(1, |ty| self.target.lanes(ty) as usize);
             let least = self.result.adjacent.min(widest);
-            // What is brought together takes as many permutations for each of the vectors that need it, as LLVM counts: it does not see
-            // that others need the same.
-            let brought = |l: &&Location| l.loaded_for.iter().filter(|from| across.contains(*from)).count();
-            let brought = stored.iter().map(brought).min().unwrap_or(0) * least;
+            // What is brought together takes as many permutations for each of the vectors that need it, and what all of its lanes take
+            // one, as LLVM counts: it does not see that others need the same.
+            let brought = |l: &&Location| {
+                let lanes = l.loaded_for.iter().map(|from| match across.contains(from) {
+                    true => least as f64,
+                    false if shared.contains(from) => 1.0,
+                    false => 0.0,
+                });
+                lanes.sum::<f64>()
+            };
+            let brought = stored.iter().map(brought).fold(f64::INFINITY, f64::min);
             // What goes to memory comes from there, too.
-            let all = self.result.ops.values().sum::<f64>() + 2.0 * self.result.stores.len() as f64;
+            let accesses = 2.0 * (self.result.stores.len() + self.result.accumulators) as f64;
+            let all = self.result.ops.values().sum::<f64>() + accesses;
             let saved = all / stored.len() as f64 * (least - 1) as f64;
-            if brought as f64 > saved {
+            let dear = brought > saved;
+            self.result.brought = !across.is_empty() && !dear;
+            if !across.is_empty() && dear {
                 self.result.adjacent = 1;
             }
             let together = |all: &[&Location]| runs(all).filter(|r| *r >= least).sum();

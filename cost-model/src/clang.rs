@@ -8,7 +8,7 @@ use crate::operations::class_of;
 use crate::overlap::starts_before;
 use crate::throughput::{TEMPORARIES, price};
 use crate::{OpClass, Target};
-use loop_tree::ScalarType;
+use loop_tree::{OpId, ScalarType};
 use smallvec::SmallVec;
 
 /// How a body is executed.
@@ -128,7 +128,7 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     let copied = !around.original && body.ops.is_empty() && body.adjacent_loads < body.loads.len();
     if adjacent > 1 && !copied && (best.packing == Packing::Scalar || undone()) && !body.opaque {
         let packed = Plan { packing: Packing::Adjacent(adjacent), ..Plan::SCALAR };
-        if per(&packed) < cycles {
+        if body.brought || per(&packed) < cycles {
             best = packed;
         }
     }
@@ -248,7 +248,8 @@ pub(crate) fn hand_to_calls(b: &mut Body, program: &Lowered<'_>, index: usize, l
     let touches = leaves.iter().flat_map(|leaf| &program.leaves[*leaf].touches);
     let written: SmallVec<[usize; 8]> = touches.filter(|t| t.write).map(|t| t.array).collect();
     let takes = |leaf: &Leaf<'_>| {
-        let calls = leaf.statement.ops.iter().any(|op| class_of(&op.kind, op.ty) == Some(OpClass::Library));
+        let calls = (0..leaf.statement.ops.len())
+            .any(|op| class_of(&leaf.statement.ops, OpId::new(op)) == Some(OpClass::Library));
         calls && leaf.touches.iter().any(|t| !t.write && written.contains(&t.array))
     };
     if around.leaves.iter().any(|leaf| takes(&program.leaves[*leaf])) {

@@ -92,7 +92,7 @@ impl Work {
                     }
                 }
                 kind => {
-                    if let Some(class) = class_of(kind, op.ty).filter(|_| !rows.is_empty()) {
+                    if let Some(class) = class_of(ops, OpId::new(index)).filter(|_| !rows.is_empty()) {
                         let masked = if op.mask.is_some() { 0.5 } else { 1.0 };
                         let count = distinct(program, leaf, &rows) * masked;
                         let ty = match kind {

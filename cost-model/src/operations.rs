@@ -116,9 +116,11 @@ pub(crate) fn products_of_shorts(ops: &[Op]) -> Option<Fused> {
     found.map(|(a, b)| Fused(a.into_iter().chain(b).collect()))
 }
 
-/// What a target counts it as; `None`: nothing.
-pub(crate) fn class_of(kind: &OpKind, ty: ScalarType) -> Option<OpClass> {
+/// What a target counts an operation as; `None`: nothing.
+pub(crate) fn class_of(ops: &[Op], at: OpId) -> Option<OpClass> {
+    let Op { kind, ty, .. } = &ops[at.index()];
     Some(match kind {
+        OpKind::Call(Intrinsic::FNeg, _) if is_a_sign(ops, at) => return None,
         OpKind::Binary(op, ..) => match op {
             BinaryOp::FAdd | BinaryOp::FSub => OpClass::FloatAdd,
             BinaryOp::FMul => OpClass::FloatMul,
@@ -162,6 +164,15 @@ pub(crate) fn class_of(kind: &OpKind, ty: ScalarType) -> Option<OpClass> {
         },
         OpKind::Pure(..) | OpKind::Opaque(..) => OpClass::Library,
         _ => return None,
+    })
+}
+
+/// Whether a negation is only added or a part of what is added: instructions subtract, and have the signs of their factors.
+fn is_a_sign(ops: &[Op], negation: OpId) -> bool {
+    let mut users = ops.iter().filter(|op| op.kind.operands().contains(&negation));
+    users.all(|op| {
+        let sum = matches!(op.kind, OpKind::Binary(BinaryOp::FAdd | BinaryOp::FSub, ..));
+        sum || matches!(op.kind, OpKind::Call(Intrinsic::Fma | Intrinsic::FMulAdd, _))
     })
 }
 

@@ -78,14 +78,15 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let (mut loads, mut stores, mut shuffles) = (0.0, 0.0, 0.0);
     let widest = body.widest.unwrap_or(ScalarType::F64);
     let per_access = parts(target, widest, lanes) * passes(target, widest, lanes);
-    // Neighbours that are packed load what is together as vectors, the rest one by one.
-    let (whole, single) = match packing {
+    // Neighbours that are packed load what is together as vectors, the rest one by one, the first lane of a vector into it.
+    let (whole, single, behind) = match packing {
         Packing::Adjacent(n) => {
             let together = body.adjacent_loads.min(body.loads.len());
-            (together as f64 / f64::from(n), (body.loads.len() - together) as f64)
+            let single = (body.loads.len() - together) as f64;
+            (together as f64 / f64::from(n), single, single * (1.0 - 1.0 / f64::from(n)))
         }
-        Packing::Sums(n) => (body.loads.len() as f64 / f64::from(n), 0.0),
-        _ => (0.0, 0.0),
+        Packing::Sums(n) => (body.loads.len() as f64 / f64::from(n), 0.0, 0.0),
+        _ => (0.0, 0.0, 0.0),
     };
     // What gathers take more than their loads does not keep the first level busy.
     let mut microcode = 0.0;
@@ -150,7 +151,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         integer += steps * target.op(OpClass::Integer, widest, 1).reciprocal;
         instructions += steps;
     }
-    shuffles += single;
+    shuffles += behind;
     if lanes > 1 {
         let masks = body.masked + body.missing_masks(target) * f64::from(lanes - 1);
         integer += masks;

@@ -18,18 +18,20 @@ impl Scan<'_> {
     }
 
     /// Of what is loaded, that which neighbours take from elsewhere than from neighbours or one element: a transposition does, whose
-    /// copies are neighbours for others than those that they are packed with.
-    pub(super) fn loaded_across(&self, stored: &[&Location]) -> FxHashSet<usize> {
-        let mut across = FxHashSet::default();
+    /// copies are neighbours for others than those that they are packed with. And what neighbours share.
+    pub(super) fn loaded_across(&self, stored: &[&Location]) -> (FxHashSet<usize>, FxHashSet<usize>) {
+        let (mut across, mut shared) = (FxHashSet::default(), FxHashSet::default());
         for pair in stored.windows(2).filter(|pair| are_neighbours(pair[0], pair[1])) {
             for (&at, &next) in pair[0].loaded_for.iter().zip(&pair[1].loaded_for) {
                 let (a, b) = (&self.locations[at], &self.locations[next]);
-                if at != next && (a.family != b.family || b.offset - a.offset != a.bytes) {
+                if at == next {
+                    shared.insert(at);
+                } else if a.family != b.family || b.offset - a.offset != a.bytes {
                     across.extend([at, next]);
                 }
             }
         }
-        across
+        (across, shared)
     }
 }
 
