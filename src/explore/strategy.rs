@@ -7,7 +7,7 @@ use super::sizes;
 use super::sketch::{Desk, Stage};
 use super::variant::{StopReason, Variant, by_cost};
 use loop_tree::{Affine, Green, Kernel, LoopKind, Path, VarId, occurrences};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use transforms::{Registry, Step};
 
 /// How the next variants to expand are chosen.
@@ -129,11 +129,7 @@ fn improve(engine: &mut Engine<'_, '_>, start: Variant, region: &Region) -> Vari
         let draw = |e: &mut Engine<'_, '_>| sketch.draw(&mut Desk::new(e, sketch.name()), &start, region);
         let mut drawn = engine.with_share_of(sketch.share(), draw);
         drawn.retain(|variant| structures.iter().all(|s| s.root != variant.root));
-        // Of those that differ in sizes only, the best is searched further.
-        drawn.sort_by(Variant::by_cost);
-        let kind = |v: &Variant| v.recipe.0.iter().map(|s| s.name()).collect::<Vec<_>>();
-        let mut kinds = BTreeSet::new();
-        structures.extend(drawn.into_iter().filter(|v| kinds.insert(kind(v))));
+        structures.extend(best_sizes(drawn));
     }
     // All of them by sketches first, and the best of them by moves.
     let count = structures.len();
@@ -154,6 +150,28 @@ fn improve(engine: &mut Engine<'_, '_>, start: Variant, region: &Region) -> Vari
     cheapest(refined.collect())
 }
 
+/// Of structures that differ in sizes only, the best, cheapest first; of those that take the same, which pays with what follows, the one
+/// drawn first.
+fn best_sizes(drawn: Vec<Variant>) -> Vec<Variant> {
+    let kind = |v: &Variant| v.recipe.0.iter().map(|s| s.name()).collect::<Vec<_>>();
+    let mut least: BTreeMap<Vec<&'static str>, f64> = BTreeMap::new();
+    for v in &drawn {
+        let cycles = least.entry(kind(v)).or_insert(v.cycles);
+        *cycles = cycles.min(v.cycles);
+    }
+    let mut best: Vec<Variant> = Vec::with_capacity(least.len());
+    for v in drawn {
+        if least.get(&kind(&v)).is_some_and(|cycles| v.cycles <= (1.0 + EQUAL) * cycles) {
+            least.remove(&kind(&v));
+            best.push(v);
+        }
+    }
+    best.sort_by(Variant::by_cost);
+    best
+}
+
+/// Relative difference of predictions of sizes below which they say nothing.
+const EQUAL: f64 = 0.01;
 /// Share of what a search may try that sketches draw.
 const DRAWN: f64 = 0.6;
 /// Structures that moves refine.
