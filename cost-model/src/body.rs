@@ -97,8 +97,8 @@ pub(crate) struct Body {
     pub computed: f64,
     /// Longest run of adjacent elements stored by copies of a statement.
     pub adjacent: usize,
-    /// Whether some of what they are computed from lies elsewhere, and LLVM packs them all the same.
-    pub brought: bool,
+    /// Whether LLVM may find it too dear to pack these, as some of what they are computed from lies elsewhere.
+    pub perhaps_adjacent: bool,
     /// Loads that have as many neighbours, or enough for a vector, and values loaded before the loop that do.
     pub adjacent_loads: usize,
     pub adjacent_invariant: usize,
@@ -687,24 +687,21 @@ impl Scan<'_> {
             let before = before.into_iter().filter(|l| self.families[l.family].stored.is_empty());
             let widest = self.result.widest.map_or(1, |ty| self.target.lanes(ty) as usize);
             let least = self.result.adjacent.min(widest);
-            // What is brought together takes as many permutations for each of the vectors that need it, and what all of its lanes take
-            // one, as LLVM counts: it does not see that others need the same.
-            let brought = |l: &&Location| {
-                let lanes = l.loaded_for.iter().map(|from| match across.contains(from) {
-                    true => least as f64,
-                    false if shared.contains(from) => 1.0,
-                    false => 0.0,
-                });
-                lanes.sum::<f64>()
+            // What is brought together takes as many permutations for each of the vectors that need it, as LLVM counts: it does not see
+            // that others need the same. What goes to memory comes from there, too. For accumulators that is in front of the loop
+            // and behind it, where others may want them one by one; and what all lanes take is spread over them.
+            let of_least = |count: &dyn Fn(usize) -> bool| {
+                let each = stored.iter().map(|l| l.loaded_for.iter().filter(|from| count(**from)).count());
+                each.min().unwrap_or(0) as f64
             };
-            let brought = stored.iter().map(brought).fold(f64::INFINITY, f64::min);
-            // What goes to memory comes from there, too.
-            let accesses = 2.0 * (self.result.stores.len() + self.result.accumulators) as f64;
-            let all = self.result.ops.values().sum::<f64>() + accesses;
-            let saved = all / stored.len() as f64 * (least - 1) as f64;
-            let dear = brought > saved;
-            self.result.brought = !across.is_empty() && !dear;
-            if !across.is_empty() && dear {
+            let brought = of_least(&|from| across.contains(&from)) * least as f64;
+            let spread = of_least(&|from| shared.contains(&from));
+            let all = self.result.ops.values().sum::<f64>() + 2.0 * self.result.stores.len() as f64;
+            let saved = |all: f64| all / stored.len() as f64 * (least - 1) as f64;
+            let dear = brought > saved(all);
+            let perhaps = brought + spread <= saved(all + 2.0 * self.result.accumulators as f64);
+            self.result.perhaps_adjacent = dear && perhaps;
+            if dear && !perhaps {
                 self.result.adjacent = 1;
             }
             let together = |all: &[&Location]| runs(all).filter(|r| *r >= least).sum();

@@ -128,7 +128,8 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     let copied = !around.original && body.ops.is_empty() && body.adjacent_loads < body.loads.len();
     if adjacent > 1 && !copied && (best.packing == Packing::Scalar || undone()) && !body.opaque {
         let packed = Plan { packing: Packing::Adjacent(adjacent), ..Plan::SCALAR };
-        if body.brought || per(&packed) < cycles {
+        // Of what LLVM may do or not, the dearer counts.
+        if (per(&packed) < cycles) != body.perhaps_adjacent {
             best = packed;
         }
     }
