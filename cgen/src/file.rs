@@ -77,7 +77,7 @@ impl File {
         if uses(&["int128"]) {
             out.push_str("\n__extension__ typedef __int128 int128;\n");
         }
-        for ty in ScalarType::ALL {
+        for &ty in ScalarType::ALL {
             let name = aliased(ty);
             if body.lines().any(|line| mentions(line, &name)) {
                 out.push_str(&format!("\ntypedef {} {name} __attribute__((may_alias));\n", c_type(ty)));

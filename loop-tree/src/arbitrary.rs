@@ -3,12 +3,12 @@
 //! Everything is decided by a tape of numbers, where zero is the simplest choice: a test framework that shrinks the
 //! tape shrinks the kernel. With proptest: `vec(any::<u16>(), 0..200).prop_map(|tape| kernel(&mut Choices::new(tape)))`.
 
+use crate::text::plain_cast;
 use crate::{
-    Access, AccessId, AccessKind, Affine, AliasClass, Array, ArrayId, BinaryOp, Bounds, CastOp,
-    ComparePredicate, Condition, Constant, Constraint, Green, GuardCondition, Intrinsic, Kernel, LoopHeader,
-    LoopKind, Mask, Node, Op, OpFlags, OpId, OpKind, Param, ParamId, Reduction, ReductionOp,
-    RuntimeCondition, ScalarType, SourceLocation, Statement, StmtFlags, StmtId, Storage, VarId, Variable,
-    canonical, fresh_variable,
+    Access, AccessId, AccessKind, Affine, AliasClass, Array, ArrayId, BinaryOp, Bounds, ComparePredicate,
+    Condition, Constant, Constraint, Green, GuardCondition, Intrinsic, Kernel, LoopHeader, LoopKind, Mask,
+    Node, Op, OpFlags, OpId, OpKind, Param, ParamId, Reduction, ReductionOp, RuntimeCondition, ScalarType,
+    SourceLocation, Statement, StmtFlags, StmtId, Storage, VarId, Variable, canonical, fresh_variable,
 };
 use std::sync::Arc;
 
@@ -409,16 +409,11 @@ impl Generator<'_> {
 
     /// A conversion that is defined for all values (there is none from float to integer).
     fn converted(&mut self, s: &mut Ops, value: OpId, from: ScalarType, to: ScalarType) -> OpId {
-        let cast = match (from.is_float(), to.is_float()) {
-            _ if from == to => return value,
-            (false, false) if from.bits() > to.bits() => CastOp::Trunc,
-            (false, false) => CastOp::SExt,
-            (false, true) => CastOp::SiToFp,
-            (true, true) if from.bits() > to.bits() => CastOp::FpTrunc,
-            (true, true) => CastOp::FpExt,
-            (true, false) => return self.operand_shallow(s, to),
-        };
-        s.push(OpKind::Cast(cast, value), to)
+        match (from.is_float(), to.is_float()) {
+            _ if from == to => value,
+            (true, false) => self.operand_shallow(s, to),
+            _ => s.push(OpKind::Cast(plain_cast(from, to), value), to),
+        }
     }
 }
 

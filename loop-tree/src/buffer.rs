@@ -13,6 +13,7 @@
 //! | contraction | fewer, or `mod` a window | no | no |
 //! | a local scalar of the program | none | no | no |
 
+use crate::types::names;
 use crate::{Affine, ArrayId, Kernel, StmtId, VarId};
 
 /// The storage of one array in a subtree.
@@ -59,16 +60,17 @@ pub struct WindowRange {
     pub upper: Vec<Affine>,
 }
 
-/// Where a buffer lives.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Home {
-    /// Registers: constant extents, and subscripts that are constant once loops are unrolled.
-    Registers,
-    /// The stack: constant extents.
-    Stack,
-    /// Allocated once for the whole region; where that fails, the original runs.
-    Heap,
-}
+names!(
+    /// Where a buffer lives.
+    Home {
+        /// Registers: constant extents, and subscripts that are constant once loops are unrolled.
+        Registers = "registers",
+        /// The stack: constant extents.
+        Stack = "stack",
+        /// Allocated once for the whole region; where that fails, the original runs.
+        Heap = "heap",
+    }
+);
 
 /// Variables from here on stand for subscripts in buffers, and are bound nowhere in a tree.
 const FIRST_INDEX: u32 = 1 << 31;

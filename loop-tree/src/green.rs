@@ -3,6 +3,7 @@
 //! **Invariants.** A green node knows neither its parent nor its position, is `Send + Sync`, and is never changed. Equal
 //! trees have equal hashes (128 bits; equality compares hashes, then structure is not looked at again).
 
+use crate::types::names;
 use crate::{Affine, ArrayId, Buffer, Condition, FloorDiv, GuardCondition, RuntimeCondition, StmtId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
@@ -54,19 +55,21 @@ pub struct Alternative {
     pub body: Green,
 }
 
-/// How the iterations of a loop may be executed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum LoopKind {
-    /// One after the other.
-    #[default]
-    Sequential,
-    /// In any order, also at once; proved free of carried dependences.
-    Parallel,
-    /// As lanes of a vector, in lock step: all of them execute an operation before the next one. Their number is a constant.
-    Vector,
-    /// All of them by one call of a library's function, which whoever emits the tree is told ([`Calls`](crate::Calls)).
-    Library,
-}
+names!(
+    /// How the iterations of a loop may be executed.
+    #[derive(Default)]
+    LoopKind {
+        /// One after the other.
+        #[default]
+        Sequential = "sequential",
+        /// In any order, also at once; proved free of carried dependences.
+        Parallel = "parallel",
+        /// As lanes of a vector, in lock step: all of them execute an operation before the next one. Their number is a constant.
+        Vector = "vector",
+        /// All of them by one call of a library's function, which whoever emits the tree is told ([`Calls`](crate::Calls)).
+        Library = "library",
+    }
+);
 
 /// The range of a loop.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -3,6 +3,7 @@
 //! A kernel is immutable and shared by all variants. The order of the original program is a tree too
 //! ([`Kernel::original`]): domains and dependences are derived from it.
 
+use crate::types::names;
 use crate::{
     AccessId, Affine, ArrayId, BinaryOp, Buffer, CastOp, ComparePredicate, Constant, Constraint, Green,
     Intrinsic, OpFlags, OpId, ParamId, ReductionOp, RuntimeCondition, ScalarType, StmtId, VarId,
@@ -38,18 +39,19 @@ pub enum Kept {
     Scalar,
 }
 
-/// What an array is made of.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Storage {
-    /// Memory of the surrounding program, visible before and after.
-    Memory,
-    /// A scalar of dimension zero (or an expanded one) that is set before the region.
-    LiveIn,
-    /// A scalar whose last value is used after the region; its value before the region may be used too.
-    LiveOut,
-    /// Temporary: no value enters or leaves the region.
-    Local,
-}
+names!(
+    /// What an array is made of.
+    Storage {
+        /// Memory of the surrounding program, visible before and after.
+        Memory = "memory",
+        /// A scalar of dimension zero (or an expanded one) that is set before the region.
+        LiveIn = "in",
+        /// A scalar whose last value is used after the region; its value before the region may be used too.
+        LiveOut = "out",
+        /// Temporary: no value enters or leaves the region.
+        Local = "local",
+    }
+);
 
 /// Arrays of different classes never overlap; different arrays of one class may, but those that lie in different objects: two
 /// variables of a file are apart, and a pointer may lead into either.
@@ -106,16 +108,17 @@ impl Array {
     }
 }
 
-/// How an access touches its element.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AccessKind {
-    /// Reads.
-    Read,
-    /// Writes whenever the statement instance executes.
-    Write,
-    /// Writes perhaps: under a mask, or somewhere in the array.
-    MayWrite,
-}
+names!(
+    /// How an access touches its element.
+    AccessKind {
+        /// Reads.
+        Read = "read",
+        /// Writes whenever the statement instance executes.
+        Write = "write",
+        /// Writes perhaps: under a mask, or somewhere in the array.
+        MayWrite = "maywrite",
+    }
+);
 
 /// Which element of which array a statement instance touches.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -33,6 +33,8 @@ mod print;
 mod print_statement;
 mod tree;
 
+#[cfg(feature = "arbitrary")]
+pub(crate) use elaborate::plain_cast;
 pub use lexer::{quoted, unquoted};
 pub use print::{
     print, print_affine, print_condition, print_constraint, print_kernel, print_runtime_condition, print_tree,

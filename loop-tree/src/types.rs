@@ -1,36 +1,48 @@
 //! Scalar types, operators and constants of statements. Semantics are those of LLVM IR.
 
-/// Type of a scalar value.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum ScalarType {
-    /// Boolean.
-    I1,
-    /// 8-bit integer.
-    I8,
-    /// 16-bit integer.
-    I16,
-    /// 32-bit integer.
-    I32,
-    /// 64-bit integer.
-    I64,
-    /// IEEE binary32.
-    F32,
-    /// IEEE binary64.
-    F64,
+/// An enumeration whose values have names in text.
+macro_rules! names {
+    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum $name { $($(#[$about])* $variant),* }
+        impl $name {
+            /// All values.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+            /// The name in text.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),* }
+            }
+            /// The value of a name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|v| v.name() == name)
+            }
+        }
+    };
 }
+pub(crate) use names;
+
+names!(
+    /// Type of a scalar value.
+    ScalarType {
+        /// Boolean.
+        I1 = "i1",
+        /// 8-bit integer.
+        I8 = "i8",
+        /// 16-bit integer.
+        I16 = "i16",
+        /// 32-bit integer.
+        I32 = "i32",
+        /// 64-bit integer.
+        I64 = "i64",
+        /// IEEE binary32.
+        F32 = "f32",
+        /// IEEE binary64.
+        F64 = "f64",
+    }
+);
 
 impl ScalarType {
-    /// All types.
-    pub const ALL: [ScalarType; 7] = [
-        ScalarType::I1,
-        ScalarType::I8,
-        ScalarType::I16,
-        ScalarType::I32,
-        ScalarType::I64,
-        ScalarType::F32,
-        ScalarType::F64,
-    ];
-
     /// Bytes in memory.
     pub const fn size(self) -> u32 {
         match self {
@@ -53,24 +65,6 @@ impl ScalarType {
     pub const fn is_float(self) -> bool {
         matches!(self, ScalarType::F32 | ScalarType::F64)
     }
-
-    /// The name in `.lt` text and LLVM-like notation.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ScalarType::I1 => "i1",
-            ScalarType::I8 => "i8",
-            ScalarType::I16 => "i16",
-            ScalarType::I32 => "i32",
-            ScalarType::I64 => "i64",
-            ScalarType::F32 => "f32",
-            ScalarType::F64 => "f64",
-        }
-    }
-
-    /// The type of a name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|t| t.name() == name)
-    }
 }
 
 /// Bits of a value, zero-extended; the type says how to read them.
@@ -82,30 +76,10 @@ pub struct Constant {
     pub bits: u64,
 }
 
-macro_rules! names {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs)]
-        pub enum $name { $($variant),* }
-        impl $name {
-            /// All values.
-            pub const ALL: &'static [$name] = &[$($name::$variant),*];
-            /// The name in text.
-            pub const fn name(self) -> &'static str {
-                match self { $($name::$variant => $text),* }
-            }
-            /// The value of a name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|v| v.name() == name)
-            }
-        }
-    };
-}
-
 names!(
     /// Binary operators, as in LLVM IR. Division by zero, signed overflow of a division, and shifts by the width
     /// or more are undefined; the interpreter reports them.
+    #[allow(missing_docs)]
     BinaryOp {
         Add = "add", Sub = "sub", Mul = "mul", SDiv = "sdiv", UDiv = "udiv", SRem = "srem", URem = "urem",
         Shl = "shl", LShr = "lshr", AShr = "ashr", And = "and", Or = "or", Xor = "xor",
@@ -114,6 +88,7 @@ names!(
 );
 names!(
     /// Conversions, as in LLVM IR; `.sat` is zero of what is no number, and the end of the range beyond it.
+    #[allow(missing_docs)]
     CastOp {
         Trunc = "trunc", ZExt = "zext", SExt = "sext", FpTrunc = "fptrunc", FpExt = "fpext",
         FpToSi = "fptosi", FpToUi = "fptoui", SiToFp = "sitofp", UiToFp = "uitofp", Bitcast = "bitcast",
@@ -123,6 +98,7 @@ names!(
 names!(
     /// Integer and floating-point comparisons, as in LLVM IR (`f`-prefixed ones are on floats; `o` ordered,
     /// `u` unordered).
+    #[allow(missing_docs)]
     ComparePredicate {
         Eq = "eq", Ne = "ne", Ugt = "ugt", Uge = "uge", Ult = "ult", Ule = "ule",
         Sgt = "sgt", Sge = "sge", Slt = "slt", Sle = "sle",
@@ -134,6 +110,7 @@ names!(
 names!(
     /// Pure functions: no memory access that matters, always return, do not trap. Named as LLVM's intrinsics
     /// (`llvm.sqrt` and so on). Of zero, `ctlz` and `cttz` count all bits.
+    #[allow(missing_docs)]
     Intrinsic {
         Sqrt = "sqrt", Fabs = "fabs", Fma = "fma", FMulAdd = "fmuladd", FNeg = "fneg",
         Floor = "floor", Ceil = "ceil", Trunc = "trunc.fp", Rint = "rint", NearbyInt = "nearbyint", Round = "round",
@@ -206,6 +183,7 @@ impl ComparePredicate {
 
 names!(
     /// Operators of reductions.
+    #[allow(missing_docs)]
     ReductionOp {
         Add = "add", Mul = "mul", And = "and", Or = "or", Xor = "xor",
         SMin = "smin", SMax = "smax", UMin = "umin", UMax = "umax", FAdd = "fadd", FMul = "fmul",

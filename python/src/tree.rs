@@ -5,7 +5,7 @@ use crate::judge;
 use crate::module::{RegionData, emit};
 use crate::results::{Cost, Measurement, Move, Verdict};
 use looptree::transforms::{Context, Recipe, Step};
-use looptree::tree::{Green, LoopKind, Node, Path, text};
+use looptree::tree::{Green, Node, Path, text};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -86,12 +86,7 @@ impl Tree {
     #[getter]
     fn loop_kind(&self) -> Option<&'static str> {
         let (header, _) = self.node().as_loop()?;
-        Some(match header.kind {
-            LoopKind::Sequential => "sequential",
-            LoopKind::Parallel => "parallel",
-            LoopKind::Vector => "vector",
-            LoopKind::Library => "library",
-        })
+        Some(header.kind.name())
     }
 
     /// Where it is, as recipes write it: `@0.1`.

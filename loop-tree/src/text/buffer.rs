@@ -6,10 +6,7 @@
 
 use super::parser::{Name, Parsed, Parser};
 use super::print::Names;
-use crate::{Affine, Buffer, BufferDim, Home, StmtId, Window, WindowRange};
-
-const HOMES: [(&str, Home); 3] =
-    [("registers", Home::Registers), ("stack", Home::Stack), ("heap", Home::Heap)];
+use crate::{Buffer, BufferDim, Home, StmtId, Window, WindowRange};
 
 impl Names<'_> {
     /// The head of a buffer, from `alloc` on.
@@ -34,12 +31,7 @@ impl Names<'_> {
             .iter()
             .map(|d| format!("{} : {}", self.affine(&d.subscript), self.affine(&d.extent)))
             .collect();
-        out += &format!(" in [{}]", dims.join(", "));
-        for (name, home) in HOMES {
-            if home == buffer.home {
-                out += &format!(" on {name}");
-            }
-        }
+        out += &format!(" in [{}] on {}", dims.join(", "), buffer.home.name());
         if buffer.alignment > 1 {
             out += &format!(" align {}", buffer.alignment);
         }
@@ -85,21 +77,21 @@ impl Parser {
             self.tables.names.insert(name.clone(), Name::Var(Buffer::index(k)));
             self.scope.push((Buffer::index(k), false));
         }
-        let dims = self.buffer_dims();
+        let dims = self.until("]", Self::buffer_dim);
         self.scope.truncate(depth);
         for name in &names {
             self.tables.names.remove(name);
         }
         let dims = dims?;
         self.expect_word("on")?;
-        let home = HOMES.iter().find(|(name, _)| self.eat_word(name));
-        let Some((_, home)) = home else { return self.unexpected("`registers`, `stack` or `heap`") };
+        let home = self.eat_name(Home::ALL, Home::name);
+        let Some(home) = home else { return self.unexpected("`registers`, `stack` or `heap`") };
         let alignment = if self.eat_word("align") { self.small_number("an alignment")? } else { 1 };
         let fill = if self.eat_word("fill") { Some(self.window()?) } else { None };
         let by = if fill.is_some() && self.eat_word("by") { Some(self.known_statement()?) } else { None };
         let write_back = if self.eat_word("write") { Some(self.window()?) } else { None };
         let instance_dims = names.len() - rank;
-        Ok(Buffer { array, instance_dims, dims, fill, by, write_back, home: *home, alignment })
+        Ok(Buffer { array, instance_dims, dims, fill, by, write_back, home, alignment })
     }
 
     fn known_statement(&mut self) -> Parsed<StmtId> {
@@ -111,43 +103,30 @@ impl Parser {
     }
 
     fn index_names(&mut self, end: &'static str, names: &mut Vec<std::sync::Arc<str>>) -> Parsed<()> {
-        while !self.eat(end) {
-            let (name, span) = self.name("a name for a subscript")?;
-            if self.tables.names.contains_key(&name) || names.contains(&name) {
-                return self.error(format!("the name `{name}` is taken"), span);
+        self.until(end, |p| {
+            let (name, span) = p.name("a name for a subscript")?;
+            if p.tables.names.contains_key(&name) || names.contains(&name) {
+                return p.error(format!("the name `{name}` is taken"), span);
             }
             names.push(name);
-            if !self.is(end) {
-                self.expect(",")?;
-            }
-        }
-        Ok(())
+            Ok(())
+        })
+        .map(drop)
     }
 
-    fn buffer_dims(&mut self) -> Parsed<Vec<BufferDim>> {
-        let mut dims = Vec::new();
-        while !self.eat("]") {
-            let subscript = self.affine()?;
-            self.expect(":")?;
-            dims.push(BufferDim { subscript, extent: self.affine()? });
-            if !self.is("]") {
-                self.expect(",")?;
-            }
-        }
-        Ok(dims)
+    fn buffer_dim(&mut self) -> Parsed<BufferDim> {
+        let subscript = self.affine()?;
+        self.expect(":")?;
+        Ok(BufferDim { subscript, extent: self.affine()? })
     }
 
     fn window(&mut self) -> Parsed<Window> {
         self.expect("[")?;
-        let mut ranges = Vec::new();
-        while !self.eat("]") {
-            let lower: Vec<Affine> = self.bounds("max")?;
-            self.expect("..")?;
-            ranges.push(WindowRange { lower, upper: self.bounds("min")? });
-            if !self.is("]") {
-                self.expect(",")?;
-            }
-        }
-        Ok(Window(ranges))
+        let ranges = self.until("]", |p| {
+            let lower = p.bounds("max")?;
+            p.expect("..")?;
+            Ok(WindowRange { lower, upper: p.bounds("min")? })
+        });
+        ranges.map(Window)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::lexer::Tok;
 use super::parser::{Name, Parsed, Parser};
-use crate::{Affine, Condition, Constraint, GuardCondition, RuntimeCondition, ScalarType};
+use crate::{Condition, Constraint, GuardCondition, RuntimeCondition, ScalarType};
 
 /// Conjunctions of one condition accepted.
 const MAX_DISJUNCTS: usize = 64;
@@ -68,10 +68,7 @@ impl Parser {
             return Ok(Condition::never());
         }
         if self.is("(") && self.parenthesis_is_condition() {
-            self.next();
-            let condition = self.condition()?;
-            self.expect(")")?;
-            return Ok(condition);
+            return self.parenthesised(Self::condition);
         }
         let disjuncts = self.comparison()?.into_iter().map(|c| vec![c]).collect();
         Ok(Condition { disjuncts }.simplified())
@@ -144,26 +141,21 @@ impl Parser {
 
     /// `nooverlap(A, B), N <= 4096`.
     pub fn runtime_conditions(&mut self) -> Parsed<Vec<RuntimeCondition>> {
-        let mut list = Vec::new();
-        loop {
-            if self.eat_word("nooverlap") {
-                self.expect("(")?;
-                let a = self.array_name()?;
-                self.expect(",")?;
-                let b = self.array_name()?;
-                self.expect(")")?;
-                list.push(RuntimeCondition::NoOverlap(a, b));
-            } else {
-                let start = self.span().start;
-                let c = self.constraint()?;
-                if !Affine::is_invariant(&c.expression) {
-                    return self.error("a run-time condition uses parameters only", self.since(start));
-                }
-                list.push(RuntimeCondition::Parameter(c));
+        self.several(|p| {
+            if p.eat_word("nooverlap") {
+                p.expect("(")?;
+                let a = p.array_name()?;
+                p.expect(",")?;
+                let b = p.array_name()?;
+                p.expect(")")?;
+                return Ok(RuntimeCondition::NoOverlap(a, b));
             }
-            if !self.eat(",") {
-                return Ok(list);
+            let start = p.span().start;
+            let c = p.constraint()?;
+            if !c.expression.is_invariant() {
+                return p.error("a run-time condition uses parameters only", p.since(start));
             }
-        }
+            Ok(RuntimeCondition::Parameter(c))
+        })
     }
 }

@@ -11,25 +11,10 @@ use crate::{
     OpFlags, OpId, OpKind, ScalarType,
 };
 
-/// Names of operation flags in text.
-pub(super) const OP_FLAGS: &[(&str, OpFlags)] = &[
-    ("nuw", OpFlags::NUW),
-    ("nsw", OpFlags::NSW),
-    ("exact", OpFlags::EXACT),
-    ("reassoc", OpFlags::REASSOC),
-    ("nnan", OpFlags::NNAN),
-    ("ninf", OpFlags::NINF),
-    ("nsz", OpFlags::NSZ),
-    ("arcp", OpFlags::ARCP),
-    ("contract", OpFlags::CONTRACT),
-    ("afn", OpFlags::AFN),
-    ("nneg", OpFlags::NNEG),
-    ("disjoint", OpFlags::DISJOINT),
-    ("int_min_poison", OpFlags::INT_MIN_POISON),
-];
-
+/// The operation flag of a name, which is that of the constant in small letters.
 pub(super) fn op_flag(name: &str) -> Option<OpFlags> {
-    OP_FLAGS.iter().find(|(n, _)| *n == name).map(|(_, f)| *f)
+    let named = |of: &str| of.bytes().map(|b| b.to_ascii_lowercase()).eq(name.bytes());
+    OpFlags::all().iter_names().find(|(of, _)| named(of)).map(|(_, flag)| flag)
 }
 
 /// The operator of an infix sign.
@@ -74,7 +59,7 @@ pub(super) fn infix_predicate(sign: &str, ty: ScalarType) -> Option<ComparePredi
 }
 
 /// The conversion that a type's name means when it is called.
-pub(super) fn plain_cast(from: ScalarType, to: ScalarType) -> CastOp {
+pub(crate) fn plain_cast(from: ScalarType, to: ScalarType) -> CastOp {
     match (from.is_float(), to.is_float()) {
         (false, false) if from.bits() > to.bits() => CastOp::Trunc,
         (false, false) if from == ScalarType::I1 => CastOp::ZExt,

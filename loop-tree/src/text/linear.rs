@@ -56,15 +56,11 @@ impl Parser {
         let mut e = self.unary()?;
         loop {
             if self.eat("*") {
-                let right = self.unary()?;
-                e = match (e.as_constant(), right.as_constant()) {
-                    (Some(c), _) => right.scale(c),
-                    (None, Some(c)) => e.scale(c),
-                    (None, None) => {
-                        let help = "one side of `*` must be a constant number";
-                        return self.error_help("this product is not affine", help, self.since(start));
-                    }
+                let Some(product) = e.times(&self.unary()?) else {
+                    let help = "one side of `*` must be a constant number";
+                    return self.error_help("this product is not affine", help, self.since(start));
                 };
+                e = product;
             } else if self.eat("/") {
                 let d = self.divisor()?;
                 e = self.divided(e.floor_div(d), start)?;
@@ -128,10 +124,8 @@ impl Parser {
                 Err(_) => self.error("this number does not fit in 63 bits", span),
             };
         }
-        if self.eat("(") {
-            let e = self.affine()?;
-            self.expect(")")?;
-            return Ok(e);
+        if self.is("(") {
+            return self.parenthesised(Self::affine);
         }
         let up = self.is_word("ceil");
         if (up || self.is_word("floor")) && self.is_at(1, "(") {
@@ -157,12 +151,10 @@ impl Parser {
         let start = self.span().start;
         let mut e = self.unary()?;
         while self.eat("*") {
-            let right = self.unary()?;
-            e = match (e.as_constant(), right.as_constant()) {
-                (Some(c), _) => right.scale(c),
-                (None, Some(c)) => e.scale(c),
-                (None, None) => return self.error("this product is not affine", self.since(start)),
+            let Some(product) = e.times(&self.unary()?) else {
+                return self.error("this product is not affine", self.since(start));
             };
+            e = product;
         }
         if !self.eat("/") {
             let help =

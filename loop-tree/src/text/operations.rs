@@ -40,14 +40,10 @@ impl Parser {
     }
 
     fn line(&mut self, block: &mut Block) -> Parsed<()> {
-        for (word, kind) in
-            [("read", AccessKind::Read), ("write", AccessKind::Write), ("maywrite", AccessKind::MayWrite)]
-        {
-            if self.eat_word(word) {
-                let e = self.element()?;
-                block.accesses.push(Access { array: e.array, subscripts: e.subscripts, kind });
-                return Ok(());
-            }
+        if let Some(kind) = self.eat_name(AccessKind::ALL, AccessKind::name) {
+            let e = self.element()?;
+            block.accesses.push(Access { array: e.array, subscripts: e.subscripts, kind });
+            return Ok(());
         }
         let mut name = None;
         if self.is("%") {
@@ -97,16 +93,9 @@ impl Parser {
         flags
     }
 
-    fn optional_type(&mut self) -> Option<ScalarType> {
+    pub fn optional_type(&mut self) -> Option<ScalarType> {
         // A word followed by something that subscripts or names it could be an array, but type names are reserved.
-        match self.peek() {
-            Tok::Ident(w) => {
-                let ty = ScalarType::from_name(w)?;
-                self.next();
-                Some(ty)
-            }
-            _ => None,
-        }
+        self.eat_name(ScalarType::ALL, ScalarType::name)
     }
 
     fn operation(&mut self, block: &mut Block) -> Parsed<Op> {
@@ -156,25 +145,12 @@ impl Parser {
             }
             "affine" => {
                 ty = self.scalar_type()?;
-                self.expect("(")?;
-                let e = self.affine()?;
-                self.expect(")")?;
-                OpKind::Affine(e)
+                OpKind::Affine(self.parenthesised(Self::affine)?)
             }
-            "test" => {
-                self.expect("(")?;
-                let c = self.constraint()?;
-                self.expect(")")?;
-                OpKind::Test(c)
-            }
+            "test" => OpKind::Test(self.parenthesised(Self::constraint)?),
             "cmp" => {
-                let span = self.span();
-                let predicate = match self.next().tok {
-                    Tok::Ident(w) => ComparePredicate::from_name(&w),
-                    _ => None,
-                };
-                let Some(predicate) = predicate else {
-                    return self.error("expected a comparison such as `slt` or `folt`", span);
+                let Some(predicate) = self.eat_name(ComparePredicate::ALL, ComparePredicate::name) else {
+                    return self.error("expected a comparison such as `slt` or `folt`", self.span());
                 };
                 let a = self.use_op(block)?;
                 self.expect(",")?;
@@ -189,13 +165,8 @@ impl Parser {
                 OpKind::Select(c, a, self.use_op(block)?)
             }
             "call" => {
-                let span = self.span();
-                let function = match self.next().tok {
-                    Tok::Ident(w) => Intrinsic::from_name(&w),
-                    _ => None,
-                };
-                let Some(function) = function else {
-                    return self.error("expected the name of an intrinsic such as `sqrt`", span);
+                let Some(function) = self.eat_name(Intrinsic::ALL, Intrinsic::name) else {
+                    return self.error("expected the name of an intrinsic such as `sqrt`", self.span());
                 };
                 ty = self.scalar_type()?;
                 OpKind::Call(function, self.use_ops(block)?)
@@ -241,14 +212,7 @@ impl Parser {
 
     fn use_ops(&mut self, block: &Block) -> Parsed<Vec<OpId>> {
         self.expect("(")?;
-        let mut list = Vec::new();
-        while !self.eat(")") {
-            list.push(self.use_op(block)?);
-            if !self.is(")") {
-                self.expect(",")?;
-            }
-        }
-        Ok(list)
+        self.until(")", |p| p.use_op(block))
     }
 
     fn element_type(&self, block: &Block, access: AccessId) -> ScalarType {

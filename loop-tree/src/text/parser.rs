@@ -170,6 +170,41 @@ impl Parser {
         if self.eat_word(word) { Ok(()) } else { self.unexpected(&format!("`{word}`")) }
     }
 
+    /// One of several values by its name, if that is next.
+    pub fn eat_name<T: Copy>(&mut self, values: &[T], name: impl Fn(T) -> &'static str) -> Option<T> {
+        values.iter().copied().find(|value| self.eat_word(name(*value)))
+    }
+
+    /// Items with commas between them.
+    pub fn several<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut list = vec![item(self)?];
+        while self.eat(",") {
+            list.push(item(self)?);
+        }
+        Ok(list)
+    }
+
+    /// Items up to what ends them, with commas between them and perhaps one behind; there may be none.
+    pub fn until<T>(&mut self, end: &str, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut list = Vec::new();
+        while !self.eat(end) {
+            list.push(item(self)?);
+            if !self.is(end) {
+                self.expect(",")?;
+            }
+        }
+        Ok(list)
+    }
+
+    /// Something in parentheses. Inlined, so that what is inside of it again takes no more of the stack.
+    #[inline(always)]
+    pub fn parenthesised<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        self.expect("(")?;
+        let found = inside(self)?;
+        self.expect(")")?;
+        Ok(found)
+    }
+
     /// Runs a nested construct, unless it is nested too deeply.
     pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
@@ -219,15 +254,9 @@ impl Parser {
     }
 
     pub fn scalar_type(&mut self) -> Parsed<ScalarType> {
-        match self.peek() {
-            Tok::Ident(w) => match ScalarType::from_name(w) {
-                Some(ty) => {
-                    self.next();
-                    Ok(ty)
-                }
-                None => self.unexpected("a type (i1, i8, i16, i32, i64, f32, f64)"),
-            },
-            _ => self.unexpected("a type (i1, i8, i16, i32, i64, f32, f64)"),
+        match self.optional_type() {
+            Some(ty) => Ok(ty),
+            None => self.unexpected("a type (i1, i8, i16, i32, i64, f32, f64)"),
         }
     }
 
@@ -268,23 +297,13 @@ pub(super) fn program(text: &str) -> Parsed<Program> {
     let mut aliases = Vec::new();
     loop {
         if p.eat_word("assume") {
-            loop {
-                p.conjunction(&mut context)?;
-                if !p.eat(",") {
-                    break;
-                }
-            }
+            p.several(|p| p.conjunction(&mut context))?;
         } else if p.is_word("array") || p.is_word("scalar") {
             aliases.push(p.array()?);
         } else if p.eat_word("require") {
             assumptions.append(&mut p.runtime_conditions()?);
         } else if p.eat_word("nocall") {
-            loop {
-                no_calls.push(p.name("a function")?.0);
-                if !p.eat(",") {
-                    break;
-                }
-            }
+            no_calls.append(&mut p.several(|p| Ok(p.name("a function")?.0))?);
         } else if p.eat_word("variables") {
             p.variables()?;
         } else if p.eat_word("statement") {
@@ -422,21 +441,11 @@ impl Parser {
                 self.expect(",")?;
             }
         }
-        let storage = match self.peek() {
-            Tok::Ident(w) if w == "in" => Some(Storage::LiveIn),
-            Tok::Ident(w) if w == "out" => Some(Storage::LiveOut),
-            Tok::Ident(w) if w == "local" => Some(Storage::Local),
-            Tok::Ident(w) if w == "memory" => Some(Storage::Memory),
-            _ => None,
-        };
-        if storage.is_some() {
-            self.next();
-        }
+        let storage = self.eat_name(Storage::ALL, Storage::name).unwrap_or(Storage::Memory);
         let alias = if self.eat_word("alias") { Some(self.small_number("an alias class")?) } else { None };
         let has_object = alias.is_some() && self.eat(":");
         let object = if has_object { Some(self.small_number("an object")?) } else { None };
         self.tables.names.insert(name.clone(), Name::Array(ArrayId::new(self.tables.arrays.len())));
-        let storage = storage.unwrap_or(Storage::Memory);
         self.tables.arrays.push(Array {
             name,
             element,
@@ -469,14 +478,13 @@ impl Parser {
 
     fn variables(&mut self) -> Parsed<()> {
         self.tables.variables_closed = true;
-        loop {
-            let (name, _) = self.new_name("a variable")?;
-            self.tables.names.insert(name.clone(), Name::Var(VarId::new(self.tables.variables.len())));
-            self.tables.variables.push(Variable { name, kept: None });
-            if !self.eat(",") {
-                return Ok(());
-            }
-        }
+        self.several(|p| {
+            let (name, _) = p.new_name("a variable")?;
+            p.tables.names.insert(name.clone(), Name::Var(VarId::new(p.tables.variables.len())));
+            p.tables.variables.push(Variable { name, kept: None });
+            Ok(())
+        })
+        .map(drop)
     }
 
     /// The variable that a loop or `let` of this name binds.

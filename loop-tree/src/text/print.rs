@@ -161,16 +161,14 @@ impl<'k> Names<'k> {
     }
 
     fn header(&self, h: &LoopHeader) -> String {
-        let kind = match h.kind {
-            LoopKind::Sequential => "",
-            LoopKind::Parallel => "parallel ",
-            LoopKind::Vector => "vector ",
-            LoopKind::Library => "library ",
+        let kept = match self.kernel.kept(h.var) {
+            None => "",
+            Some(Kept::Loop) => "kept ",
+            Some(Kept::Scalar) => "kept scalar ",
         };
-        let kind = match self.kernel.kept(h.var) {
-            None => kind.to_string(),
-            Some(Kept::Loop) => format!("kept {kind}"),
-            Some(Kept::Scalar) => format!("kept scalar {kind}"),
+        let kind = match h.kind {
+            LoopKind::Sequential => kept.to_string(),
+            kind => format!("{kept}{} ", kind.name()),
         };
         let var = self.var(h.var);
         match &h.bounds {
@@ -260,12 +258,9 @@ fn print_head(kernel: &Kernel) -> String {
                 a.extents.iter().map(|e| e.as_ref().map_or("?".into(), |e| names.affine(e))).collect();
             _ = write!(out, "  array {name}: {ty}[{}]", extents.join(", "));
         }
-        out.push_str(match a.storage {
-            Storage::Memory => "",
-            Storage::LiveIn => " in",
-            Storage::LiveOut => " out",
-            Storage::Local => " local",
-        });
+        if a.storage != Storage::Memory {
+            _ = write!(out, " {}", a.storage.name());
+        }
         let AliasClass { class, object } = a.alias;
         if class as usize != i || users.get(&class) != Some(&1) || object.is_some() {
             _ = write!(out, " alias {class}");
@@ -282,8 +277,7 @@ fn print_head(kernel: &Kernel) -> String {
         let list: Vec<String> = kernel.no_calls.iter().map(|name| quoted(name)).collect();
         _ = writeln!(out, "  nocall {}", list.join(", "));
     }
-    let mut order = Order::default();
-    order.visit(&kernel.original);
+    let order = Order::of(&kernel.original);
     let in_order = |list: &[u32], count: usize| list.iter().map(|i| *i as usize).eq(0..count);
     let statements_in_place = in_order(&order.statements, kernel.statements.len());
     if !statements_in_place || !in_order(&order.variables, kernel.variables.len()) {
@@ -310,18 +304,20 @@ fn print_head(kernel: &Kernel) -> String {
 struct Order {
     variables: Vec<u32>,
     statements: Vec<u32>,
-    seen: FxHashSet<(bool, u32)>,
 }
 
 impl Order {
-    fn visit(&mut self, tree: &Green) {
-        match tree.node() {
-            Node::Loop(h, _) if self.seen.insert((true, h.var.0)) => self.variables.push(h.var.0),
-            Node::Let(v, ..) if self.seen.insert((true, v.0)) => self.variables.push(v.0),
-            Node::Stmt(s, _) if self.seen.insert((false, s.0)) => self.statements.push(s.0),
-            _ => {}
+    fn of(tree: &Green) -> Order {
+        let mut order = Order::default();
+        let mut seen = FxHashSet::default();
+        for node in tree.walk() {
+            match (node.node(), node.binds()) {
+                (_, Some(v)) if seen.insert((true, v.0)) => order.variables.push(v.0),
+                (Node::Stmt(s, _), _) if seen.insert((false, s.0)) => order.statements.push(s.0),
+                _ => {}
+            }
         }
-        tree.children().for_each(|c| self.visit(c));
+        order
     }
 }
 

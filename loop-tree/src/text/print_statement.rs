@@ -1,6 +1,6 @@
 //! Text of statements: readable where that reads back as the same operations, else complete.
 
-use super::elaborate::{OP_FLAGS, infix_operator, infix_predicate, plain_cast};
+use super::elaborate::{infix_operator, infix_predicate, plain_cast};
 use super::expression::level;
 use super::lexer::{string, tokens};
 use super::parser::{Parser, Tables};
@@ -126,10 +126,8 @@ fn reads_back(parser: &Parser, s: &Statement, text: &str) -> bool {
 
 fn call(name: String, flags: OpFlags, arguments: &[Piece]) -> Piece {
     let mut text = name;
-    for (n, f) in OP_FLAGS {
-        if flags.contains(*f) {
-            _ = write!(text, ".{n}");
-        }
+    for (flag, _) in flags.iter_names() {
+        _ = write!(text, ".{}", flag.to_ascii_lowercase());
     }
     let list: Vec<&str> = arguments.iter().map(|a| a.text.as_str()).collect();
     _ = write!(text, "({})", list.join(", "));
@@ -249,14 +247,7 @@ fn complete(names: &Names, s: &Statement, indent: usize, out: &mut String) {
         out.push_str(&text);
         out.push('\n');
     };
-    let declared = |a: &Access| {
-        let kind = match a.kind {
-            AccessKind::Read => "read",
-            AccessKind::Write => "write",
-            AccessKind::MayWrite => "maywrite",
-        };
-        format!("{kind} {}", element(names, a))
-    };
+    let declared = |a: &Access| format!("{} {}", a.kind.name(), element(names, a));
     if !inline {
         s.accesses.iter().for_each(|a| line(declared(a)));
     }
@@ -309,10 +300,8 @@ fn operation(names: &Names, s: &Statement, id: OpId, op: &Op, inline: bool) -> S
         false => format!("{ty} "),
     };
     let mut flags = String::new();
-    for (name, flag) in OP_FLAGS {
-        if op.flags.contains(*flag) {
-            _ = write!(flags, "{name} ");
-        }
+    for (flag, _) in op.flags.iter_names() {
+        _ = write!(flags, "{} ", flag.to_ascii_lowercase());
     }
     let mut text = match &op.kind {
         OpKind::Const(c) => format!("const {flags}{ty} {}", constant(c)),

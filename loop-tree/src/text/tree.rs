@@ -112,15 +112,8 @@ impl Parser {
             true => Some(Kept::Loop),
             false => None,
         };
-        let kind = if self.eat_word("parallel") {
-            LoopKind::Parallel
-        } else if self.eat_word("vector") {
-            LoopKind::Vector
-        } else if self.eat_word("library") {
-            LoopKind::Library
-        } else {
-            LoopKind::Sequential
-        };
+        // That a loop is sequential is not said.
+        let kind = self.eat_name(&LoopKind::ALL[1..], LoopKind::name).unwrap_or_default();
         if self.eat_word("loop") {
             let var = self.binder_kept(kept)?;
             let exit = if self.eat_word("until") { Some(self.array_name()?) } else { None };
@@ -164,13 +157,7 @@ impl Parser {
             return Ok(vec![self.affine()?]);
         }
         self.next();
-        self.next();
-        let mut list = vec![self.affine()?];
-        while self.eat(",") {
-            list.push(self.affine()?);
-        }
-        self.expect(")")?;
-        Ok(list)
+        self.parenthesised(|p| p.several(Self::affine))
     }
 
     /// `S0`, or with its definition `S0(i, j) [attributes]: body`.
@@ -200,17 +187,13 @@ impl Parser {
     pub fn declared_statement(&mut self) -> Parsed<()> {
         let (name, span) = self.name("a statement")?;
         self.expect("(")?;
-        let mut dims = Vec::new();
-        while !self.eat(")") {
-            let (name, span) = self.name("a variable")?;
-            let Name::Var(v) = self.lookup(&name, &span)? else {
-                return self.error(format!("`{name}` is not a variable"), span);
-            };
-            dims.push(v);
-            if !self.is(")") {
-                self.expect(",")?;
+        let dims = self.until(")", |p| {
+            let (name, span) = p.name("a variable")?;
+            match p.lookup(&name, &span)? {
+                Name::Var(v) => Ok(v),
+                _ => p.error(format!("`{name}` is not a variable"), span),
             }
-        }
+        })?;
         let outer = std::mem::replace(&mut self.scope, dims.iter().map(|v| (*v, true)).collect());
         let result = self.define(name, Some(dims), span);
         self.scope = outer;
@@ -221,19 +204,15 @@ impl Parser {
         if !self.eat("(") {
             return Ok(None);
         }
-        let mut dims = Vec::new();
-        while !self.eat(")") {
-            let (name, span) = self.name("a variable")?;
-            match self.lookup(&name, &span)? {
-                Name::Var(v) if self.scope.iter().any(|(s, _)| *s == v) => dims.push(v),
-                Name::Var(_) => return self.error(format!("the variable `{name}` is not bound here"), span),
-                _ => return self.error(format!("`{name}` is not a variable"), span),
+        let dims = self.until(")", |p| {
+            let (name, span) = p.name("a variable")?;
+            match p.lookup(&name, &span)? {
+                Name::Var(v) if p.scope.iter().any(|(s, _)| *s == v) => Ok(v),
+                Name::Var(_) => p.error(format!("the variable `{name}` is not bound here"), span),
+                _ => p.error(format!("`{name}` is not a variable"), span),
             }
-            if !self.is(")") {
-                self.expect(",")?;
-            }
-        }
-        Ok(Some(dims))
+        });
+        dims.map(Some)
     }
 
     fn define(
@@ -295,47 +274,41 @@ impl Parser {
     /// `[reduction fadd, volatile, at "file.c":3:4]`
     fn attributes(&mut self) -> Parsed<Attributes> {
         let mut result = Attributes::default();
-        if !self.eat("[") {
-            return Ok(result);
-        }
-        while !self.eat("]") {
-            let span = self.span();
-            let Tok::Ident(word) = self.next().tok else {
-                return self.error("expected an attribute", span);
-            };
-            if let Some((_, flag)) = FLAGS.iter().find(|(n, _)| *n == word) {
-                result.flags |= *flag;
-            } else if word == "at" {
-                result.location = Some(self.location()?);
-            } else if word == "reduction" {
-                let span = self.span();
-                let op = match self.next().tok {
-                    Tok::Ident(w) => ReductionOp::from_name(&w),
-                    _ => None,
-                };
-                let Some(op) = op else {
-                    return self.error("expected the operator of a reduction, such as `add` or `fadd`", span);
-                };
-                let accesses = if self.eat("(") {
-                    let read = self.small_number("an access number")?;
-                    self.expect(",")?;
-                    let write = self.small_number("an access number")?;
-                    self.expect(")")?;
-                    Some((read, write))
-                } else {
-                    None
-                };
-                result.reduction = Some((op, accesses));
-            } else {
-                let names: Vec<&str> = FLAGS.iter().map(|(n, _)| *n).collect();
-                let help = format!("attributes are reduction, at, {}", names.join(", "));
-                return self.error_help(format!("`{word}` is not an attribute"), help, span);
-            }
-            if !self.is("]") {
-                self.expect(",")?;
-            }
+        if self.eat("[") {
+            self.until("]", |p| p.attribute(&mut result))?;
         }
         Ok(result)
+    }
+
+    fn attribute(&mut self, to: &mut Attributes) -> Parsed<()> {
+        let span = self.span();
+        let Tok::Ident(word) = self.next().tok else {
+            return self.error("expected an attribute", span);
+        };
+        if let Some((_, flag)) = FLAGS.iter().find(|(n, _)| *n == word) {
+            to.flags |= *flag;
+        } else if word == "at" {
+            to.location = Some(self.location()?);
+        } else if word == "reduction" {
+            let span = self.span();
+            let Some(op) = self.eat_name(ReductionOp::ALL, ReductionOp::name) else {
+                return self.error("expected the operator of a reduction, such as `add` or `fadd`", span);
+            };
+            let accesses = match self.is("(") {
+                true => Some(self.parenthesised(|p| {
+                    let read = p.small_number("an access number")?;
+                    p.expect(",")?;
+                    Ok((read, p.small_number("an access number")?))
+                })?),
+                false => None,
+            };
+            to.reduction = Some((op, accesses));
+        } else {
+            let names: Vec<&str> = FLAGS.iter().map(|(n, _)| *n).collect();
+            let help = format!("attributes are reduction, at, {}", names.join(", "));
+            return self.error_help(format!("`{word}` is not an attribute"), help, span);
+        }
+        Ok(())
     }
 
     fn location(&mut self) -> Parsed<SourceLocation> {

@@ -32,13 +32,6 @@ pub struct Mark {
 /// Iterations of a loop whose iterations could be lanes.
 const MOST_LANES: i64 = 16;
 
-const KINDS: [(LoopKind, &str); 4] = [
-    (LoopKind::Sequential, "sequential"),
-    (LoopKind::Parallel, "parallel"),
-    (LoopKind::Vector, "vector"),
-    (LoopKind::Library, "library"),
-];
-
 impl Transform for Mark {
     fn name(&self) -> &'static str {
         "mark"
@@ -54,7 +47,7 @@ impl Transform for Mark {
 impl Mark {
     pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
-        let kind = KINDS.iter().find(|(_, word)| arguments.flag(word)).map(|(kind, _)| *kind);
+        let kind = LoopKind::ALL.iter().copied().find(|kind| arguments.flag(kind.name()));
         let kind =
             kind.ok_or_else(|| arguments.error("`mark` needs parallel, vector, library or sequential"))?;
         arguments.finish()?;
@@ -87,8 +80,7 @@ impl Mark {
 
 impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = KINDS.iter().find(|(kind, _)| *kind == self.kind).map_or("sequential", |(_, word)| word);
-        write!(f, "mark({}; {word})", self.target)
+        write!(f, "mark({}; {})", self.target, self.kind.name())
     }
 }
 
