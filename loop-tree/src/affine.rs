@@ -109,14 +109,19 @@ impl Affine {
         }
     }
 
+    /// Coefficient of an atom, if it is one of the terms.
+    pub fn coefficient_of(&self, atom: &Atom) -> Option<i64> {
+        self.terms.iter().find(|(a, _)| a == atom).map(|t| t.1)
+    }
+
     /// Coefficient of a variable outside floor divisions.
     pub fn coefficient(&self, var: VarId) -> i64 {
-        self.terms.iter().find(|(a, _)| *a == Atom::Var(var)).map_or(0, |t| t.1)
+        self.coefficient_of(&Atom::Var(var)).unwrap_or(0)
     }
 
     /// Coefficient of a parameter outside floor divisions.
     pub fn param_coefficient(&self, param: ParamId) -> i64 {
-        self.terms.iter().find(|(a, _)| *a == Atom::Param(param)).map_or(0, |t| t.1)
+        self.coefficient_of(&Atom::Param(param)).unwrap_or(0)
     }
 
     /// Calls `f` for every variable, also inside floor divisions.
@@ -212,6 +217,14 @@ impl Affine {
         result
     }
 
+    /// The product, where one of the two is a constant.
+    pub fn times(&self, other: &Affine) -> Option<Affine> {
+        match (self.as_constant(), other.as_constant()) {
+            (Some(c), _) => Some(other.scale(c)),
+            (None, c) => Some(self.scale(c?)),
+        }
+    }
+
     /// The expression plus an integer.
     pub fn offset(&self, by: i64) -> Affine {
         match self.constant.checked_add(by) {
@@ -244,7 +257,8 @@ impl Affine {
             return whole; // 0 <= constant < divisor
         }
         // Divide numerator and denominator by their common factor: floor((g*e + c)/(g*d)) = floor((e + floor(c/g))/d).
-        let g = rest.terms.iter().fold(divisor, |g, (_, c)| gcd(g, *c));
+        let g = rest.terms.iter().fold(divisor.unsigned_abs(), |g, (_, c)| gcd(g, c.unsigned_abs()));
+        let g = i64::try_from(g).unwrap_or(1);
         if g > 1 {
             let mut reduced = Affine::constant(rest.constant.div_euclid(g));
             for (atom, c) in &rest.terms {
@@ -326,12 +340,11 @@ impl Affine {
     }
 }
 
-fn gcd(a: i64, b: i64) -> i64 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
-    i64::try_from(a).unwrap_or(1)
+    a
 }
 
 macro_rules! binary {

@@ -11,6 +11,16 @@ pub enum Relation {
     Zero,
 }
 
+impl Relation {
+    /// Whether a value is so.
+    pub fn accepts(self, value: i64) -> bool {
+        match self {
+            Relation::NonNegative => value >= 0,
+            Relation::Zero => value == 0,
+        }
+    }
+}
+
 /// One affine constraint.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Constraint {
@@ -38,10 +48,7 @@ impl Constraint {
 
     /// Whether a value of the expression satisfies the constraint.
     pub fn accepts(&self, value: i64) -> bool {
-        match self.relation {
-            Relation::NonNegative => value >= 0,
-            Relation::Zero => value == 0,
-        }
+        self.relation.accepts(value)
     }
 
     /// True or false where that does not depend on variables or parameters.

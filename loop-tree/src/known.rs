@@ -5,6 +5,7 @@
 //! innermost on, each with one fact that bounds it, rounded to integers. That decides what bounds of tiles and splits need; it
 //! may fail, and `false` means unknown.
 
+use crate::affine::gcd;
 use crate::{Affine, Atom, Bounds, Condition, Kernel, LoopHeader, Relation, VarId};
 
 /// Eliminations of one question, at most.
@@ -163,7 +164,8 @@ impl Known {
         }
         self.levels.iter().rev().flat_map(|l| &l.facts).any(|f| {
             f.bounds == *atom
-                && coefficient(&f.expression, atom)
+                && f.expression
+                    .coefficient_of(atom)
                     .is_some_and(|a| a.signum() == c.signum() && with(&f.expression, a))
         })
     }
@@ -191,18 +193,8 @@ impl Known {
     }
 }
 
-fn coefficient(e: &Affine, atom: &Atom) -> Option<i64> {
-    e.terms().iter().find(|(a, _)| a == atom).map(|t| t.1)
-}
-
 /// Divided by the common divisor of its coefficients: negative for the same values.
 fn rounded(e: Affine) -> Affine {
-    let gcd = |mut a: u64, mut b: u64| {
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
     let g = e.terms().iter().fold(0, |g, (_, c)| gcd(g, c.unsigned_abs()));
     match i64::try_from(g) {
         // Every coefficient is a multiple, so that no floor remains.

@@ -56,8 +56,12 @@ impl Privates {
             return Privates(vec![None; kernel.arrays.len()]);
         }
         let all = occurrences(&kernel.original);
-        let mut exits = Vec::new();
-        find_exits(&kernel.original, &mut exits);
+        // The scalars that end loops: they are read where no statement stands.
+        let exit = |node: &Green| match node.as_loop()?.0.bounds {
+            Bounds::Unbounded { exit } => exit,
+            Bounds::Affine { .. } => None,
+        };
+        let exits: Vec<ArrayId> = kernel.original.walk().filter_map(exit).collect();
         let variables = |id: usize| {
             let array = ArrayId::new(id);
             let touching: Vec<&Occurrence> = all.iter().filter(|o| touches(kernel, o, array)).collect();
@@ -142,16 +146,6 @@ impl PrivateElement {
         let mut loops = occurrence.loops().enumerate();
         loops.find(|(number, h)| h.kind == LoopKind::Vector && differ(*number)).map(|(_, h)| &**h)
     }
-}
-
-/// The scalars that end loops: they are read where no statement stands.
-fn find_exits(node: &Green, exits: &mut Vec<ArrayId>) {
-    if let Some((header, _)) = node.as_loop()
-        && let Bounds::Unbounded { exit } = &header.bounds
-    {
-        exits.extend(exit);
-    }
-    node.children().for_each(|child| find_exits(child, exits));
 }
 
 /// Whether a statement touches the scalar, or stands under a predicate that it is.

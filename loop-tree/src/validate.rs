@@ -192,32 +192,32 @@ impl Check<'_> {
                 match extent {
                     None if dim > 0 => self.report(place.clone(), InvalidKind::UnknownExtent),
                     None => {}
-                    Some(e) => self.affine(e, Some(&[]), &place),
+                    Some(e) => self.affine(e, &[], &place),
                 }
             }
         }
         for c in &k.context {
-            self.affine(&c.expression, Some(&[]), &Item::Kernel);
+            self.affine(&c.expression, &[], &Item::Kernel);
         }
         for c in &k.assumptions {
             self.runtime(c, &Item::Kernel);
         }
     }
 
-    /// `scope`: the variables that may be used; outside of any, `Some(&[])`.
-    fn affine(&mut self, e: &Affine, scope: Option<&[VarId]>, place: &Item) {
+    /// `scope`: the variables that may be used.
+    fn affine(&mut self, e: &Affine, scope: &[VarId], place: &Item) {
         if !e.is_exact() {
             return self.report(place.clone(), InvalidKind::Inexact);
         }
         let mut unbound = Vec::new();
         e.for_each_var(&mut |v| {
-            if scope.is_some_and(|s| !s.contains(&v)) && !unbound.contains(&v) {
+            if !scope.contains(&v) && !unbound.contains(&v) {
                 unbound.push(v);
             }
         });
         for v in unbound {
             let kind = match scope {
-                Some([]) => InvalidKind::NotInvariant,
+                [] => InvalidKind::NotInvariant,
                 _ => InvalidKind::Unbound(self.kernel.variable_name(v)),
             };
             self.report(place.clone(), kind);
@@ -230,7 +230,7 @@ impl Check<'_> {
     fn runtime(&mut self, c: &RuntimeCondition, place: &Item) {
         match c {
             RuntimeCondition::Parameter(Constraint { expression, .. }) => {
-                self.affine(expression, Some(&[]), place);
+                self.affine(expression, &[], place);
             }
             RuntimeCondition::NoOverlap(a, b) => {
                 for a in [a, b] {
@@ -294,7 +294,7 @@ impl Check<'_> {
                 self.report(place.clone(), InvalidKind::Rank { rank, given: list.len() });
             }
             for e in list {
-                self.affine(e, Some(&s.dims), place);
+                self.affine(e, &s.dims, place);
             }
         }
     }
@@ -329,11 +329,11 @@ impl Check<'_> {
             }
             OpKind::Affine(e) => {
                 fits(!float, "an affine value is an integer");
-                self.affine(e, Some(&s.dims), &place);
+                self.affine(e, &s.dims, &place);
             }
             OpKind::Test(c) => {
                 fits(op.ty == ScalarType::I1, "a test has type i1");
-                self.affine(&c.expression, Some(&s.dims), &place);
+                self.affine(&c.expression, &s.dims, &place);
             }
             OpKind::Load(a) | OpKind::LoadAt(a, _) | OpKind::Store(a, _) | OpKind::StoreAt(a, ..) => {
                 let store = op.kind.is_store();
@@ -415,20 +415,20 @@ impl Check<'_> {
                         self.report(here.clone(), InvalidKind::Loop("a loop has a lower and an upper bound"));
                     }
                     Bounds::Affine { lower, upper } => {
-                        lower.iter().chain(upper).for_each(|e| self.scoped(e, scope, &here));
+                        lower.iter().chain(upper).for_each(|e| self.affine(e, scope, &here));
                     }
                     Bounds::Unbounded { exit } => exit.iter().for_each(|a| self.predicate(*a, &here)),
                 }
                 bound = Some(h.var);
             }
             Node::Let(v, e, _) => {
-                self.scoped(e, scope, &place(path));
+                self.affine(e, scope, &place(path));
                 bound = Some(*v);
             }
             Node::Guard(c, _) => match &**c {
                 GuardCondition::Affine(c) => {
                     let here = place(path);
-                    c.constraints().for_each(|c| self.scoped(&c.expression, scope, &here));
+                    c.constraints().for_each(|c| self.affine(&c.expression, scope, &here));
                 }
                 GuardCondition::Predicate { array, .. } => self.predicate(*array, &place(path)),
             },
@@ -505,20 +505,16 @@ impl Check<'_> {
                 broken.push("a range has a lower and an upper bound");
             }
             for e in window.0.iter().flat_map(|r| r.lower.iter().chain(&r.upper)) {
-                self.scoped(e, scope, place);
+                self.affine(e, scope, place);
             }
         }
         broken.into_iter().for_each(|what| self.report(place.clone(), InvalidKind::Buffer(what)));
         let index = (0..buffer.index_count(self.kernel)).map(Buffer::index);
         let inner: Vec<VarId> = scope.iter().copied().chain(index).collect();
         for dim in &buffer.dims {
-            self.scoped(&dim.subscript, &inner, place);
-            self.affine(&dim.extent, Some(&[]), place);
+            self.affine(&dim.subscript, &inner, place);
+            self.affine(&dim.extent, &[], place);
         }
-    }
-
-    fn scoped(&mut self, e: &Affine, scope: &[VarId], place: &Item) {
-        self.affine(e, Some(scope), place);
     }
 }
 

@@ -80,8 +80,8 @@ fn holds(e: &Affine) -> bool {
 /// Whether `e` is a positive multiple of `other` and a constant that is not negative.
 fn holds_beside(e: &Affine, other: &Affine) -> bool {
     let Some((atom, c)) = e.terms().first() else { return false };
-    let Some((_, d)) = other.terms().iter().find(|(a, _)| a == atom) else { return false };
-    c.checked_rem(*d) == Some(0) && c / d > 0 && holds(&(e - &other.scale(c / d)))
+    let Some(d) = other.coefficient_of(atom) else { return false };
+    c.checked_rem(d) == Some(0) && c / d > 0 && holds(&(e - &other.scale(c / d)))
 }
 
 fn range(v: VarId, inequalities: &[Affine], like: &LoopHeader) -> Option<LoopHeader> {
