@@ -19,7 +19,7 @@ pub use listing::{Instance, Touch, accesses, instances};
 pub use machine::{AccessEvent, Machine, Observer, RunOptions, RunStats, run};
 pub use memory::{Layout, Memory};
 
-use crate::{AccessId, Invalid, OpId};
+use crate::{AccessId, Invalid, Kernel, OpId};
 
 /// Why a tree cannot be executed, or not further.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -46,6 +46,14 @@ impl InterpError {
 impl From<InterpErrorKind> for InterpError {
     fn from(kind: InterpErrorKind) -> Self {
         InterpError { kind, at: None }
+    }
+}
+
+/// There is one value for each parameter.
+fn check_parameters(kernel: &Kernel, params: &[i64]) -> Result<(), InterpError> {
+    match (params.len(), kernel.params.len()) {
+        (given, wanted) if given == wanted => Ok(()),
+        (given, wanted) => Err(InterpErrorKind::ParameterCount { given, wanted }.into()),
     }
 }
 

@@ -110,17 +110,7 @@ impl WindowCode {
         slots: &[i64],
         f: &mut dyn FnMut(&[i64]) -> Result<(), InterpErrorKind>,
     ) -> Result<(), InterpErrorKind> {
-        let mut ranges = Vec::with_capacity(self.0.len());
-        for (lower, upper) in &self.0 {
-            let mut range = i64::MIN..i64::MAX;
-            for e in lower {
-                range.start = range.start.max(e.eval(slots)?);
-            }
-            for e in upper {
-                range.end = range.end.min(e.eval(slots)?);
-            }
-            ranges.push(range);
-        }
+        let ranges = self.0.iter().map(|r| r.eval(slots)).collect::<Result<Vec<_>, _>>()?;
         if ranges.iter().any(std::ops::Range::is_empty) {
             return Ok(());
         }

@@ -1,13 +1,14 @@
 //! A tree made ready for one layout: variables in slots, parameters folded in, versions chosen.
 
 use super::memory::Layout;
-use super::{InterpError, InterpErrorKind};
+use super::{InterpError, InterpErrorKind, check_parameters};
 use crate::{
     AccessId, AccessKind, Affine, ArrayId, Atom, Bounds, Buffer, CastOp, ComparePredicate, Condition,
     Constraint, Derived, Green, GuardCondition, Intrinsic, Kernel, LoopKind, Node, OpFlags, OpId, OpKind,
     Privates, Relation, RuntimeCondition, ScalarType, StmtId, VarId, Window,
 };
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An affine expression over slots.
@@ -44,17 +45,37 @@ pub(super) struct Test {
 
 impl Test {
     pub fn holds(&self, slots: &[i64]) -> Result<bool, InterpErrorKind> {
-        let value = self.expression.eval(slots)?;
-        Ok(match self.relation {
-            Relation::NonNegative => value >= 0,
-            Relation::Zero => value == 0,
-        })
+        Ok(self.relation.accepts(self.expression.eval(slots)?))
     }
+}
+
+/// From the greatest of the lower bounds up to, and not including, the least of the upper ones.
+pub(super) struct Bounded {
+    lower: Vec<Linear>,
+    upper: Vec<Linear>,
+}
+
+impl Bounded {
+    pub fn eval(&self, slots: &[i64]) -> Result<Range<i64>, InterpErrorKind> {
+        let mut range = i64::MIN..i64::MAX;
+        for e in &self.lower {
+            range.start = range.start.max(e.eval(slots)?);
+        }
+        for e in &self.upper {
+            range.end = range.end.min(e.eval(slots)?);
+        }
+        Ok(range)
+    }
+}
+
+/// What is in these slots.
+pub(super) fn values(of: &[usize], slots: &[i64]) -> Vec<i64> {
+    of.iter().map(|slot| slots[*slot]).collect()
 }
 
 pub(super) enum Code {
     Seq(Vec<Code>),
-    For { slot: usize, lower: Vec<Linear>, upper: Vec<Linear>, step: i64, ordered: bool, body: Box<Code> },
+    For { slot: usize, range: Bounded, step: i64, ordered: bool, body: Box<Code> },
     Forever { slot: usize, exit: Option<ArrayId>, body: Box<Code> },
     Let { slot: usize, value: Linear, body: Box<Code> },
     If { any_of: Vec<Vec<Test>>, body: Box<Code> },
@@ -83,8 +104,8 @@ pub(super) struct ByCode {
     pub code: StatementCode,
 }
 
-/// Lower and upper bounds by subscript of the array.
-pub(super) struct WindowCode(pub Vec<(Vec<Linear>, Vec<Linear>)>);
+/// By subscript of the array.
+pub(super) struct WindowCode(pub Vec<Bounded>);
 
 pub(super) struct Accessed {
     pub id: AccessId,
@@ -154,10 +175,7 @@ pub(super) fn compile(
     params: &[i64],
     layout: Option<&Layout>,
 ) -> Result<Compiled, InterpError> {
-    if params.len() != kernel.params.len() {
-        let kind = InterpErrorKind::ParameterCount { given: params.len(), wanted: kernel.params.len() };
-        return Err(kind.into());
-    }
+    check_parameters(kernel, params)?;
     if let Some(problem) = crate::validate(kernel, tree).into_iter().next() {
         return Err(InterpErrorKind::Invalid(Box::new(problem)).into());
     }
@@ -217,6 +235,10 @@ impl Compiler<'_> {
         list.iter().map(|e| self.linear(e)).collect()
     }
 
+    fn bounded(&mut self, lower: &[Affine], upper: &[Affine]) -> Result<Bounded, InterpErrorKind> {
+        Ok(Bounded { lower: self.linears(lower)?, upper: self.linears(upper)? })
+    }
+
     fn test(&mut self, c: &Constraint) -> Result<Test, InterpErrorKind> {
         Ok(Test { expression: self.linear(&c.expression)?, relation: c.relation })
     }
@@ -239,8 +261,7 @@ impl Compiler<'_> {
                 match &h.bounds {
                     Bounds::Affine { lower, upper } => Code::For {
                         slot,
-                        lower: self.linears(lower)?,
-                        upper: self.linears(upper)?,
+                        range: self.bounded(lower, upper)?,
                         step: h.step,
                         ordered: h.kind != LoopKind::Parallel,
                         body: self.boxed(body)?,
@@ -294,14 +315,12 @@ impl Compiler<'_> {
             let extent = self.linear(&d.extent)?.eval(&[])?.max(0);
             dims.push((self.linear(&d.subscript)?, extent));
         }
-        let mut window = |w: &Option<Window>| match w {
-            None => Ok(None),
-            Some(w) => {
-                let ranges = w.0.iter().map(|r| Ok((self.linears(&r.lower)?, self.linears(&r.upper)?)));
-                Ok(Some(WindowCode(ranges.collect::<Result<_, InterpErrorKind>>()?)))
-            }
+        let mut window = |w: &Window| {
+            let ranges: Result<_, _> = w.0.iter().map(|r| self.bounded(&r.lower, &r.upper)).collect();
+            ranges.map(WindowCode)
         };
-        let (fill, write_back) = (window(&buffer.fill)?, window(&buffer.write_back)?);
+        let fill = buffer.fill.as_ref().map(&mut window).transpose()?;
+        let write_back = buffer.write_back.as_ref().map(window).transpose()?;
         let by = match buffer.by.and_then(|id| Some((id, Derived::of(self.kernel, id, buffer.array)?))) {
             Some((id, derived)) => Some(ByCode { id, derived, code: self.statement(id)? }),
             None => None,
@@ -328,10 +347,7 @@ impl Compiler<'_> {
         let dims = s.dims.iter().map(|v| self.slot(*v)).collect();
         let mut accesses = Vec::with_capacity(s.accesses.len());
         for (id, a) in s.accesses() {
-            let subscripts = match &a.subscripts {
-                Some(list) => Some(self.linears(list)?),
-                None => None,
-            };
+            let subscripts = a.subscripts.as_ref().map(|list| self.linears(list)).transpose()?;
             let private = self.private(a.array);
             accesses.push(Accessed { id, array: a.array, kind: a.kind, subscripts, private });
         }
@@ -382,7 +398,7 @@ impl Compiled {
         result.map_err(|kind| {
             let at = walk.at.map(|code| {
                 let s = &self.statements[code];
-                (s.name.to_string(), s.dims.iter().map(|d| walk.slots[*d]).collect())
+                (s.name.to_string(), values(&s.dims, &walk.slots))
             });
             InterpError { kind, at }
         })
@@ -401,15 +417,8 @@ impl<V: Visitor> Walk<'_, V> {
     fn code(&mut self, code: &Code) -> Result<(), InterpErrorKind> {
         match code {
             Code::Seq(list) => list.iter().try_for_each(|c| self.code(c)),
-            Code::For { slot, lower, upper, step, ordered, body } => {
-                let mut low = i64::MIN;
-                for e in lower {
-                    low = low.max(e.eval(&self.slots)?);
-                }
-                let mut high = i64::MAX;
-                for e in upper {
-                    high = high.min(e.eval(&self.slots)?);
-                }
+            Code::For { slot, range, step, ordered, body } => {
+                let Range { start: low, end: high } = range.eval(&self.slots)?;
                 if low >= high {
                     return Ok(());
                 }
@@ -466,8 +475,7 @@ impl<V: Visitor> Walk<'_, V> {
                 Ok(())
             }
             Code::IfPredicate { array, private, value, body } => {
-                let element: Option<Vec<i64>> =
-                    private.as_ref().map(|p| p.iter().map(|slot| self.slots[*slot]).collect());
+                let element = private.as_ref().map(|p| values(p, &self.slots));
                 if self.visitor.predicate(*array, element.as_deref())? == *value {
                     self.code(body)?;
                 }

@@ -1,6 +1,6 @@
 //! What a tree executes and touches, in order, without values.
 
-use super::compile::{BufferCode, StatementCode, Visitor, compile};
+use super::compile::{BufferCode, StatementCode, Visitor, compile, values};
 use super::machine::address;
 use super::memory::Layout;
 use super::{InterpError, InterpErrorKind};
@@ -41,11 +41,7 @@ pub fn instances(
     params: &[i64],
     limit: u64,
 ) -> Result<Vec<Instance>, InterpError> {
-    let compiled = compile(kernel, tree, params, None)?;
-    let mut listing =
-        Listing { layout: None, instances: Vec::new(), touches: Vec::new(), left: limit, limit };
-    compiled.walk(&mut listing)?;
-    Ok(listing.instances)
+    Ok(list(kernel, tree, params, None, limit)?.instances)
 }
 
 /// The instances, and all their accesses in order (also those under masks and those of no operation). An access without
@@ -61,11 +57,21 @@ pub fn accesses(
     {
         return Err(InterpErrorKind::OtherLayout.into());
     }
-    let compiled = compile(kernel, tree, layout.params(), Some(layout))?;
-    let mut listing =
-        Listing { layout: Some(layout), instances: Vec::new(), touches: Vec::new(), left: limit, limit };
-    compiled.walk(&mut listing)?;
+    let listing = list(kernel, tree, layout.params(), Some(layout), limit)?;
     Ok((listing.instances, listing.touches))
+}
+
+fn list<'a>(
+    kernel: &Kernel,
+    tree: &Green,
+    params: &[i64],
+    layout: Option<&'a Layout>,
+    limit: u64,
+) -> Result<Listing<'a>, InterpError> {
+    let compiled = compile(kernel, tree, params, layout)?;
+    let mut listing = Listing { layout, instances: Vec::new(), touches: Vec::new(), left: limit, limit };
+    compiled.walk(&mut listing)?;
+    Ok(listing)
 }
 
 struct Listing<'a> {
@@ -90,8 +96,7 @@ impl Visitor for Listing<'_> {
                 });
             }
         }
-        let dims = code.dims.iter().map(|d| slots[*d]).collect();
-        self.instances.push(Instance { statement: id, dims });
+        self.instances.push(Instance { statement: id, dims: values(&code.dims, slots) });
         Ok(())
     }
 

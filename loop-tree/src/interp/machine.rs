@@ -2,7 +2,7 @@
 
 use super::buffers::Frames;
 use super::compile::{
-    Accessed, Action, BufferCode, ByCode, Compiled, StatementCode, Visitor, WindowCode, compile,
+    Accessed, Action, BufferCode, ByCode, Compiled, StatementCode, Visitor, WindowCode, compile, values,
 };
 use super::memory::{Layout, Memory, garbage};
 use super::value::{Undefined, binary, call, cast, compare, mask};
@@ -197,10 +197,6 @@ pub(super) fn address(layout: &Layout, a: &Accessed, slots: &[i64]) -> Result<us
     layout.checked_address(a.array, &values)
 }
 
-fn element(private: &[usize], slots: &[i64]) -> Vec<i64> {
-    private.iter().map(|slot| slots[*slot]).collect()
-}
-
 impl<O: Observer> Execution<'_, O> {
     /// An operand that decides or leaves the statement.
     fn observed(&self, at: OpId, operand: usize) -> Result<u64, InterpErrorKind> {
@@ -344,7 +340,7 @@ impl<O: Observer> Execution<'_, O> {
                 let size = step.ty.size() as usize;
                 let bits = match (self.frames.of(a.array), &a.private) {
                     (Some(frame), _) => *frame.accessed(a, &code.dims, slots)?,
-                    (None, Some(private)) => self.element(a.array, element(private, slots)),
+                    (None, Some(private)) => self.element(a.array, values(private, slots)),
                     (None, None) => {
                         self.access(id, a, address, size);
                         self.memory.load(address, size)
@@ -359,7 +355,7 @@ impl<O: Observer> Execution<'_, O> {
                 let size = step.ty.size() as usize;
                 match (self.frames.of(a.array), &a.private) {
                     (Some(frame), _) => *frame.accessed(a, &code.dims, slots)? = bits,
-                    (None, Some(private)) => self.elements.set(a.array, element(private, slots), bits),
+                    (None, Some(private)) => self.elements.set(a.array, values(private, slots), bits),
                     (None, None) => {
                         self.access(id, a, address, size);
                         self.memory.store(address, size, bits);

@@ -1,6 +1,6 @@
 //! Arrays as views of one block of bytes.
 
-use super::{InterpError, InterpErrorKind};
+use super::{InterpError, InterpErrorKind, check_parameters};
 use crate::{ArrayId, Kernel, ScalarType, Storage};
 use std::sync::Arc;
 
@@ -33,10 +33,7 @@ impl Layout {
         params: &[i64],
         unknown: &dyn Fn(ArrayId) -> i64,
     ) -> Result<Layout, InterpError> {
-        if params.len() != kernel.params.len() {
-            let kind = InterpErrorKind::ParameterCount { given: params.len(), wanted: kernel.params.len() };
-            return Err(kind.into());
-        }
+        check_parameters(kernel, params)?;
         let mut layout = Layout { params: params.to_vec(), arrays: Vec::new(), bytes: 0 };
         for (index, a) in kernel.arrays.iter().enumerate() {
             let bad = || InterpError::from(InterpErrorKind::Extent(a.name.to_string()));
