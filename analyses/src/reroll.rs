@@ -108,36 +108,23 @@ impl Rolled {
 
 /// With the least variable that is not used, or `fresh`.
 fn rolled(node: &Green, fresh: VarId) -> (Green, VarId) {
-    let mut result = node.clone();
     let mut free = fresh;
     if node.summary().leaves < 2 {
-        return (result, free);
+        return (node.clone(), free);
     }
-    let Node::Seq(children) = node.node() else {
-        for (index, child) in node.children().enumerate() {
-            let (new, used) = rolled(child, fresh);
-            free = free.max(used);
-            if !new.ptr_eq(child) {
-                result = result.with_child(index, new);
-            }
-        }
-        return (result, free);
-    };
-    let mut changed = false;
-    let mut list = Vec::with_capacity(children.len());
-    for child in children.iter() {
+    let mut result = node.map_children(|child| {
         let (new, used) = rolled(child, fresh);
         free = free.max(used);
-        changed |= !new.ptr_eq(child);
-        list.push(new);
-    }
+        new
+    });
     // Copies of copies.
-    while let Some(shorter) = once(&list, fresh, free) {
-        list = shorter;
+    while let Node::Seq(children) = result.node()
+        && let Some(shorter) = once(&children.iter().cloned().collect::<Vec<_>>(), fresh, free)
+    {
         free = VarId(free.0.saturating_add(1));
-        changed = true;
+        result = Green::seq(shorter);
     }
-    (if changed { Green::seq(list) } else { result }, free)
+    (result, free)
 }
 
 /// The members with all runs of copies as loops over `var`; `None` if there are none. Variables from `first` on are of copies.

@@ -7,7 +7,7 @@ use crate::text::plain_cast;
 use crate::{
     Access, AccessId, AccessKind, Affine, AliasClass, Array, ArrayId, BinaryOp, Bounds, ComparePredicate,
     Condition, Constant, Constraint, Green, GuardCondition, Intrinsic, Kernel, LoopHeader, LoopKind, Mask,
-    Node, Op, OpFlags, OpId, OpKind, Param, ParamId, Reduction, ReductionOp, RuntimeCondition, ScalarType,
+    Op, OpFlags, OpId, OpKind, Param, ParamId, Reduction, ReductionOp, RuntimeCondition, ScalarType,
     SourceLocation, Statement, StmtFlags, StmtId, Storage, VarId, Variable, canonical, fresh_variable,
 };
 use std::sync::Arc;
@@ -464,16 +464,11 @@ pub fn same_order(kernel: &Kernel, choices: &mut Choices) -> Green {
 }
 
 fn rewrite(node: &Green, choices: &mut Choices, next: &mut u32) -> Green {
-    let mut new = match node.node() {
-        Node::Seq(list) => Green::seq(list.iter().map(|c| rewrite(c, choices, next)).collect::<Vec<_>>()),
-        Node::Loop(h, body) => {
-            let body = rewrite(body, choices, next);
-            return rewrite_loop(h, body, choices, next);
-        }
-        Node::Let(v, e, body) => Green::bind(*v, e.clone(), rewrite(body, choices, next)),
-        Node::Guard(c, body) => Green::guarded(c.clone(), rewrite(body, choices, next)),
-        _ => node.clone(),
-    };
+    if let Some((header, body)) = node.as_loop() {
+        let body = rewrite(body, choices, next);
+        return rewrite_loop(header, body, choices, next);
+    }
+    let mut new = node.map_children(|child| rewrite(child, choices, next));
     match choices.below(9) {
         5 => new = Green::seq([Green::seq([new]), Green::empty()]),
         6 => new = Green::guarded(Arc::new(GuardCondition::Affine(Condition::always())), new),

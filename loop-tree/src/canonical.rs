@@ -13,8 +13,8 @@
 
 use crate::known::Known;
 use crate::{
-    Affine, Alternative, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopHeader, Node,
-    Relation, VarId, leave_out,
+    Affine, Bounds, Condition, Constraint, Green, GuardCondition, Kernel, LoopHeader, Node, Relation, VarId,
+    leave_out,
 };
 use std::sync::Arc;
 
@@ -87,20 +87,11 @@ pub fn substitute(tree: &Green, var: VarId, value: &Affine) -> Green {
             };
             Green::guarded(condition, substitute(body, var, value))
         }
-        Node::Seq(c) => Green::seq(c.iter().map(|c| substitute(c, var, value))),
         Node::Alloc(buffer, body) => {
             let buffer = buffer.map(&|e| e.substitute(&replace));
             Green::alloc(buffer, substitute(body, var, value))
         }
-        Node::Version(alternatives) => Green::version(
-            alternatives
-                .iter()
-                .map(|a| Alternative {
-                    conditions: a.conditions.clone(),
-                    body: substitute(&a.body, var, value),
-                })
-                .collect::<Vec<_>>(),
-        ),
+        Node::Seq(_) | Node::Version(_) => tree.map_children(|child| substitute(child, var, value)),
     }
 }
 
@@ -256,15 +247,7 @@ impl Canonical {
                 }
                 Green::alloc(buffer_new, new)
             }
-            Node::Version(alternatives) => Green::version(
-                alternatives
-                    .iter()
-                    .map(|a| Alternative {
-                        conditions: a.conditions.clone(),
-                        body: self.rebuild(&a.body, env, level, None),
-                    })
-                    .collect::<Vec<_>>(),
-            ),
+            Node::Version(_) => node.map_children(|body| self.rebuild(body, env, level, None)),
         }
     }
 

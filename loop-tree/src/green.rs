@@ -345,6 +345,22 @@ impl Green {
     }
 }
 
+impl Green {
+    /// The same node over what `f` makes of its children, in order; `self` where that is what they were.
+    pub fn map_children(&self, f: impl FnMut(&Green) -> Green) -> Green {
+        let new: Vec<Green> = self.children().map(f).collect();
+        if new.iter().zip(self.children()).all(|(new, old)| new.ptr_eq(old)) {
+            return self.clone();
+        }
+        match self.node() {
+            Node::Seq(_) => Green::seq(new),
+            _ => {
+                new.into_iter().enumerate().fold(self.clone(), |node, (at, child)| node.with_child(at, child))
+            }
+        }
+    }
+}
+
 /// Equal subtrees of many trees become one, and of different ones equal heads: what a loop is over, what a variable is.
 #[derive(Default)]
 pub struct Interner {

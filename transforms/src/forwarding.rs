@@ -77,10 +77,7 @@ fn labelled(kernel: &Kernel, node: &Green, statements: &mut Vec<Arc<loop_tree::S
         statements.push(statement.clone());
         return Green::stmt(StmtId::new(statements.len() - 1), dims.clone());
     }
-    (0..node.child_count()).fold(node.clone(), |result, index| match node.child(index) {
-        Some(child) => result.with_child(index, labelled(kernel, child, statements)),
-        None => result,
-    })
+    node.map_children(|child| labelled(kernel, child, statements))
 }
 
 fn leaves(root: &Green) -> Vec<(usize, Path)> {

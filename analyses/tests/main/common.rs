@@ -126,10 +126,7 @@ fn without_predicates(node: &Green, around: &mut BTreeSet<(ArrayId, bool)>, leav
             }
             body
         }
-        _ => (0..node.child_count()).fold(node.clone(), |new, index| match node.child(index) {
-            Some(child) => new.with_child(index, without_predicates(child, around, leaves)),
-            None => new,
-        }),
+        _ => node.map_children(|child| without_predicates(child, around, leaves)),
     }
 }
 

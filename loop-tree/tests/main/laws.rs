@@ -33,10 +33,7 @@ fn renamed(kernel: &Kernel, tree: &Green, by: u32) -> Green {
             }
             _ => Green::guarded(c.clone(), renamed(kernel, body, by)),
         },
-        _ => (0..tree.child_count()).fold(tree.clone(), |t, i| match tree.child(i) {
-            Some(c) => t.with_child(i, renamed(kernel, c, by)),
-            None => t,
-        }),
+        _ => tree.map_children(|child| renamed(kernel, child, by)),
     }
 }
 

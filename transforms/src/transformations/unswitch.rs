@@ -62,11 +62,7 @@ fn decided(node: &Green, bound: &mut Vec<VarId>, condition: &Condition, holds: b
     {
         return if holds { decided(body, bound, condition, holds) } else { Green::empty() };
     }
-    below(bound, node, |bound| {
-        node.children().enumerate().fold(node.clone(), |tree, (index, child)| {
-            tree.with_child(index, decided(child, bound, condition, holds))
-        })
-    })
+    below(bound, node, |bound| node.map_children(|child| decided(child, bound, condition, holds)))
 }
 
 fn affine(node: &Green) -> Option<&Condition> {
