@@ -102,6 +102,11 @@ impl Arguments {
         }
     }
 
+    /// A number as a position.
+    pub(crate) fn position(&self, value: i64) -> Result<usize, RecipeError> {
+        usize::try_from(value).map_err(|_| self.error("a position is not negative"))
+    }
+
     /// Takes the next argument, whatever it is.
     pub fn next_argument(&mut self) -> Option<Argument> {
         while self.groups.first().is_some_and(Vec::is_empty) {
@@ -139,7 +144,7 @@ impl Arguments {
     }
 
     /// Refuses arguments that nobody took.
-    pub fn finish(self) -> Result<(), RecipeError> {
+    pub fn finish(&self) -> Result<(), RecipeError> {
         match self.groups.iter().flatten().next() {
             None => Ok(()),
             Some(a) => Err(a.error(format!("`{}` does not take `{}`", self.name, a.value))),

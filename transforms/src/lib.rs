@@ -52,6 +52,7 @@ pub use forwarding::Forwarding;
 pub use loop_ref::LoopRef;
 pub use recipe::{Recipe, RecipeError, ReplayError};
 pub use refusal::Refusal;
+pub(crate) use registry::BuiltIn;
 pub use registry::{MoveOptions, Registration, Registry, moves, moves_of};
 pub use transform::{Rewrite, Step, Transform};
 pub use transformations::{

@@ -70,13 +70,17 @@ impl From<Path> for LoopRef {
     }
 }
 
-/// Writes a comma-separated list.
-pub(crate) fn list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt::Result {
-    for (i, item) in items.iter().enumerate() {
-        if i > 0 {
-            f.write_str(", ")?;
+/// A comma-separated list.
+pub(crate) struct Listed<'a, T>(pub &'a [T]);
+
+impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, item) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            item.fmt(f)?;
         }
-        item.fmt(f)?;
+        Ok(())
     }
-    Ok(())
 }

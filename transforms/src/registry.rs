@@ -1,11 +1,8 @@
 //! The transformations known by name, and the enumeration of moves.
 
 use crate::manual::top;
-use crate::{
-    Arguments, Concatenate, Context, Contract, Distribute, Expand, Forward, Fuse, Hilbert, IndexSetSplit,
-    Interchange, Mark, Merge, Morton, Move, Pack, Peel, Permute, RecipeError, Reorder, Replace, Reverse,
-    Sink, Skew, Step, StripMine, Tile, Transpose, Unroll, UnrollAndJam, Unswitch, Vectorize, Version,
-};
+use crate::transformations::*;
+use crate::{Arguments, Context, RecipeError, Step, Transform};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -131,6 +128,16 @@ impl Registration {
     }
 }
 
+/// A transformation of this crate, as [`Registration::new`] takes it apart.
+pub(crate) trait BuiltIn: Transform + Sized {
+    /// Takes what it knows; the rest is refused.
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError>;
+
+    fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+        Vec::new()
+    }
+}
+
 /// Transformations by name, in a fixed order.
 #[derive(Clone, Default)]
 pub struct Registry(Vec<Registration>);
@@ -139,7 +146,11 @@ macro_rules! register {
     ($registry:ident, $($name:literal: $type:ident in $file:literal),* $(,)?) => {
         $($registry.register(Registration::new(
             $name,
-            |arguments| $type::parse(arguments).map(Step::new),
+            |mut arguments| {
+                let transform = $type::parse(&mut arguments)?;
+                arguments.finish()?;
+                Ok(Step::new(transform))
+            },
             |cx, options| $type::moves(cx, options).into_iter().map(Step::new).collect(),
         ).at_top_of(include_str!(concat!("transformations/", $file, ".rs"))));)*
     };

@@ -1,5 +1,6 @@
 //! What transformations of storage have in common: the array that a step names, and the buffer around a node.
 
+use crate::loop_ref::Listed;
 use crate::{Arguments, Context, LoopRef, RecipeError, Refusal};
 use loop_tree::{ArrayId, Buffer, BufferDim, Green, Home, Node, Path, Storage};
 use std::fmt;
@@ -18,6 +19,12 @@ pub(crate) fn array(cx: &Context<'_>, name: &str, at: &Path) -> Result<ArrayId, 
         Refusal::new("unknown-array", at, format!("there is no array `{name}`"))
             .help(format!("arrays are {}", names.join(", ")))
     })
+}
+
+/// Without dimensions of a single place.
+pub(crate) fn small(mut dims: Vec<BufferDim>) -> Vec<BufferDim> {
+    dims.retain(|d| d.extent.as_constant() != Some(1));
+    dims
 }
 
 /// A buffer of these dimensions, neither filled nor written back: a single element in registers, few on the stack, else on the
@@ -49,16 +56,15 @@ pub(crate) fn parse(arguments: &mut Arguments) -> Result<(LoopRef, Arc<str>), Re
 
 /// Reads `node; array` and perhaps `; number`.
 pub(crate) fn parse_with_number(
-    mut arguments: Arguments,
+    arguments: &mut Arguments,
     what: &str,
 ) -> Result<(LoopRef, Arc<str>, Option<i64>), RecipeError> {
-    let (target, array) = parse(&mut arguments)?;
+    let (target, array) = parse(arguments)?;
     let number = match arguments.integers().as_deref() {
         None => None,
         Some([number]) => Some(*number),
         Some(_) => return Err(arguments.error(format!("{what} is one number"))),
     };
-    arguments.finish()?;
     Ok((target, array, number))
 }
 
@@ -71,10 +77,10 @@ pub(crate) fn parse_order(arguments: &mut Arguments) -> Result<Vec<usize>, Recip
 
 /// Writes an order of dimensions, if there is one.
 pub(crate) fn write_order(f: &mut fmt::Formatter<'_>, order: &[usize]) -> fmt::Result {
-    for (n, k) in order.iter().enumerate() {
-        write!(f, "{}{k}", if n == 0 { "; " } else { ", " })?;
+    match order {
+        [] => Ok(()),
+        _ => write!(f, "; {}", Listed(order)),
     }
-    Ok(())
 }
 
 /// Dimensions in another order.

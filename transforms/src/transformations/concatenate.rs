@@ -15,7 +15,7 @@
 //! Applies to neighbours in a sequence, with equal steps of 1 and bodies that are equal up to names, where an upper bound of
 //! the first is a lower bound of the second and the other bounds are equal, or missing where the context implies them.
 
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform, nest};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform, nest};
 use loop_tree::{Affine, Green, LoopHeader, Node, Path, canonical};
 use std::fmt;
 
@@ -103,15 +103,14 @@ fn joined(a: &LoopHeader, b: &LoopHeader) -> Option<(Vec<Affine>, Vec<Affine>, A
         .next()
 }
 
-impl Concatenate {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Concatenate {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let first = arguments.one_loop()?;
-        arguments.finish()?;
         Ok(Concatenate { first })
     }
 
     /// Neighbours whose ranges meet.
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let meets = |site: &Site<'_>| {
             let next =
                 position(cx, site).and_then(|(sequence, index)| cx.site_at(&sequence.child(index + 1)));

@@ -18,7 +18,7 @@
 //! constant is folded modulo it.
 
 use crate::footprint::Footprint;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
 use loop_tree::{Affine, ArrayId, Buffer, BufferDim, Green, Path};
 use std::fmt;
 use std::sync::Arc;
@@ -59,19 +59,18 @@ impl Transform for Contract {
             let subscript = Affine::var(Buffer::index(open)).modulo(window);
             dims[open] = BufferDim { subscript, extent: Affine::constant(window) };
         }
-        dims.retain(|d| d.extent.as_constant() != Some(1));
-        storage::around(cx, &at, storage::buffer(cx, array, 0, dims))
+        storage::around(cx, &at, storage::buffer(cx, array, 0, storage::small(dims)))
     }
 }
 
-impl Contract {
-    pub(crate) fn parse(arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Contract {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let (target, array, window) = storage::parse_with_number(arguments, "a window")?;
         Ok(Contract { target, array, window })
     }
 
     /// The innermost node below a loop that holds all that touches a temporary.
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let inside = storage::temporaries(cx).into_iter().filter(|(_, at)| !at.0.is_empty());
         let contract = |(array, at): (ArrayId, Path)| Contract {
             target: LoopRef::Path(at),

@@ -15,7 +15,7 @@
 //! Applies to loops over a sequence, also below bindings and affine guards.
 
 use crate::nest;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
 use loop_tree::{Green, Node};
 use std::fmt;
 
@@ -56,22 +56,18 @@ impl Transform for Distribute {
     }
 }
 
-impl Distribute {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Distribute {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
         let at = match arguments.integers().as_deref() {
             None => None,
-            Some([at]) => match usize::try_from(*at) {
-                Ok(at) => Some(at),
-                Err(_) => return Err(arguments.error("a position is not negative")),
-            },
+            Some([at]) => Some(arguments.position(*at)?),
             Some(_) => return Err(arguments.error("`distribute` takes one position")),
         };
-        arguments.finish()?;
         Ok(Distribute { target, at })
     }
 
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
             let Ok(count) = children(&site) else { continue };

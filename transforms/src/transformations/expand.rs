@@ -20,7 +20,7 @@
 //! Applies to local scalars that each iteration of the outer loops sets anew, and with a number of dims to any scalar.
 
 use crate::footprint::Footprint;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
+use crate::{Arguments, BuiltIn, Context, LoopRef, RecipeError, Refusal, Transform, storage};
 use loop_tree::{Green, Privates};
 use std::fmt;
 use std::sync::Arc;
@@ -55,23 +55,20 @@ impl Transform for Expand {
         let mut dims = footprint.dims(&at, &cx.kernel.array(array).extents)?;
         // The iterations are the outer dimensions.
         dims.rotate_right(instance_dims);
-        dims.retain(|d| d.extent.as_constant() != Some(1));
-        storage::around(cx, &at, storage::buffer(cx, array, instance_dims, dims))
+        storage::around(cx, &at, storage::buffer(cx, array, instance_dims, storage::small(dims)))
     }
 }
 
-impl Expand {
-    pub(crate) fn parse(arguments: Arguments) -> Result<Self, RecipeError> {
-        let error = arguments.error("a number of dims is not negative");
+impl BuiltIn for Expand {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let (target, array, dims) = storage::parse_with_number(arguments, "a number of dims")?;
-        let dims = dims.map(usize::try_from).transpose().map_err(|_| error)?;
+        arguments.finish()?;
+        let dims = dims.map(usize::try_from).transpose();
+        let dims = dims.map_err(|_| arguments.error("a number of dims is not negative"))?;
         Ok(Expand { target, array, dims })
     }
 
-    /// None: it pays with what follows only.
-    pub(crate) fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
-        Vec::new()
-    }
+    // No moves: it pays with what follows only.
 }
 
 impl fmt::Display for Expand {

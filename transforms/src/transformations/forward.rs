@@ -20,7 +20,7 @@
 //! nobody reads are gone.
 //! Applies to arrays written by one statement, one element for each instance, and read at elements that differ by constants.
 
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
 use loop_tree::{
     AccessKind, Affine, ArrayId, Buffer, BufferDim, Green, GuardCondition, Home, Node, Occurrence, Path,
     Statement, StmtId, Storage, VarId, occurrences,
@@ -175,8 +175,7 @@ fn consumer(
         let subscript = Affine::var(Buffer::index(k)) - e.offset(least);
         dims.push(BufferDim { subscript, extent: Affine::constant(most - least + 1) });
     }
-    dims.retain(|d| d.extent.as_constant() != Some(1));
-    let mut buffer = storage::buffer(cx, array, 0, dims);
+    let mut buffer = storage::buffer(cx, array, 0, storage::small(dims));
     if buffer.constant_len().is_some_and(|len| len <= MOST_IN_REGISTERS) {
         buffer.home = Home::Registers;
     }
@@ -208,15 +207,14 @@ fn bound(producer: &Producer, values: &[Affine]) -> Option<Green> {
     Some(order.iter().rev().fold(leaf, |tree, d| Green::bind(producer.dims[*d], values[*d].clone(), tree)))
 }
 
-impl Forward {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
-        let (target, array) = storage::parse(&mut arguments)?;
-        arguments.finish()?;
+impl BuiltIn for Forward {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
+        let (target, array) = storage::parse(arguments)?;
         Ok(Forward { target, array })
     }
 
     /// Temporaries that this is possible for.
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let temporary = |a: &&loop_tree::Array| a.storage == Storage::Local && !a.is_scalar();
         let arrays = cx.kernel.arrays.iter().filter(temporary);
         arrays

@@ -22,7 +22,7 @@
 //! outside: where they differ, the loops are fused where both hold, and stand alone where only one does.
 
 use crate::nest::{self, Link};
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
 use loop_tree::{
     AccessKind, Affine, ArrayId, Condition, Green, GuardCondition, Kernel, LoopHeader, LoopKind, Node, Path,
     StmtId, VarId,
@@ -142,28 +142,6 @@ impl Fuse {
         Ok(Parts { sequence, index, other: other_index, first, second })
     }
 
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
-        let mut loops = arguments.loops(1..=2)?;
-        let shift = arguments.keyed_integer("shift")?.unwrap_or(0);
-        let remainder = if arguments.flag("guard") { Remainder::Guard } else { Remainder::Split };
-        arguments.finish()?;
-        let second = if loops.len() == 2 { loops.pop() } else { None };
-        Ok(Fuse { first: loops.remove(0), second, shift, remainder })
-    }
-
-    pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
-        // Lanes that do the same side by side are together already.
-        let lanes = |path: &Path| {
-            cx.node(path).is_ok_and(|node| node.as_loop().is_some_and(|(h, _)| h.kind == LoopKind::Vector))
-        };
-        let ways = |(first, second): (Path, Path)| Fuse::ways(cx, &first, &second, options);
-        let mut pairs = Fuse::pairs(cx, 1);
-        pairs.retain(|(first, _)| !lanes(first));
-        // As all moves are: in the order of the tree.
-        pairs.sort();
-        pairs.into_iter().filter_map(|pair| ways(pair).ok()).flatten().collect()
-    }
-
     /// Loops that stand in one sequence, below bindings and affine guards: each with so many that follow it; outer ones first.
     pub fn pairs(cx: &Context<'_>, reach: usize) -> Vec<(Path, Path)> {
         let mut result = Vec::new();
@@ -219,6 +197,29 @@ impl Fuse {
             }
         }
         Ok(result)
+    }
+}
+
+impl BuiltIn for Fuse {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
+        let mut loops = arguments.loops(1..=2)?;
+        let shift = arguments.keyed_integer("shift")?.unwrap_or(0);
+        let remainder = if arguments.flag("guard") { Remainder::Guard } else { Remainder::Split };
+        let second = if loops.len() == 2 { loops.pop() } else { None };
+        Ok(Fuse { first: loops.remove(0), second, shift, remainder })
+    }
+
+    fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+        // Lanes that do the same side by side are together already.
+        let lanes = |path: &Path| {
+            cx.node(path).is_ok_and(|node| node.as_loop().is_some_and(|(h, _)| h.kind == LoopKind::Vector))
+        };
+        let ways = |(first, second): (Path, Path)| Fuse::ways(cx, &first, &second, options);
+        let mut pairs = Fuse::pairs(cx, 1);
+        pairs.retain(|(first, _)| !lanes(first));
+        // As all moves are: in the order of the tree.
+        pairs.sort();
+        pairs.into_iter().filter_map(|pair| ways(pair).ok()).flatten().collect()
     }
 }
 

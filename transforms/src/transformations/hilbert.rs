@@ -20,8 +20,8 @@
 //! beside the start of the next block. Beyond the largest block the order is that of the loops.
 
 use super::{Tile, morton::doublings, unroll::MOST_COPIES};
-use crate::loop_ref::list;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use crate::loop_ref::Listed;
+use crate::{Arguments, BuiltIn, Context, LoopRef, RecipeError, Refusal, Transform};
 use loop_tree::Green;
 use std::fmt;
 
@@ -83,28 +83,22 @@ fn curve(dimensions: usize, levels: u32) -> Vec<Vec<i64>> {
     (0..corners.pow(levels)).map(cell).collect()
 }
 
-impl Hilbert {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Hilbert {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let band = arguments.loops(2..=MOST_COPIES.ilog2() as usize)?;
         let sizes = arguments.integers().unwrap_or_default();
         let [tile, block] = sizes[..] else {
             return Err(arguments.error("`hilbert` needs the size of a tile and that of a block"));
         };
-        arguments.finish()?;
         Ok(Hilbert { band, tile, block })
     }
 
-    /// None: which order of tiles pays is a question of sizes that `tile` asks first.
-    pub(crate) fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
-        Vec::new()
-    }
+    // No moves: which order of tiles pays is a question of sizes that `tile` asks first.
 }
 
 impl fmt::Display for Hilbert {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "hilbert(")?;
-        list(f, &self.band)?;
-        write!(f, "; {}, {})", self.tile, self.block)
+        write!(f, "hilbert({}; {}, {})", Listed(&self.band), self.tile, self.block)
     }
 }
 

@@ -14,7 +14,9 @@
 //! Keeps the statement instances and their order.
 //! Applies to loops of step 1. The point is affine in parameters and variables around the loop.
 
-use crate::{Arguments, Context, Expression, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
+use crate::{
+    Arguments, BuiltIn, Context, Expression, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest,
+};
 use loop_tree::{Affine, Bound, Green, GuardCondition, LoopHeader, Node, Red, Relation, VarId};
 use std::fmt;
 
@@ -49,19 +51,6 @@ impl Transform for IndexSetSplit {
 }
 
 impl IndexSetSplit {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
-        let target = arguments.one_loop()?;
-        let Some(point) = arguments.next_argument() else {
-            return Err(arguments.error("`split` needs a point after the loop"));
-        };
-        arguments.finish()?;
-        let expression = Expression::parse(&point.value).map_err(|e| point.error(e.message))?;
-        if point.key.is_some() {
-            return Err(point.error("a point is an affine expression"));
-        }
-        Ok(IndexSetSplit { target, point: expression })
-    }
-
     /// Where affine guards inside of a loop of step 1 change: first iterations after which one of them holds, or no longer does, in
     /// ascending order of their text. What stands at the ends of the range is no change.
     ///
@@ -86,25 +75,6 @@ impl IndexSetSplit {
         points.dedup();
         points.retain(|p| inside(p, header));
         points
-    }
-
-    /// Points where an affine guard or a bound inside the loop changes.
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
-        let mut result = Vec::new();
-        for site in cx.sites().into_iter().filter(|s| s.header.step == 1) {
-            let mut points = Vec::new();
-            collect(site.body, site.header.var, true, &mut vec![], &mut points);
-            points.sort();
-            points.dedup();
-            points.retain(|p| inside(p, site.header));
-            points.truncate(4);
-            let step = |p: &Affine| IndexSetSplit {
-                target: LoopRef::Path(site.path.clone()),
-                point: Expression::of(cx.kernel, p),
-            };
-            result.extend(points.iter().map(step));
-        }
-        result
     }
 }
 
@@ -159,6 +129,40 @@ fn collect(node: &Green, var: VarId, bounds: bool, bound: &mut Vec<VarId>, point
     node.children().for_each(|child| collect(child, var, bounds, bound, points));
     if binds.is_some() {
         bound.pop();
+    }
+}
+
+impl BuiltIn for IndexSetSplit {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
+        let target = arguments.one_loop()?;
+        let Some(point) = arguments.next_argument() else {
+            return Err(arguments.error("`split` needs a point after the loop"));
+        };
+        arguments.finish()?;
+        let expression = Expression::parse(&point.value).map_err(|e| point.error(e.message))?;
+        if point.key.is_some() {
+            return Err(point.error("a point is an affine expression"));
+        }
+        Ok(IndexSetSplit { target, point: expression })
+    }
+
+    /// Points where an affine guard or a bound inside the loop changes.
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+        let mut result = Vec::new();
+        for site in cx.sites().into_iter().filter(|s| s.header.step == 1) {
+            let mut points = Vec::new();
+            collect(site.body, site.header.var, true, &mut vec![], &mut points);
+            points.sort();
+            points.dedup();
+            points.retain(|p| inside(p, site.header));
+            points.truncate(4);
+            let step = |p: &Affine| IndexSetSplit {
+                target: LoopRef::Path(site.path.clone()),
+                point: Expression::of(cx.kernel, p),
+            };
+            result.extend(points.iter().map(step));
+        }
+        result
     }
 }
 

@@ -15,8 +15,10 @@
 //! Applies to perfectly nested loops, with bindings and affine guards between them. Bounds of the inner loop may use
 //! the outer variable (they are projected); then both steps must be 1.
 
-use crate::loop_ref::list;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest, project};
+use crate::loop_ref::Listed;
+use crate::{
+    Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest, project,
+};
 use loop_tree::{Green, LoopHeader};
 use std::fmt;
 
@@ -45,15 +47,14 @@ impl Transform for Interchange {
     }
 }
 
-impl Interchange {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Interchange {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let mut loops = arguments.loops(1..=2)?;
-        arguments.finish()?;
         let inner = if loops.len() == 2 { loops.pop() } else { None };
         Ok(Interchange { outer: loops.remove(0), inner })
     }
 
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let sites = cx.sites().into_iter().filter(|site| {
             nest::inner(site).is_ok_and(|(_, inner)| {
                 let uses =
@@ -68,9 +69,7 @@ impl Interchange {
 impl fmt::Display for Interchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let loops: Vec<&LoopRef> = std::iter::once(&self.outer).chain(&self.inner).collect();
-        f.write_str("interchange(")?;
-        list(f, &loops)?;
-        f.write_str(")")
+        write!(f, "interchange({})", Listed(&loops))
     }
 }
 

@@ -16,7 +16,7 @@
 //! A loop marked for a library is done by one call, where it is known as something that a function of the C library or of `--library` computes.
 //! Applies to every loop with affine bounds.
 
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
 use loop_tree::{Green, LoopHeader, LoopKind};
 use std::fmt;
 
@@ -44,18 +44,17 @@ impl Transform for Mark {
     }
 }
 
-impl Mark {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Mark {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
         let kind = LoopKind::ALL.iter().copied().find(|kind| arguments.flag(kind.name()));
         let kind =
             kind.ok_or_else(|| arguments.error("`mark` needs parallel, vector, library or sequential"))?;
-        arguments.finish()?;
         Ok(Mark { target, kind })
     }
 
     /// Parallel for loops that are not inside another marked one; vector for innermost loops of few iterations.
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let sites = cx.sites();
         let mut result = Vec::new();
         for site in sites.iter().filter(|s| s.header.kind == LoopKind::Sequential) {

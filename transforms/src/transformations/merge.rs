@@ -30,10 +30,10 @@
 //! where they are loaded.
 
 use crate::footprint::Footprint;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
 use loop_tree::{
-    AccessKind, Affine, ArrayId, Buffer, BufferDim, Green, Home, Node, Occurrence, OpKind, Path, Statement,
-    StmtFlags, occurrences,
+    AccessKind, Affine, ArrayId, Buffer, Green, Home, Node, Occurrence, OpKind, Path, Statement, StmtFlags,
+    occurrences,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -120,7 +120,7 @@ fn computed_once(cx: &Context<'_>, at: &Path, block: &Green) -> Result<Option<Gr
     let mut root = cx.replace(at, without(block, &mut Path::root(), &shared, &repeated))?;
     for array in shared {
         let cx = Context { root: &root, ..*cx };
-        let dims = small(Footprint::of(&cx, at, array, 0)?.dims(at, &[])?);
+        let dims = storage::small(Footprint::of(&cx, at, array, 0)?.dims(at, &[])?);
         let mut buffer = storage::buffer(&cx, array, 0, dims);
         if buffer.constant_len().is_some_and(|len| len <= MOST) {
             buffer.home = Home::Registers;
@@ -167,18 +167,13 @@ fn loaded_once(cx: &Context<'_>, at: &Path, root: &Green) -> Result<Option<Green
         let Ok((fill, dims)) = footprint.and_then(|f| Ok((f.read.clone(), f.dims(at, &[])?))) else {
             continue;
         };
-        let buffer = Buffer { dims: small(dims), fill, home: Home::Registers, ..Buffer::scalar(array) };
+        let buffer =
+            Buffer { dims: storage::small(dims), fill, home: Home::Registers, ..Buffer::scalar(array) };
         if buffer.constant_len().is_some_and(|len| len <= MOST && len == list.len() as i64) {
             root = Some(storage::around(&cx, at, buffer)?);
         }
     }
     Ok(root)
-}
-
-/// Without dimensions of a single place.
-fn small(mut dims: Vec<BufferDim>) -> Vec<BufferDim> {
-    dims.retain(|d| d.extent.as_constant() != Some(1));
-    dims
 }
 
 fn touches(cx: &Context<'_>, leaf: &Occurrence, array: ArrayId) -> bool {
@@ -207,15 +202,14 @@ fn without(node: &Green, path: &mut Path, shared: &BTreeSet<ArrayId>, repeated: 
     }
 }
 
-impl Merge {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Merge {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
-        arguments.finish()?;
         Ok(Merge { target })
     }
 
     /// Loop bodies that compute something twice: equal loads of one body LLVM merges by itself.
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         if !cx.root.summary().has_storage_or_versions {
             return Vec::new();
         }

@@ -19,8 +19,8 @@
 //! the order is that of the loops; whatever the cache, blocks of one of the sizes fit.
 
 use super::Tile;
-use crate::loop_ref::list;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use crate::loop_ref::Listed;
+use crate::{Arguments, BuiltIn, Context, LoopRef, RecipeError, Refusal, Transform};
 use loop_tree::Green;
 use std::fmt;
 
@@ -57,28 +57,22 @@ impl Transform for Morton {
     }
 }
 
-impl Morton {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Morton {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let band = arguments.loops(1..=8)?;
         let sizes = arguments.integers().unwrap_or_default();
         let [tile, block] = sizes[..] else {
             return Err(arguments.error("`morton` needs the size of a tile and that of the largest block"));
         };
-        arguments.finish()?;
         Ok(Morton { band, tile, block })
     }
 
-    /// None: which order of tiles pays is a question of sizes that `tile` asks first.
-    pub(crate) fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
-        Vec::new()
-    }
+    // No moves: which order of tiles pays is a question of sizes that `tile` asks first.
 }
 
 impl fmt::Display for Morton {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "morton(")?;
-        list(f, &self.band)?;
-        write!(f, "; {}, {})", self.tile, self.block)
+        write!(f, "morton({}; {}, {})", Listed(&self.band), self.tile, self.block)
     }
 }
 

@@ -24,7 +24,7 @@
 //! Applies where the accesses below the node have a box around them whose size is a constant, or depends on parameters.
 
 use crate::footprint::Footprint;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
+use crate::{Arguments, BuiltIn, Context, LoopRef, RecipeError, Refusal, Transform, storage};
 use loop_tree::{ArrayId, Buffer, Derived, Green, Path, StmtId};
 use std::fmt;
 use std::sync::Arc;
@@ -79,19 +79,17 @@ impl Pack {
             }
         }
     }
+}
 
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
-        let (target, array) = storage::parse(&mut arguments)?;
+impl BuiltIn for Pack {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
+        let (target, array) = storage::parse(arguments)?;
         let computed = arguments.flag("computed");
-        let order = storage::parse_order(&mut arguments)?;
-        arguments.finish()?;
+        let order = storage::parse_order(arguments)?;
         Ok(Pack { target, array, order, computed })
     }
 
-    /// None: where packing pays, it takes several steps, which sketches draw.
-    pub(crate) fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
-        Vec::new()
-    }
+    // No moves: where packing pays, it takes several steps, which sketches draw.
 }
 
 impl fmt::Display for Pack {

@@ -16,7 +16,7 @@
 //! peeled iteration is guarded.
 
 use crate::nest;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform};
 use loop_tree::{Affine, Green};
 use std::fmt;
 
@@ -99,19 +99,18 @@ fn last(site: &Site<'_>, count: i64) -> Result<Vec<Green>, Refusal> {
     Ok(nest::repeat(rest, site.body.clone()).into_iter().chain(peeled).collect())
 }
 
-impl Peel {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Peel {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
         let (end, count) = match (arguments.keyed_integer("first")?, arguments.keyed_integer("last")?) {
             (Some(count), None) => (End::First, count),
             (None, Some(count)) => (End::Last, count),
             _ => return Err(arguments.error("`peel` needs first=COUNT or last=COUNT")),
         };
-        arguments.finish()?;
         Ok(Peel { target, end, count })
     }
 
-    pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
             for count in options.peel.iter().copied().filter(|c| (1..=MOST).contains(c)) {

@@ -14,8 +14,8 @@
 //! Applies to perfectly nested loops; made of interchanges of adjacent loops, and needs what these need.
 
 use super::interchange::move_out;
-use crate::loop_ref::list;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
+use crate::loop_ref::Listed;
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
 use loop_tree::{Green, Path};
 use std::fmt;
 
@@ -56,15 +56,14 @@ impl Transform for Permute {
     }
 }
 
-impl Permute {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Permute {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let order = arguments.loops(2..=8)?;
-        arguments.finish()?;
         Ok(Permute { order })
     }
 
     /// Permutations that are not one interchange of adjacent loops, which is a move of its own.
-    pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
             let band = nest::longest_band(&site, options.band.min(4));
@@ -101,9 +100,7 @@ fn inversions(order: &[usize]) -> usize {
 
 impl fmt::Display for Permute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("permute(")?;
-        list(f, &self.order)?;
-        f.write_str(")")
+        write!(f, "permute({})", Listed(&self.order))
     }
 }
 

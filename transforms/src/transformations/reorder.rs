@@ -14,8 +14,8 @@
 //! order; `move(@1; 0)` takes one part to a position. Makes loops adjacent for fusion.
 //! Applies to sequences.
 
-use crate::loop_ref::list;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use crate::loop_ref::Listed;
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
 use loop_tree::{Green, Node, Path};
 use std::fmt;
 
@@ -98,39 +98,30 @@ impl Transform for Move {
     }
 }
 
-fn position(arguments: &Arguments, value: i64) -> Result<usize, RecipeError> {
-    usize::try_from(value).map_err(|_| arguments.error("a position is not negative"))
-}
-
-impl Reorder {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Reorder {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let sequence = arguments.one_loop()?;
         let Some(order) = arguments.integers() else {
             return Err(arguments.error("`reorder` needs the old positions in their new order"));
         };
-        let order = order.into_iter().map(|n| position(&arguments, n)).collect::<Result<_, _>>()?;
-        arguments.finish()?;
+        let order = order.into_iter().map(|n| arguments.position(n)).collect::<Result<_, _>>()?;
         Ok(Reorder { sequence, order })
     }
 
-    /// None: every order is a few moves.
-    pub(crate) fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
-        vec![]
-    }
+    // No moves: every order is a few moves.
 }
 
-impl Move {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Move {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let part = arguments.one_loop()?;
         let to = arguments.one_integer()?;
-        let to = position(&arguments, to)?;
-        arguments.finish()?;
+        let to = arguments.position(to)?;
         Ok(Move { part, to })
     }
 
     /// Each part of a sequence that contains loops to each earlier place next to a loop, and directly after it: so
     /// that two loops become adjacent.
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         let mut walk = cx.root.walk();
         while let Some(node) = walk.next() {
@@ -161,9 +152,7 @@ const LONGEST: usize = 12;
 
 impl fmt::Display for Reorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "reorder({}; ", self.sequence)?;
-        list(f, &self.order)?;
-        f.write_str(")")
+        write!(f, "reorder({}; {})", self.sequence, Listed(&self.order))
     }
 }
 

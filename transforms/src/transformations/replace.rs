@@ -19,7 +19,7 @@
 //! unrolled.
 
 use crate::footprint::Footprint;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
+use crate::{Arguments, BuiltIn, Context, LoopRef, RecipeError, Refusal, Transform, storage};
 use loop_tree::{Buffer, Green};
 use std::fmt;
 use std::sync::Arc;
@@ -59,17 +59,13 @@ impl Transform for Replace {
     }
 }
 
-impl Replace {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
-        let (target, array) = storage::parse(&mut arguments)?;
-        arguments.finish()?;
+impl BuiltIn for Replace {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
+        let (target, array) = storage::parse(arguments)?;
         Ok(Replace { target, array })
     }
 
-    /// None: LLVM keeps single elements in registers by itself, and tiles of several take several steps, which sketches draw.
-    pub(crate) fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
-        Vec::new()
-    }
+    // No moves: LLVM keeps single elements in registers by itself, and tiles of several take several steps, which sketches draw.
 }
 
 impl fmt::Display for Replace {

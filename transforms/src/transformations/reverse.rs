@@ -13,7 +13,7 @@
 //! Keeps the set of statement instances; reverses the order of the iterations. Applying it twice restores the tree.
 //! Applies to loops of step 1 with any bounds, and to other steps with one bound at each end.
 
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
 use loop_tree::{Affine, Green};
 use std::fmt;
 
@@ -54,14 +54,13 @@ impl Transform for Reverse {
     }
 }
 
-impl Reverse {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Reverse {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
-        arguments.finish()?;
         Ok(Reverse { target })
     }
 
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let possible = |s: &crate::Site<'_>| s.header.step == 1 || s.header.single_bounds().is_some();
         cx.sites().into_iter().filter(possible).map(|s| Reverse { target: s.path.into() }).collect()
     }

@@ -16,7 +16,7 @@
 //! Applies to a part of a sequence directly before a loop with one lower bound, or directly after a loop with one upper
 //! bound and step 1.
 
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
 use loop_tree::{Affine, Bounds, Condition, Constraint, Green, Node, Path};
 use std::fmt;
 
@@ -93,16 +93,15 @@ fn sink(
     Ok(Green::for_loop(nest::header(header.var, lower, upper, 1, header.kind), Green::seq(parts)))
 }
 
-impl Sink {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Sink {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let part = arguments.one_loop()?;
         let extend = arguments.flag("extend");
-        arguments.finish()?;
         Ok(Sink { part, extend })
     }
 
     /// Parts without loops of their own, next to a loop.
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
             let Node::Seq(children) = site.body.node() else { continue };

@@ -15,7 +15,7 @@
 //! Applies to every loop anywhere inside the outer one.
 
 use crate::nest::{self, Link};
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
 use loop_tree::{Affine, Green, Red};
 use std::fmt;
 
@@ -66,11 +66,10 @@ impl Transform for Skew {
     }
 }
 
-impl Skew {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Skew {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let loops = arguments.loops(2..=2)?;
         let factor = arguments.one_integer()?;
-        arguments.finish()?;
         match <[LoopRef; 2]>::try_from(loops) {
             Ok([outer, inner]) => Ok(Skew { outer, inner, factor }),
             Err(loops) => Err(RecipeError { message: format!("2 loops, not {}", loops.len()), span: 0..0 }),
@@ -78,7 +77,7 @@ impl Skew {
     }
 
     /// Directly nested loops whose bounds do not depend on each other: where they do, the loop is skewed already.
-    pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
             let Ok((links, inner)) = nest::inner(&site) else { continue };

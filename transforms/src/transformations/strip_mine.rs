@@ -14,7 +14,7 @@
 //! Blocks are counted from the lower bound; where that is a maximum, or on request, from zero (`absolute`), as tiles must
 //! be when bounds depend on other tiled loops. Then the step must be 1.
 
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Step, Transform, nest};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Step, Transform, nest};
 use loop_tree::{Affine, Green, LoopHeader, LoopKind, VarId};
 use std::fmt;
 
@@ -128,16 +128,15 @@ impl Blocks {
     }
 }
 
-impl StripMine {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for StripMine {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
         let size = arguments.one_integer()?;
         let absolute = arguments.flag("absolute");
-        arguments.finish()?;
         Ok(StripMine { target, size, absolute })
     }
 
-    pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
             for size in &options.strip_sizes {

@@ -19,9 +19,9 @@
 //! sizes tiles the points of a tile once more.
 
 use super::strip_mine::Blocks;
-use crate::loop_ref::list;
+use crate::loop_ref::Listed;
 use crate::nest::{self, Band, Link};
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Step, Transform};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Step, Transform};
 use loop_tree::{Affine, Bounds, Condition, Constraint, Green, LoopHeader, LoopKind, VarId};
 use std::fmt;
 use std::sync::Arc;
@@ -303,8 +303,8 @@ fn by_range(tiles: &[Tiled], full: &Green, partial: &Green) -> Green {
     Green::seq(whole.into_iter().chain(remainder))
 }
 
-impl Tile {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Tile {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let band = arguments.loops(1..=8)?;
         let full = arguments.flag("full");
         let mut sizes = Vec::new();
@@ -317,11 +317,10 @@ impl Tile {
         if !(1..=2).contains(&sizes.len()) {
             return Err(arguments.error("`tile` needs sizes for one or two levels"));
         }
-        arguments.finish()?;
         Ok(Tile { band, sizes, full })
     }
 
-    pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
             let band = nest::longest_band(&site, options.band);
@@ -362,11 +361,9 @@ fn is_worth_tiling(band: &[Site<'_>]) -> bool {
 
 impl fmt::Display for Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("tile(")?;
-        list(f, &self.band)?;
+        write!(f, "tile({}", Listed(&self.band))?;
         for sizes in &self.sizes {
-            f.write_str("; ")?;
-            list(f, sizes)?;
+            write!(f, "; {}", Listed(sizes))?;
         }
         f.write_str(if self.full { "; full)" } else { ")" })
     }

@@ -23,7 +23,7 @@
 //! dimensions are reversed; else it gives them as they are now, outermost first.
 
 use crate::footprint::Footprint;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, storage};
 use loop_tree::{ArrayId, Buffer, Green, Node, Path, Storage};
 use std::fmt;
 use std::sync::Arc;
@@ -90,16 +90,15 @@ fn holder<'a>(cx: &Context<'a>, at: &Path, array: ArrayId) -> Option<(Path, &'a 
     })
 }
 
-impl Transpose {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
-        let (target, array) = storage::parse(&mut arguments)?;
-        let order = storage::parse_order(&mut arguments)?;
-        arguments.finish()?;
+impl BuiltIn for Transpose {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
+        let (target, array) = storage::parse(arguments)?;
+        let order = storage::parse_order(arguments)?;
         Ok(Transpose { target, array, order })
     }
 
     /// Buffers, and temporaries that are in none, with any two neighbouring dimensions in turn.
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         let mut swaps = |path: Path, array: ArrayId, rank: usize| {
             for k in 1..rank {

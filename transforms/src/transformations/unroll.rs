@@ -14,7 +14,7 @@
 //! Keeps the statement instances and their order. What is left over runs in a loop of its own.
 //! Applies to loops with one bound at each end; `full` to a constant number of iterations.
 
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform, nest};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Site, Transform, nest};
 use loop_tree::{Affine, Condition, Constraint, Green, LoopKind};
 use std::fmt;
 
@@ -122,17 +122,16 @@ impl Grouped {
     }
 }
 
-impl Unroll {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Unroll {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
         let factor =
             if arguments.flag("full") { Factor::Full } else { Factor::Times(arguments.one_integer()?) };
-        arguments.finish()?;
         Ok(Unroll { target, factor })
     }
 
     /// Innermost loops by each factor; short ones fully.
-    pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
             let target = || LoopRef::Path(site.path.clone());

@@ -19,7 +19,7 @@
 
 use super::unroll::{Grouped, MOST_COPIES};
 use crate::nest::{self, Link};
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Step, Transform};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Step, Transform};
 use loop_tree::{Affine, Bounds, Green, LoopHeader, LoopKind, Node, StmtId, VarId};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -193,15 +193,14 @@ fn jammed_header(header: &LoopHeader, lower: Vec<Affine>, upper: Vec<Affine>) ->
     nest::header(header.var, lower, upper, header.step, kind)
 }
 
-impl UnrollAndJam {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for UnrollAndJam {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
         let factor = arguments.one_integer()?;
-        arguments.finish()?;
         Ok(UnrollAndJam { target, factor })
     }
 
-    pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
         let mut result = Vec::new();
         for site in cx.sites() {
             // Iterations that are groups already: a larger factor makes the same groups in order, and several tiles one larger one.

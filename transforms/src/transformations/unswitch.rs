@@ -15,7 +15,7 @@
 //! Applies to loops with an affine guard inside that uses no variable bound by the loop or in it; of several, the first one's
 //! condition. Predicates are values of the program, and stay.
 
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform};
 use loop_tree::{Condition, Green, GuardCondition, Node, VarId, invariant_guards};
 use std::fmt;
 
@@ -88,15 +88,14 @@ fn below<T>(bound: &mut Vec<VarId>, node: &Green, work: impl FnOnce(&mut Vec<Var
     result
 }
 
-impl Unswitch {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Unswitch {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
-        arguments.finish()?;
         Ok(Unswitch { target })
     }
 
     /// Loops with such a condition.
-    pub(crate) fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
         let sites =
             cx.sites().into_iter().filter(|site| invariant_guards(site.header, site.body).next().is_some());
         sites.map(|site| Unswitch { target: site.path.into() }).collect()

@@ -16,7 +16,7 @@
 
 use super::tile::blocks;
 use super::unroll::Grouped;
-use crate::{Arguments, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
+use crate::{Arguments, BuiltIn, Context, LoopRef, MoveOptions, RecipeError, Refusal, Transform, nest};
 use loop_tree::{Green, LoopKind};
 use std::fmt;
 
@@ -53,16 +53,15 @@ impl Transform for Vectorize {
     }
 }
 
-impl Vectorize {
-    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self, RecipeError> {
+impl BuiltIn for Vectorize {
+    fn parse(arguments: &mut Arguments) -> Result<Self, RecipeError> {
         let target = arguments.one_loop()?;
         let lanes = arguments.one_integer()?;
-        arguments.finish()?;
         Ok(Vectorize { target, lanes })
     }
 
     /// Loops neither inside nor around of vector loops. How many lanes pay depends on the target.
-    pub(crate) fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
+    fn moves(cx: &Context<'_>, options: &MoveOptions) -> Vec<Self> {
         let sites = cx.sites();
         let vectors: Vec<_> = sites.iter().filter(|s| s.header.kind == LoopKind::Vector).collect();
         let mut result = Vec::new();

@@ -13,7 +13,7 @@
 //! Changes nothing in the tree: what it stands for is that the tree is emitted at all, with alias scopes and parallel
 //! loops, behind the run-time check, beside the original code. Applies to every tree.
 
-use crate::{Arguments, Context, MoveOptions, RecipeError, Refusal, Transform};
+use crate::{Arguments, BuiltIn, Context, RecipeError, Refusal, Transform};
 use loop_tree::Green;
 use std::fmt;
 
@@ -31,16 +31,12 @@ impl Transform for Version {
     }
 }
 
-impl Version {
-    pub(crate) fn parse(arguments: Arguments) -> Result<Self, RecipeError> {
-        arguments.finish()?;
+impl BuiltIn for Version {
+    fn parse(_: &mut Arguments) -> Result<Self, RecipeError> {
         Ok(Version)
     }
 
-    /// None: the search has it from the start.
-    pub(crate) fn moves(_: &Context<'_>, _: &MoveOptions) -> Vec<Self> {
-        Vec::new()
-    }
+    // No moves: the search has it from the start.
 }
 
 impl fmt::Display for Version {
