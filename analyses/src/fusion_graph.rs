@@ -24,6 +24,7 @@
 
 mod cover;
 
+use fixedbitset::FixedBitSet;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::VecDeque;
 
@@ -152,7 +153,7 @@ impl FusionGraph {
             number
         };
         // Of each conflict, one array must stay. Conflicts are found when a choice runs into them.
-        let mut conflicts: Vec<cover::Set> = Vec::new();
+        let mut conflicts: Vec<FixedBitSet> = Vec::new();
         let total: u64 = weights.iter().sum();
         let mut bound = total;
         let mut left = most;
@@ -162,7 +163,8 @@ impl FusionGraph {
             let before = conflicts.len();
             let removed = |t: Temporary| number[t.0].is_some_and(|n| !found.set.contains(n));
             self.conflicts(&removed, &mut |arrays| {
-                let conflict = cover::Set::of(arrays.iter().filter_map(|t| number[t.0]));
+                let mut conflict = FixedBitSet::with_capacity(weights.len());
+                conflict.extend(arrays.iter().filter_map(|t| number[t.0]));
                 if !conflicts.contains(&conflict) {
                     conflicts.push(conflict);
                 }

@@ -1,5 +1,6 @@
 //! From the predicates under which blocks run.
 
+use fixedbitset::FixedBitSet;
 use std::collections::BTreeMap;
 
 use super::graph::Ways;
@@ -14,33 +15,7 @@ pub struct FromPredicates;
 const MAX_CONDITIONS: usize = 10;
 
 /// A truth table: one bit for each outcome of all conditions.
-#[derive(Clone, PartialEq, Eq)]
-struct Table(Vec<u64>);
-
-impl Table {
-    fn constant(conditions: usize, value: bool) -> Table {
-        let bits = 1usize << conditions;
-        let word = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-        Table(vec![if value { word } else { 0 }; bits.div_ceil(64)])
-    }
-
-    /// Where a condition holds.
-    fn condition(conditions: usize, number: usize) -> Table {
-        let mut table = Table::constant(conditions, false);
-        for outcome in (0..1usize << conditions).filter(|o| o >> number & 1 == 1) {
-            table.0[outcome / 64] |= 1 << (outcome % 64);
-        }
-        table
-    }
-
-    fn combine(&self, other: &Table, by: impl Fn(u64, u64) -> u64) -> Table {
-        Table(self.0.iter().zip(&other.0).map(|(a, b)| by(*a, *b)).collect())
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.iter().all(|w| *w == 0)
-    }
-}
+type Table = FixedBitSet;
 
 struct Predicates {
     ways: Ways,
@@ -62,16 +37,18 @@ impl ControlFlow for FromPredicates {
                 number.entry(test.condition).or_insert(next);
             }
         }
-        let conditions = number.len();
-        let truth = Table::constant(conditions, true);
-        let mut tables = vec![Some(Table::constant(conditions, false)); body.blocks.len()];
+        let outcomes = 1usize << number.len();
+        let mut truth = Table::with_capacity(outcomes);
+        truth.insert_range(..);
+        let mut tables = vec![Some(Table::with_capacity(outcomes)); body.blocks.len()];
         if let Some(first) = tables.first_mut() {
             *first = Some(truth.clone());
         }
         for (b, block) in body.blocks.iter().enumerate() {
             let decided = block.test.and_then(|t| {
-                let holds = Table::condition(conditions, *number.get(&t.condition)?);
-                let fails = holds.combine(&truth, |h, t| !h & t);
+                let number = number.get(&t.condition)?;
+                let holds: Table = (0..outcomes).filter(|outcome| outcome >> number & 1 == 1).collect();
+                let fails = &truth ^ &holds;
                 Some(if t.positive { [holds, fails] } else { [fails, holds] })
             });
             let same = block.successors.iter().all(|s| *s == block.successors[0]);
@@ -79,11 +56,11 @@ impl ControlFlow for FromPredicates {
                 let Some(target) = target.filter(|t| *t > b && *t < tables.len()) else { continue };
                 let taken = match (&tables[b], &decided) {
                     (Some(here), _) if same => Some(here.clone()),
-                    (Some(here), Some(outcomes)) => outcomes.get(way).map(|o| here.combine(o, |h, o| h & o)),
+                    (Some(here), Some(outcomes)) => outcomes.get(way).map(|o| here & o),
                     _ => None,
                 };
                 let before = tables[target].take();
-                tables[target] = taken.zip(before).map(|(t, b)| t.combine(&b, |t, b| t | b));
+                tables[target] = taken.zip(before).map(|(t, b)| &t | &b);
             }
         }
         Box::new(Predicates { ways: Ways::new(body), tables, truth })
@@ -104,13 +81,12 @@ impl BodyFlow for Predicates {
 
     fn dominates(&self, a: usize, b: usize) -> bool {
         // Blocks are in the order in which they run.
-        let implied =
-            |(x, y): (&Table, &Table)| a <= b && y.combine(x, |y, x| y & !x).is_empty() && !y.is_empty();
+        let implied = |(x, y): (&Table, &Table)| a <= b && y.is_subset(x) && !y.is_clear();
         self.tables(a, b).is_some_and(implied) || self.ways.dominates(a, b)
     }
 
     fn excludes(&self, a: usize, b: usize) -> bool {
-        let apart = |(x, y): (&Table, &Table)| x.combine(y, |x, y| x & y).is_empty();
+        let apart = |(x, y): (&Table, &Table)| x.is_disjoint(y);
         (a != b && self.tables(a, b).is_some_and(apart)) || self.ways.excludes(a, b)
     }
 }
