@@ -27,6 +27,11 @@ impl Path {
         Path(self.0.iter().chain(&below.0).copied().collect())
     }
 
+    /// The path of what contains it, so deep.
+    pub fn prefix(&self, depth: usize) -> Self {
+        Path(self.0[..depth].into())
+    }
+
     /// The path of the parent and the index in it; `None` for the root.
     pub fn split_last(&self) -> Option<(Path, usize)> {
         let (last, init) = self.0.split_last()?;
@@ -40,7 +45,7 @@ impl Path {
 
     /// The innermost node that holds both.
     pub fn shared(&self, other: &Path) -> Path {
-        Path(self.0[..self.shared_len(other)].into())
+        self.prefix(self.shared_len(other))
     }
 
     /// How deep [`Path::shared`] is.

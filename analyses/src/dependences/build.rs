@@ -404,8 +404,7 @@ impl Builder<'_> {
     ) -> Result<Vec<Disjunct>, AnalysisError> {
         let n = self.kernel.params.len();
         let (na, nb) = (a.dims.len(), b.dims.len());
-        let dims_a: Vec<Row> = (n..n + na).map(Row::column).collect();
-        let dims_b: Vec<Row> = (n + na..n + na + nb).map(Row::column).collect();
+        let (dims_a, dims_b) = (Row::columns(n..n + na), Row::columns(n + na..n + na + nb));
         let mut core = System::new(n + na + nb);
         let plain = a.is_identity() && b.is_identity();
         let (time_a, time_b) = if plain {
@@ -413,14 +412,10 @@ impl Builder<'_> {
         } else {
             let first = core.add_columns(a.loops.len() + b.loops.len());
             let middle = first + a.loops.len();
-            let time_a: Vec<Row> = (first..middle).map(Row::column).collect();
-            let time_b: Vec<Row> = (middle..middle + b.loops.len()).map(Row::column).collect();
-            for (place, dims, time) in [(a, &dims_a, &time_a), (b, &dims_b, &time_b)] {
-                for (e, dim) in place.dims.iter().zip(dims) {
-                    let row = core.row(e, time)?.minus(dim)?;
-                    core.require_zero(row);
-                }
-            }
+            let (time_a, time_b) =
+                (Row::columns(first..middle), Row::columns(middle..middle + b.loops.len()));
+            core.require_equal(&a.dims, &time_a, &dims_a)?;
+            core.require_equal(&b.dims, &time_b, &dims_b)?;
             (time_a, time_b)
         };
         if let Some((x, y)) = equal {
@@ -436,8 +431,7 @@ impl Builder<'_> {
             order.zero().iter().for_each(|r| ordered.require_zero(r.clone()));
             order.nonnegative().iter().for_each(|r| ordered.require_nonnegative(r.clone()));
             let mut full = ordered.clone();
-            let columns: Vec<Row> = (0..n).map(Row::column).collect();
-            full.include(&self.context, &columns)?;
+            full.include_at(&self.context, n, 0, n);
             for first in a.domains(&full, &time_a)? {
                 for system in b.domains(&first, &time_b)? {
                     if !self.may_have_point(&system)? {

@@ -2,7 +2,8 @@
 
 use super::Component;
 use crate::isl::IslError;
-use crate::system::{Bound, Row, Solver, System};
+use crate::isl::Optimum;
+use crate::system::{Row, Solver, System};
 use std::sync::OnceLock;
 
 /// One conjunction of a dependence relation.
@@ -57,29 +58,29 @@ impl Relation {
 
     /// `None`: not known.
     fn bounds(&self, solver: &Solver, row: &Row) -> Option<Component> {
-        let (mut min, mut max): (Option<Bound>, Option<Bound>) = (None, None);
+        let (mut min, mut max): (Option<Optimum>, Option<Optimum>) = (None, None);
         for disjunct in &self.disjuncts {
             let (low, high) = match solver.range(&disjunct.system, row) {
                 Ok(range) => range,
-                Err(IslError::Quota { .. } | IslError::Overflow) => (Bound::Unbounded, Bound::Unbounded),
+                Err(IslError::Quota { .. } | IslError::Overflow) => (Optimum::Unbounded, Optimum::Unbounded),
                 Err(_) => return None,
             };
             min = widen(min, low, i64::min);
             max = widen(max, high, i64::max);
         }
         let value = |bound| match bound {
-            Some(Bound::Value(v)) => Some(v),
+            Some(Optimum::Value(v)) => Some(v),
             _ => None,
         };
         Some(Component { min: value(min), max: value(max) })
     }
 }
 
-fn widen(so_far: Option<Bound>, new: Bound, pick: impl Fn(i64, i64) -> i64) -> Option<Bound> {
+fn widen(so_far: Option<Optimum>, new: Optimum, pick: impl Fn(i64, i64) -> i64) -> Option<Optimum> {
     match (so_far, new) {
-        (old, Bound::Empty) => old,
+        (old, Optimum::Empty) => old,
         (None, new) => Some(new),
-        (Some(Bound::Value(a)), Bound::Value(b)) => Some(Bound::Value(pick(a, b))),
-        _ => Some(Bound::Unbounded),
+        (Some(Optimum::Value(a)), Optimum::Value(b)) => Some(Optimum::Value(pick(a, b))),
+        _ => Some(Optimum::Unbounded),
     }
 }

@@ -125,17 +125,11 @@ fn relation(
 ) -> Result<UnionMap, AnalysisError> {
     let n = kernel.params.len();
     let ins = place.dims.len();
-    let mut system = System::new(n + ins + outs);
-    let first = system.add_columns(place.loops.len());
-    let time: Vec<Row> = (first..first + place.loops.len()).map(Row::column).collect();
-    let dims: Vec<Row> = (n..n + ins).map(Row::column).collect();
-    let out: Vec<Row> = (n + ins..n + ins + outs).map(Row::column).collect();
-    let params: Vec<Row> = (0..n).map(Row::column).collect();
-    system.include(context, &params)?;
-    for (e, dim) in place.dims.iter().zip(&dims) {
-        let row = system.row(e, &time)?.minus(dim)?;
-        system.require_zero(row);
-    }
+    let (middle, first) = (n + ins, n + ins + outs);
+    let all = first + place.loops.len();
+    let (dims, out, time) = (Row::columns(n..middle), Row::columns(middle..first), Row::columns(first..all));
+    let mut system = System::under(context, n, all);
+    system.require_equal(&place.dims, &time, &dims)?;
     constrain(&mut system, &time, &dims, &out)?;
     let names: Vec<String> = (0..n).map(|p| format!("p{p}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

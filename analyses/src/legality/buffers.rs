@@ -521,7 +521,7 @@ impl<'p> Judge<'_, 'p> {
             first: StatementRef::new(kernel, first),
             second: second.map(|s| StatementRef::new(kernel, s)),
             params: super::param_values(kernel, point),
-            element: element.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect(),
+            element: super::values(element, point),
         }))
     }
 

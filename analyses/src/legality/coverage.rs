@@ -161,7 +161,7 @@ impl Coverage<'_> {
         }
         let new: Vec<&Place> = pieces.iter().map(|p| &**p).collect();
         let n = self.kernel.params.len();
-        let dims: Vec<Row> = (n..n + original.dims.len()).map(Row::column).collect();
+        let dims = Row::columns(n..n + original.dims.len());
         let whole = || self.whole(original, &dims);
         let Some(whole) = self.memo.wholes.ask(self.solver, original.shape, whole)? else {
             return Ok(None);
@@ -256,8 +256,8 @@ impl Coverage<'_> {
 
     /// The instances of an original place whose dims are its loops.
     fn whole(&self, original: &Place, dims: &[Row]) -> Result<Option<Arc<Whole>>, Fault> {
-        let mut domain = System::new(self.kernel.params.len() + dims.len());
-        self.include_context(&mut domain)?;
+        let n = self.kernel.params.len();
+        let domain = System::under(self.context, n, n + dims.len());
         let domain = original.domains(&domain, dims)?.into_iter().next();
         Ok(domain.map(|d| Arc::new(Whole { domain: Posed::new(d), required: constraints(original) })))
     }
@@ -271,9 +271,8 @@ impl Coverage<'_> {
     ) -> Result<Verified, Fault> {
         let Some(inverse) = inverse::guess(place) else { return Ok(Verified::Unknown) };
         let n = self.kernel.params.len();
-        let time: Vec<Row> = (n..n + place.loops.len()).map(Row::column).collect();
-        let mut domain = System::new(n + time.len());
-        self.include_context(&mut domain)?;
+        let time = Row::columns(n..n + place.loops.len());
+        let domain = System::under(self.context, n, n + time.len());
         let Some(domain) = place.domains(&domain, &time)?.into_iter().next() else {
             return Ok(Verified::Unknown);
         };
@@ -507,7 +506,7 @@ impl Coverage<'_> {
     ) -> Result<Option<BrokenCoverage>, Fault> {
         let n = self.kernel.params.len();
         let rank = self.kernel.statement(id).dims.len();
-        let dims: Vec<Row> = (n..n + rank).map(Row::column).collect();
+        let dims = Row::columns(n..n + rank);
         for place in new.iter().filter(|_| !self.any.again) {
             if let Some(point) = self.repeated(place)? {
                 return Ok(Some(self.broken(id, CoverageProblem::Repeated, &dims, &point)));
@@ -555,19 +554,12 @@ impl Coverage<'_> {
     /// Parameters and dims of an instance that one place executes at two points of time.
     fn repeated(&self, place: &Place) -> Result<Option<Vec<i64>>, Fault> {
         let n = self.kernel.params.len();
-        let rank = place.dims.len();
+        let first = n + place.dims.len();
         let k = place.loops.len();
-        let mut base = System::new(n + rank + 2 * k);
-        self.include_context(&mut base)?;
-        let times: Vec<Vec<Row>> = [n + rank, n + rank + k]
-            .into_iter()
-            .map(|first| (first..first + k).map(Row::column).collect())
-            .collect();
+        let mut base = System::under(self.context, n, first + 2 * k);
+        let times = [first, first + k].map(|first| Row::columns(first..first + k));
         for time in &times {
-            for (j, e) in place.dims.iter().enumerate() {
-                let row = base.row(e, time)?.minus(&Row::column(n + j))?;
-                base.require_zero(row);
-            }
+            base.require_equal(&place.dims, time, &Row::columns(n..first))?;
         }
         for first in place.domains(&base, &times[0])? {
             for mut both in place.domains(&first, &times[1])? {
@@ -587,20 +579,12 @@ impl Coverage<'_> {
     /// The instances that a place executes. Columns: parameters, dims, existential ones.
     fn instances(&self, place: &Place) -> Result<Vec<System>, Fault> {
         let n = self.kernel.params.len();
-        let rank = place.dims.len();
-        let mut base = System::new(n + rank + place.loops.len());
-        self.include_context(&mut base)?;
-        let time: Vec<Row> = (n + rank..n + rank + place.loops.len()).map(Row::column).collect();
-        for (j, e) in place.dims.iter().enumerate() {
-            let row = base.row(e, &time)?.minus(&Row::column(n + j))?;
-            base.require_zero(row);
-        }
+        let first = n + place.dims.len();
+        let all = first + place.loops.len();
+        let mut base = System::under(self.context, n, all);
+        let time = Row::columns(first..all);
+        base.require_equal(&place.dims, &time, &Row::columns(n..first))?;
         Ok(place.domains(&base, &time)?)
-    }
-
-    fn include_context(&self, system: &mut System) -> Result<(), Inexact> {
-        let columns: Vec<Row> = (0..self.kernel.params.len()).map(Row::column).collect();
-        system.include(self.context, &columns)
     }
 
     fn broken(&self, id: StmtId, problem: CoverageProblem, dims: &[Row], point: &[i64]) -> BrokenCoverage {
@@ -608,7 +592,7 @@ impl Coverage<'_> {
             statement: StatementRef::new(self.kernel, id),
             problem,
             params: super::param_values(self.kernel, point),
-            instance: dims.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect(),
+            instance: super::values(dims, point),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Witness;
 use crate::mutation::{self, Rule};
-use loop_tree::{Green, Kernel, LoopKind, Node, Occurrence, Path, StmtId, VarId, occurrences};
+use loop_tree::{Green, Kernel, LoopKind, Occurrence, Path, StmtId, VarId, occurrences};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Refuses a tree in which such a loop is made vectors, unrolled, joined with another one, or without some of its statements. Parts of its
@@ -28,7 +28,7 @@ pub(super) fn check(kernel: &Kernel, root: &Green) -> Result<(), Witness> {
         }
         for occurrence in &all {
             for (at, inside) in &mut loops {
-                if occurrence.path.0.starts_with(&at.0) {
+                if at.contains(&occurrence.path) {
                     inside.insert(occurrence.statement);
                 }
             }
@@ -42,12 +42,7 @@ pub(super) fn check(kernel: &Kernel, root: &Green) -> Result<(), Witness> {
 
 /// The loop that counts a variable for a leaf.
 fn home(occurrence: &Occurrence, var: VarId) -> Option<Path> {
-    let binds = |node: &Green| match node.node() {
-        Node::Loop(header, _) => header.var == var,
-        Node::Let(v, ..) => *v == var,
-        _ => false,
-    };
-    let at = occurrence.around.iter().rposition(binds)?;
+    let at = occurrence.around.iter().rposition(|node| node.binds() == Some(var))?;
     let (header, _) = occurrence.around[at].as_loop()?;
-    (header.kind == LoopKind::Sequential).then(|| Path(occurrence.path.0[..at].into()))
+    (header.kind == LoopKind::Sequential).then(|| occurrence.path.prefix(at))
 }

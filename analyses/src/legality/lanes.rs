@@ -11,7 +11,7 @@ use super::{Oracle, Witness, order};
 use crate::mutation::{self, Rule};
 use crate::places::{Place, PlacedLoop, Unsupported};
 use crate::reroll::Rolled;
-use loop_tree::{Affine, LoopKind, OpKind, Path, Statement, StmtFlags, VarId};
+use loop_tree::{Affine, LoopKind, OpKind, Statement, StmtFlags, VarId};
 
 /// Lanes that emission makes vectors of, at most.
 const MOST_LANES: i64 = 64;
@@ -44,7 +44,7 @@ pub(super) fn check(oracle: &Oracle, rolled: &Rolled, places: &[Place]) -> Resul
             false => reason(oracle.kernel().statement(place.statement), place, level, l),
         };
         if let Some(why) = why {
-            let path = rolled.origin(&Path(place.path.0[..l.depth].into()));
+            let path = rolled.origin(&place.path.prefix(l.depth));
             return Err(Witness::Unsupported(Unsupported::Lanes { path, why }));
         }
     }

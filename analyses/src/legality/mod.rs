@@ -37,7 +37,7 @@ use crate::isl::{DEFAULT_QUOTA, IslError};
 use crate::mutation::{self, Rule};
 use crate::places::{Place, Unsupported, places};
 use crate::reroll::{Rolled, roll};
-use crate::system::{Inexact, Solver};
+use crate::system::{Inexact, Row, Solver};
 use buffers::Judged;
 use coverage::{Any, Covered};
 use loop_tree::{ArrayId, Green, Kernel, LoopKind, Path, RuntimeCondition, StmtId, fresh_variable};
@@ -320,7 +320,7 @@ impl Oracle {
                         }
                         let (shared, _) = a.shared(b);
                         for level in 0..shared {
-                            let path = || Path(a.path.0[..a.loops[level].depth].into());
+                            let path = || a.path.prefix(a.loops[level].depth);
                             let kind = a.loops[level].kind;
                             let marked = matches!(kind, LoopKind::Parallel | LoopKind::Vector)
                                 && !mutation::off(Rule::Marks);
@@ -456,7 +456,7 @@ impl Oracle {
                 list.push(carried);
             }
         }
-        let loops = places.iter().flat_map(|p| p.loops.iter().map(|l| Path(p.path.0[..l.depth].into())));
+        let loops = places.iter().flat_map(|p| p.loops.iter().map(|l| p.path.prefix(l.depth)));
         let fact = |path: Path| {
             let counterpart = rolled.counterpart(&path);
             let mut fact = facts.get(&counterpart).cloned().unwrap_or_default();
@@ -491,6 +491,11 @@ fn rolled_places(kernel: &Kernel, root: &Green) -> Result<(Rolled, Vec<Place>), 
         Ok(list) => Ok((rolled, list)),
         Err(why) => Err(places(kernel, root).err().unwrap_or(why)),
     }
+}
+
+/// Of rows at a point; one that does not fit is the largest number.
+fn values(rows: &[Row], point: &[i64]) -> Vec<i64> {
+    rows.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect()
 }
 
 /// Parameter names with their values at a point, whose first columns are the parameters.

@@ -288,7 +288,7 @@ impl Orders<'_> {
 
     fn example(&self, check: &Check, pair: &Pair, point: &[i64]) -> Arc<BrokenDependence> {
         let d = &self.set.dependences[check.dependence];
-        let instance = |rows: &[Row]| rows.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect();
+        let instance = |rows: &[Row]| super::values(rows, point);
         Arc::new(BrokenDependence {
             kind: d.kind,
             source: StatementRef::new(self.kernel, d.source),
@@ -312,7 +312,7 @@ fn key(check: usize, a: &Place, b: &Place, question: Question) -> Key {
 
 /// The domain of a place, by alternatives of its conditions. Columns: parameters, loops, floors.
 fn alone(params: usize, place: &Place) -> Result<Vec<System>, Inexact> {
-    let time: Vec<Row> = (params..params + place.loops.len()).map(Row::column).collect();
+    let time = Row::columns(params..params + place.loops.len());
     place.domains(&System::new(params + time.len()), &time)
 }
 
@@ -338,11 +338,10 @@ impl Pair {
         (b, domain_b): (&Place, &[System]),
     ) -> Result<Pair, Inexact> {
         let (na, nb) = (a.loops.len(), b.loops.len());
-        let time_a: Vec<Row> = (params..params + na).map(Row::column).collect();
-        let time_b: Vec<Row> = (params + na..params + na + nb).map(Row::column).collect();
-        let mut base = System::new(params + na + nb);
-        let mut columns: Vec<Row> = (0..params).map(Row::column).collect();
-        base.include(context, &columns)?;
+        let (between, all) = (params + na, params + na + nb);
+        let (time_a, time_b) = (Row::columns(params..between), Row::columns(between..all));
+        let mut base = System::under(context, params, all);
+        let mut columns = Row::columns(0..params);
         let dims_b = params + a.dims.len();
         for (place, time) in [(a, &time_a), (b, &time_b)] {
             for e in &place.dims {
@@ -353,7 +352,7 @@ impl Pair {
         // Floors that both have are one column only where both are made together.
         let floors =
             |place: &Place, alone: &[System]| alone.iter().any(|d| d.columns() != params + place.loops.len());
-        if base.columns() != params + na + nb || (floors(a, domain_a) && floors(b, domain_b)) {
+        if base.columns() != all || (floors(a, domain_a) && floors(b, domain_b)) {
             for first in a.domains(&base, &time_a)? {
                 domains.extend(b.domains(&first, &time_b)?.into_iter().map(Posed::new));
             }
@@ -363,7 +362,7 @@ impl Pair {
                     let mut both = base.clone();
                     both.reserve_for([first, second].into_iter());
                     both.include_at(first, params, na, params);
-                    both.include_at(second, params, nb, params + na);
+                    both.include_at(second, params, nb, between);
                     domains.push(Posed::new(both));
                 }
             }

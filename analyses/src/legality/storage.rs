@@ -59,11 +59,8 @@ impl Storage<'_> {
         let params = self.kernel.params.len();
         let between = params + a.element.loops();
         let all = between + b.element.loops();
-        let time_a: Vec<Row> = (params..between).map(Row::column).collect();
-        let time_b: Vec<Row> = (between..all).map(Row::column).collect();
-        let mut base = System::new(all);
-        let columns: Vec<Row> = (0..params).map(Row::column).collect();
-        base.include(self.context, &columns)?;
+        let (time_a, time_b) = (Row::columns(params..between), Row::columns(between..all));
+        let mut base = System::under(self.context, params, all);
         let element = |base: &mut System, list: &[Affine], time: &[Row]| {
             list.iter().map(|e| base.row(e, time)).collect::<Result<Vec<Row>, Inexact>>()
         };
@@ -86,7 +83,7 @@ impl Storage<'_> {
             first: StatementRef::new(self.kernel, a.place.statement),
             second: Some(StatementRef::new(self.kernel, b.place.statement)),
             params: super::param_values(self.kernel, point),
-            element: first.iter().map(|r| r.eval(point).unwrap_or(i64::MAX)).collect(),
+            element: super::values(&first, point),
         };
         if a.element != b.element {
             return Ok(self.solver.find_point(&base)?.map(|p| example(&p)));

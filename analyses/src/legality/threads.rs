@@ -6,7 +6,7 @@
 use super::{Oracle, Witness};
 use crate::places::{Place, Unsupported};
 use crate::reroll::Rolled;
-use loop_tree::{LoopKind, OpKind, Path};
+use loop_tree::{LoopKind, OpKind};
 
 /// Why threads cannot share some loop that is marked parallel.
 pub(super) fn check(oracle: &Oracle, rolled: &Rolled, places: &[Place]) -> Result<(), Witness> {
@@ -14,7 +14,7 @@ pub(super) fn check(oracle: &Oracle, rolled: &Rolled, places: &[Place]) -> Resul
         let Some(l) = place.loops.iter().find(|l| l.kind == LoopKind::Parallel) else { continue };
         let statement = oracle.kernel().statement(place.statement);
         if statement.ops.iter().any(|op| matches!(op.kind, OpKind::Pure(..))) {
-            let path = rolled.origin(&Path(place.path.0[..l.depth].into()));
+            let path = rolled.origin(&place.path.prefix(l.depth));
             let why = "a call that may set errno, which each thread has for itself";
             return Err(Witness::Unsupported(Unsupported::Threads { path, why }));
         }

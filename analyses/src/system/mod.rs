@@ -20,11 +20,12 @@ pub use posed::Posed;
 pub(crate) use refute::equalities_contradict;
 pub use refute::refutes;
 pub(crate) use solve::set as isl_set;
-pub use solve::{Bound, Solver, Tried};
+pub use solve::{Solver, Tried};
 
 use loop_tree::{Affine, Atom, Constraint, Relation, VarId};
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// An expression cannot be used: one of its coefficients overflowed, or it uses a variable that nothing binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,6 +66,11 @@ impl Row {
         row.reach(column + 1);
         row.coefficients[column] = 1;
         row
+    }
+
+    /// Columns, each as a row.
+    pub fn columns(columns: Range<usize>) -> Vec<Row> {
+        columns.map(Row::column).collect()
     }
 
     /// With its columns at other places, which ascend.
@@ -215,6 +221,14 @@ impl System {
         System { columns, ..Self::default() }
     }
 
+    /// Over so many columns, what is known about the first of them, which are the parameters. What the context has besides comes
+    /// behind.
+    pub fn under(context: &System, params: usize, columns: usize) -> Self {
+        let mut system = System::new(columns);
+        system.include_at(context, params, 0, params);
+        system
+    }
+
     /// No constraint over the same columns, of which the same are floors.
     fn without_rows(&self) -> Self {
         System { columns: self.columns, floors: self.floors.clone(), ..Self::default() }
@@ -260,6 +274,15 @@ impl System {
     /// The row must not be negative.
     pub fn require_nonnegative(&mut self, row: Row) {
         self.nonnegative.push(row);
+    }
+
+    /// Each expression must have the value of its row.
+    pub fn require_equal(&mut self, list: &[Affine], vars: &[Row], values: &[Row]) -> Result<(), Inexact> {
+        for (e, value) in list.iter().zip(values) {
+            let row = self.row(e, vars)?.minus(value)?;
+            self.require_zero(row);
+        }
+        Ok(())
     }
 
     /// The row must satisfy the relation.

@@ -89,10 +89,7 @@ impl Solved {
         used.reserve(zero.len());
         given.reserve(zero.len());
         solve(&mut equal, |e, var| {
-            for row in rows.iter_mut().filter(|r| r[var] != 0) {
-                substitute(row, e, var);
-                normal(row, false)?;
-            }
+            rows.substitute(e, var, false)?;
             used.extend([e]);
             given.push(var);
             Ok(())
@@ -225,13 +222,7 @@ fn promote(rows: &mut Rows, sums: bool, work: &mut u64) -> Result<bool, Refuted>
             break;
         }
         any = true;
-        solve(&mut equal, |e, var| {
-            for row in rows.iter_mut().filter(|r| r[var] != 0) {
-                substitute(row, e, var);
-                normal(row, false)?;
-            }
-            Ok(())
-        })?;
+        solve(&mut equal, |e, var| rows.substitute(e, var, false))?;
     }
     Ok(any)
 }
@@ -254,10 +245,7 @@ fn solve(
         let best = equal.iter().enumerate().filter_map(|(i, row)| least(row).map(|l| (l, i))).min();
         let Some(((_, var), pick)) = best else { return Ok(()) };
         let e = equal.take(pick);
-        for row in equal.iter_mut().filter(|r| r[var] != 0) {
-            substitute(row, &e, var);
-            normal(row, true)?;
-        }
+        equal.substitute(&e, var, true)?;
         solved(&e, var)?;
     }
 }

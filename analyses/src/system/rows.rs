@@ -93,6 +93,15 @@ impl Rows {
         self.data.chunks_exact_mut(self.width + 1)
     }
 
+    /// Takes a column out of all rows by an equality, and brings what changes into the normal form of equalities or of the others.
+    pub fn substitute(&mut self, e: &[i64], var: usize, equalities: bool) -> Result<(), Refuted> {
+        for row in self.iter_mut().filter(|r| r[var] != 0) {
+            substitute(row, e, var);
+            normal(row, equalities)?;
+        }
+        Ok(())
+    }
+
     /// The row at an index, which is zero then.
     pub fn take(&mut self, index: usize) -> Vec<i64> {
         let stride = self.width + 1;

@@ -8,17 +8,6 @@ use crate::isl;
 use crate::mutation::{self, Rule};
 use std::cell::{Cell, RefCell};
 
-/// An extreme value of an expression over a system.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Bound {
-    /// The system has no point.
-    Empty,
-    /// There is no bound.
-    Unbounded,
-    /// The exact bound.
-    Value(i64),
-}
-
 /// What is found about a system at little cost.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Tried {
@@ -192,16 +181,11 @@ impl Solver {
     }
 
     /// The least and the greatest value of a row over the points of a system.
-    pub fn range(&self, system: &System, row: &Row) -> Result<(Bound, Bound), isl::IslError> {
+    pub fn range(&self, system: &System, row: &Row) -> Result<(isl::Optimum, isl::Optimum), isl::IslError> {
         self.within_quota(|ctx| {
             let set = set(ctx, system)?;
             let objective = isl::Aff::from_row(set.space()?, &isl_row(row), &[])?;
-            let bound = |o| match o {
-                isl::Optimum::Empty => Bound::Empty,
-                isl::Optimum::Unbounded => Bound::Unbounded,
-                isl::Optimum::Value(v) => Bound::Value(v),
-            };
-            Ok((bound(set.min_val(&objective)?), bound(set.max_val(&objective)?)))
+            Ok((set.min_val(&objective)?, set.max_val(&objective)?))
         })
     }
 }

@@ -96,11 +96,9 @@ impl Judge<'_, '_> {
     }
 
     fn covers(&self, window: &Window, parts: Vec<System>, assumed: &[Constraint]) -> Result<bool, Fault> {
-        let mut system = System::new(self.columns());
         let params = self.oracle.kernel.params.len();
-        let columns: Vec<Row> = (0..params).map(Row::column).collect();
-        system.include(&self.oracle.context, &columns)?;
-        let scope: Vec<Row> = (params..params + self.buffer.loops).map(Row::column).collect();
+        let mut system = System::under(&self.oracle.context, params, self.columns());
+        let scope = Row::columns(params..params + self.buffer.loops);
         for c in self.inside[0].bounds_of(self.buffer.loops).iter().chain(assumed) {
             system.require(c, &scope)?;
         }
@@ -119,7 +117,7 @@ impl Judge<'_, '_> {
     fn require_window(&self, system: &mut System, window: &Window) -> Result<(), Inexact> {
         let params = self.oracle.kernel.params.len();
         let loops = self.buffer.loops;
-        let scope: Vec<Row> = (params..params + loops).map(Row::column).collect();
+        let scope = Row::columns(params..params + loops);
         for (k, range) in window.0.iter().enumerate() {
             let x = Row::column(params + loops + k);
             for l in &range.lower {
@@ -139,8 +137,7 @@ impl Judge<'_, '_> {
         let mut by_shared: BTreeMap<usize, Vec<System>> = BTreeMap::new();
         for write in self.touches.iter().filter(|t| !t.reads) {
             let (shared, order) = write.place.shared(read.place);
-            let common =
-                write.place.path.0.iter().zip(&read.place.path.0).take_while(|(a, b)| a == b).count();
+            let common = write.place.path.shared_len(&read.place.path);
             if order == Ordering::Less && write.surely(common) {
                 let image = self.image(write.place, &write.element, shared, shared)?;
                 by_shared.entry(shared).or_default().extend(image);
@@ -167,9 +164,7 @@ impl Judge<'_, '_> {
         let rank = self.rank();
         let known = params + outer + rank;
         let inner = place.loops.len() - shared;
-        let mut system = System::new(known + inner);
-        let columns: Vec<Row> = (0..params).map(Row::column).collect();
-        system.include(&self.oracle.context, &columns)?;
+        let mut system = System::under(&self.oracle.context, params, known + inner);
         let mut time: Vec<Row> =
             (params..params + shared).chain(known..known + inner).map(Row::column).collect();
         let mut computed = Vec::new();

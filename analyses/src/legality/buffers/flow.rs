@@ -116,7 +116,7 @@ impl<'p> Judge<'_, 'p> {
 
     fn crosses(&self, flows: &Flows, all: &[Place], into: bool) -> Result<Option<Witness>, Witness> {
         let orders = Orders { checks: &flows.checks, memo: &flows.memo, ..self.oracle.orders() };
-        let inside = |p: &Place| p.path.0.starts_with(&self.buffer.path.0);
+        let inside = |p: &Place| self.buffer.path.contains(&p.path);
         for (index, check) in self.ours(flows) {
             let (near, far) = if into { (check.target, check.source) } else { (check.source, check.target) };
             for touch in self.touches.iter().filter(|t| t.reads == into && t.place.statement == near) {
@@ -162,7 +162,7 @@ impl<'p> Judge<'_, 'p> {
                 for read in self.touches.iter().filter(|t| t.reads && t.place.statement == check.target) {
                     let places: Vec<&Place> = [write.place, read.place].into_iter().chain(other).collect();
                     let mut scene = super::Scene::new(self.oracle, &places)?;
-                    let mut columns: Vec<Row> = (0..params).map(Row::column).collect();
+                    let mut columns = Row::columns(0..params);
                     columns.extend(scene.rows(0, &write.place.dims)?);
                     columns.extend(scene.rows(1, &read.place.dims)?);
                     scene.system.include(&check.core, &columns)?;

@@ -26,14 +26,12 @@ impl Scene {
         let params = oracle.kernel.params.len();
         let loops: usize = places.iter().map(|p| p.loops.len()).sum();
         oracle.solver.charge(BUILDING)?;
-        let mut system = System::new(params + loops);
-        let columns: Vec<Row> = (0..params).map(Row::column).collect();
-        system.include(&oracle.context, &columns)?;
+        let mut system = System::under(&oracle.context, params, params + loops);
         let mut next = params;
         let mut times = Vec::with_capacity(places.len());
         let mut domains = vec![Vec::new()];
         for place in places {
-            let time: Vec<Row> = (next..next + place.loops.len()).map(Row::column).collect();
+            let time = Row::columns(next..next + place.loops.len());
             next += place.loops.len();
             for c in place.bound_constraints() {
                 system.require(c, &time)?;

@@ -99,9 +99,8 @@ impl Judge<'_, '_> {
         let (loops, dims) = (read.place.loops.len(), source.dims.len());
         // Columns: parameters, loops around the read, dims of its source; then loops around a place of that.
         let known = params + loops + dims;
-        let owned: Vec<Row> = (0..params).map(Row::column).collect();
-        let time: Vec<Row> = (params..params + loops).map(Row::column).collect();
-        let instance: Vec<Row> = (params + loops..known).map(Row::column).collect();
+        let time = Row::columns(params..params + loops);
+        let instance = Row::columns(params + loops..known);
         let array = self.data().array;
         let written = source.accesses.iter().find(|a| a.array == array && a.kind != AccessKind::Read);
         let private = oracle.privates.variables(array).map_or(0, <[VarId]>::len);
@@ -111,9 +110,8 @@ impl Judge<'_, '_> {
         let Some(mut element) = element else { return Ok(false) };
         element.extend((0..private).map(|k| Affine::var(VarId::new(k))));
 
-        let mut wanted = System::new(known);
-        wanted.include(&oracle.context, &owned)?;
-        let mut columns = owned.clone();
+        let mut wanted = System::under(&oracle.context, params, known);
+        let mut columns = Row::columns(0..params);
         columns.extend(instance.iter().cloned());
         for e in &read.place.dims {
             columns.push(wanted.row(e, &time)?);
@@ -129,11 +127,8 @@ impl Judge<'_, '_> {
         for write in self.touches.iter().filter(|t| !t.reads && t.place.statement == check.source) {
             let place = write.place;
             let mut system = System::new(known + place.loops.len());
-            let early: Vec<Row> = (known..known + place.loops.len()).map(Row::column).collect();
-            for (e, dim) in place.dims.iter().zip(&instance) {
-                let row = system.row(e, &early)?.minus(dim)?;
-                system.require_zero(row);
-            }
+            let early = Row::columns(known..known + place.loops.len());
+            system.require_equal(&place.dims, &early, &instance)?;
             for (x, y) in write.at.iter().zip(&read.at) {
                 let row = system.row(x, &early)?.minus(&system.row(y, &time)?)?;
                 system.require_zero(row);
@@ -168,7 +163,7 @@ impl Judge<'_, '_> {
     ) -> Result<bool, Fault> {
         let places = [write.place, read.place, other.place];
         let mut scene = Scene::new(self.oracle, &places)?;
-        let mut columns: Vec<Row> = (0..self.oracle.kernel.params.len()).map(Row::column).collect();
+        let mut columns = Row::columns(0..self.oracle.kernel.params.len());
         let instance = scene.rows(0, &write.place.dims)?;
         columns.extend(instance.iter().cloned());
         columns.extend(scene.rows(1, &read.place.dims)?);
