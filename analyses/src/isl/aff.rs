@@ -1,8 +1,8 @@
 //! Values and quasi-affine functions.
 
-use super::ctx::IslError;
+use super::ctx::{Ctx, IslError};
 use super::ffi;
-use super::handle::{Pos, call, check_range, handle, methods};
+use super::handle::{Pos, Ret, call, check_range, handle, methods};
 use super::space::{DimType, LocalSpace, Space};
 
 handle! {
@@ -40,6 +40,15 @@ impl Val {
     }
 }
 
+/// An integer.
+impl Ret for i64 {
+    type Raw = <Val as Ret>::Raw;
+    unsafe fn ret(raw: Self::Raw, ctx: &Ctx) -> Result<Self, IslError> {
+        // SAFETY: by contract.
+        unsafe { Val::ret(raw, ctx) }?.to_i64()
+    }
+}
+
 handle! {
     /// A quasi-affine function on a set space: rational coefficients, floors allowed. Its domain dimensions
     /// are `DimType::In`.
@@ -70,11 +79,7 @@ impl Aff {
 
     /// With another coefficient of a parameter or a domain dimension (`In`).
     pub fn set_coefficient(self, of: DimType, pos: usize, value: i64) -> Result<Self, IslError> {
-        self.check_dims(of, pos, 1)?;
+        check_range(pos, 1, self.dim(of)?)?;
         call!(self.ctx.clone(), isl_aff_set_coefficient_val(self, of, Pos(pos), value))
-    }
-
-    pub(super) fn check_dims(&self, of: DimType, first: usize, count: usize) -> Result<(), IslError> {
-        check_range(first, count, self.dim(of)?)
     }
 }

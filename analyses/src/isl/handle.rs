@@ -219,7 +219,7 @@ macro_rules! methods {
         $(, in ($t:expr, $p:expr, $n:expr))*; $($rest:tt)*) => {
         $(#[$doc])*
         pub fn $name(self, $($a: $A),*) -> Result<$R, $crate::isl::IslError> {
-            $(self.check_dims($t, $p, $n)?;)*
+            $($crate::isl::handle::check_range($p, $n, self.dim($t)?)?;)*
             $crate::isl::handle::call!(self.ctx.clone(), $f(self $(, $a)*))
         }
         $crate::isl::handle::methods!(@ $($rest)*);
@@ -228,7 +228,7 @@ macro_rules! methods {
         $(, in ($t:expr, $p:expr, $n:expr))*; $($rest:tt)*) => {
         $(#[$doc])*
         pub fn $name(&self, $($a: $A),*) -> Result<$R, $crate::isl::IslError> {
-            $(self.check_dims($t, $p, $n)?;)*
+            $($crate::isl::handle::check_range($p, $n, self.dim($t)?)?;)*
             let this = self;
             $crate::isl::handle::call!(self.ctx.clone(), $f(this $(, $a)*))
         }

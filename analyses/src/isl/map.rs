@@ -1,7 +1,7 @@
 //! Relations between integer tuples.
 
 use super::ctx::IslError;
-use super::handle::{c_string, call, check_range, handle, methods};
+use super::handle::{c_string, call, handle, methods};
 use super::set::Set;
 use super::space::{DimType, Space};
 
@@ -30,9 +30,5 @@ impl Map {
         let name = c_string(name)?;
         let name = name.as_c_str();
         call!(self.ctx.clone(), isl_map_set_tuple_name(self, which, name))
-    }
-
-    pub(super) fn check_dims(&self, of: DimType, first: usize, count: usize) -> Result<(), IslError> {
-        check_range(first, count, self.dim(of)?)
     }
 }

@@ -3,7 +3,7 @@
 use super::aff::{Aff, Val};
 use super::ctx::IslError;
 use super::ffi;
-use super::handle::{Arg, Pos, call, elements, handle, methods};
+use super::handle::{Arg, Pos, call, check_range, elements, handle, methods};
 use super::map::Map;
 use super::set::{BasicSet, Set};
 use super::space::{DimType, LocalSpace, Space};
@@ -170,14 +170,12 @@ impl Constraint {
     fn row(&self) -> Result<Row, IslError> {
         let this = self;
         let coefficient = |of: DimType, pos: usize| {
-            let value: Val = call!(self.ctx.clone(), isl_constraint_get_coefficient_val(this, of, Pos(pos)))?;
-            value.to_i64()
+            call!(self.ctx.clone(), isl_constraint_get_coefficient_val(this, of, Pos(pos)))
         };
         let all =
             |of: DimType| (0..self.dim(of)?).map(|pos| coefficient(of, pos)).collect::<Result<Vec<_>, _>>();
-        let constant: Val = call!(self.ctx.clone(), isl_constraint_get_constant_val(this))?;
         Ok(Row {
-            constant: constant.to_i64()?,
+            constant: call!(self.ctx.clone(), isl_constraint_get_constant_val(this))?,
             params: all(DimType::Param)?,
             dims: all(DimType::Out)?,
             divs: all(DimType::Div)?,
@@ -196,7 +194,7 @@ fn dense(space: &Space, local: LocalSpace, row: &Row, equality: bool) -> Result<
     let constant = row.constant;
     constraint = call!(ctx.clone(), isl_constraint_set_constant_val(constraint, constant))?;
     for (of, coefficients) in [(DimType::Param, &row.params), (DimType::Out, &row.dims)] {
-        space.check_dims(of, 0, coefficients.len())?;
+        check_range(0, coefficients.len(), space.dim(of)?)?;
         for (pos, &value) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
             let (c, p) = (constraint, Pos(pos));
             constraint = call!(ctx.clone(), isl_constraint_set_coefficient_val(c, of, p, value))?;

@@ -1,9 +1,9 @@
 //! Sets of integer tuples, and points of them.
 
 use super::aff::{Aff, Val};
-use super::ctx::IslError;
+use super::ctx::{Ctx, IslError};
 use super::ffi;
-use super::handle::{Pos, call, check_range, elements, handle, methods};
+use super::handle::{Pos, Ret, call, elements, handle, methods};
 use super::space::{DimType, Space};
 
 /// The extreme value of a function over a set.
@@ -17,8 +17,11 @@ pub enum Optimum {
     Value(i64),
 }
 
-impl Optimum {
-    fn of(value: Val) -> Result<Self, IslError> {
+impl Ret for Optimum {
+    type Raw = <Val as Ret>::Raw;
+    unsafe fn ret(raw: Self::Raw, ctx: &Ctx) -> Result<Self, IslError> {
+        // SAFETY: by contract.
+        let value = unsafe { Val::ret(raw, ctx) }?;
         Ok(if value.is_nan()? {
             Self::Empty
         } else if value.is_infinity()? || value.is_neg_infinity()? {
@@ -65,6 +68,10 @@ methods! { Set {
     keep is_empty() -> bool = isl_set_is_empty;
     /// Whether all of it is in `other`.
     keep is_subset(other: &Set) -> bool = isl_set_is_subset;
+    /// The largest integer value of `objective` over the points and all parameters.
+    keep max_val(objective: &Aff) -> Optimum = isl_set_max_val;
+    /// The smallest integer value of `objective` over the points and all parameters.
+    keep min_val(objective: &Aff) -> Optimum = isl_set_min_val;
     /// Without these dimensions, which become existential.
     take project_out(of: DimType, first: usize, count: usize) -> Set = isl_set_project_out, in (of, first, count);
     /// With every existential variable as an integer division.
@@ -82,18 +89,6 @@ impl Set {
 }
 
 impl Set {
-    /// The largest integer value of `objective` over the points and all parameters.
-    pub fn max_val(&self, objective: &Aff) -> Result<Optimum, IslError> {
-        let this = self;
-        Optimum::of(call!(self.ctx.clone(), isl_set_max_val(this, objective))?)
-    }
-
-    /// The smallest integer value of `objective` over the points and all parameters.
-    pub fn min_val(&self, objective: &Aff) -> Result<Optimum, IslError> {
-        let this = self;
-        Optimum::of(call!(self.ctx.clone(), isl_set_min_val(this, objective))?)
-    }
-
     /// Any point, or none if the set is empty.
     pub fn sample_point(self) -> Result<Option<Point>, IslError> {
         let point: Point = call!(self.ctx.clone(), isl_set_sample_point(self))?;
@@ -111,10 +106,6 @@ impl Set {
             isl_basic_set_list_get_at,
             isl_basic_set_list_free
         )
-    }
-
-    pub(super) fn check_dims(&self, of: DimType, first: usize, count: usize) -> Result<(), IslError> {
-        check_range(first, count, self.dim(of)?)
     }
 }
 
@@ -134,11 +125,7 @@ impl Point {
     /// Coordinates: `Param` or `Out`.
     pub fn coordinates(&self, of: DimType) -> Result<Vec<i64>, IslError> {
         let this = self;
-        (0..self.space()?.dim(of)?)
-            .map(|pos| {
-                let value: Val = call!(self.ctx.clone(), isl_point_get_coordinate_val(this, of, Pos(pos)))?;
-                value.to_i64()
-            })
-            .collect()
+        let coordinate = |pos| call!(self.ctx.clone(), isl_point_get_coordinate_val(this, of, Pos(pos)));
+        (0..self.space()?.dim(of)?).map(coordinate).collect()
     }
 }

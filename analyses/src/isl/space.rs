@@ -2,7 +2,7 @@
 
 use super::ctx::{Ctx, IslError};
 use super::ffi;
-use super::handle::{c_string, call, check_range, handle, methods};
+use super::handle::{c_string, call, handle, methods};
 
 /// Which dimensions of an object are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,10 +56,6 @@ impl Space {
         }
         // SAFETY: a live space that has a name for the tuple; the string lives in it and is copied.
         Ok(unsafe { borrowed(ffi::isl_space_get_tuple_name(self.ptr.as_ptr(), which as u32)) })
-    }
-
-    pub(super) fn check_dims(&self, of: DimType, first: usize, count: usize) -> Result<(), IslError> {
-        check_range(first, count, self.dim(of)?)
     }
 
     fn name_params(mut self, params: &[&str]) -> Result<Self, IslError> {

@@ -210,34 +210,32 @@ impl Oracle {
         let _span = tracing::info_span!("legality").entered();
         let usual = self.work.get();
         self.work.set(usual.saturating_mul(times));
-        let examined = self.examined(root, false, First::Order);
+        let (verdict, _) = self.verdict(root, false, First::Order);
         self.work.set(usual);
-        match examined {
-            Ok((judged, _)) => judged.verdict(),
-            Err(witness) => Verdict::Never(witness),
-        }
+        verdict
     }
 
     /// Whether the tree may replace the original order.
     pub fn judge(&self, root: &Green) -> Verdict {
         let _span = tracing::info_span!("legality").entered();
-        match self.examined(root, false, First::Coverage) {
-            Ok((judged, _)) => judged.verdict(),
-            Err(witness) => Verdict::Never(witness),
-        }
+        self.verdict(root, false, First::Coverage).0
     }
 
     /// The same, with what each loop carries: nothing for a tree that is not legal.
     pub fn examine(&self, root: &Green) -> (Verdict, BTreeMap<Path, LoopFacts>) {
-        match self.examined(root, true, First::Coverage) {
-            Ok((judged, facts)) => (judged.verdict(), facts),
-            Err(witness) => (Verdict::Never(witness), BTreeMap::new()),
-        }
+        self.verdict(root, true, First::Coverage)
     }
 
     /// What each loop of a legal tree carries.
     pub fn loop_facts(&self, root: &Green) -> BTreeMap<Path, LoopFacts> {
         self.examine(root).1
+    }
+
+    fn verdict(&self, root: &Green, with_facts: bool, first: First) -> (Verdict, BTreeMap<Path, LoopFacts>) {
+        match self.examined(root, with_facts, first) {
+            Ok((judged, facts)) => (judged.verdict(), facts),
+            Err(witness) => (Verdict::Never(witness), BTreeMap::new()),
+        }
     }
 
     fn examined(
