@@ -1,8 +1,8 @@
 //! Buffers: the interpreter executes trees that have them beside the original, and their text is read back.
 
-use loop_tree::canonical;
-use loop_tree::interp::{InterpErrorKind, Layout, Memory, RunOptions, run};
+use loop_tree::interp::{InterpError, InterpErrorKind, Layout, Memory, RunOptions, run};
 use loop_tree::text::{Program, parse, print};
+use loop_tree::{Green, Kernel, canonical};
 
 /// The nest, with a variant in place of `VARIANT`; its text survives a round trip.
 fn program(nest: &str, variant: &str) -> Program {
@@ -17,15 +17,17 @@ fn program(nest: &str, variant: &str) -> Program {
     program
 }
 
+/// What a tree leaves in memory.
+pub fn written(kernel: &Kernel, tree: &Green, params: &[i64]) -> Result<u128, InterpError> {
+    let mut memory = Memory::new(Layout::disjoint(kernel, params, &|_| 0).expect("it fits"));
+    memory.fill(7);
+    run(kernel, tree, &mut memory, &RunOptions::default()).map(|_| memory.bits())
+}
+
 /// Both orders write the same.
 fn agree(nest: &str, params: &[i64], variant: &str) {
     let p = program(nest, variant);
-    let layout = Layout::disjoint(&p.kernel, params, &|_| 0).expect("it fits");
-    let execute = |tree| {
-        let mut memory = Memory::new(layout.clone());
-        memory.fill(7);
-        run(&p.kernel, tree, &mut memory, &RunOptions::default()).map(|_| memory.bits())
-    };
+    let execute = |tree| written(&p.kernel, tree, params);
     let (original, changed) = (execute(&p.kernel.original), execute(p.tree()));
     assert_eq!(original.expect("it runs"), changed.unwrap_or_else(|e| panic!("{variant}: {e}")), "{variant}");
 }
@@ -98,13 +100,7 @@ fn what_a_buffer_does_not_hold_is_an_error_or_garbage() {
         GEMM,
         "alloc B[x, y] in [x : N, y : N] on heap { for i in 0..N { for j in 0..N { for k in 0..N { S } } } }",
     );
-    let layout = Layout::disjoint(&unfilled.kernel, &[3], &|_| 0).expect("it fits");
-    let execute = |tree| {
-        let mut memory = Memory::new(layout.clone());
-        memory.fill(7);
-        run(&unfilled.kernel, tree, &mut memory, &RunOptions::default()).expect("it runs");
-        memory.bits()
-    };
+    let execute = |tree| written(&unfilled.kernel, tree, &[3]).expect("it runs");
     assert_ne!(execute(&unfilled.kernel.original), execute(unfilled.tree()));
 
     let outside = "alloc B[x, y] in [x : 4, y : 9] on stack fill [0..4, 0..N] {

@@ -10,7 +10,12 @@ fn program(text: &str) -> Program {
 
 /// Runs `S: r = value` and gives the bits of `r`.
 fn value(ty: &str, value: &str) -> Result<u64, InterpErrorKind> {
-    let p = program(&format!("nest @f {{ scalar r: {ty} scalar a: {ty} scalar b: {ty} S: r = {value} }}"));
+    result(&format!("nest @f {{ scalar r: {ty} scalar a: {ty} scalar b: {ty} S: r = {value} }}"))
+}
+
+/// The bits of the first scalar in the end.
+fn result(text: &str) -> Result<u64, InterpErrorKind> {
+    let p = program(text);
     let mut memory = Memory::new(Layout::disjoint(&p.kernel, &[], &|_| 0).unwrap());
     let run = run(&p.kernel, p.tree(), &mut memory, &RunOptions::default());
     run.map(|_| memory.get(ArrayId(0), &[]).unwrap()).map_err(|e| e.kind)
@@ -172,7 +177,7 @@ fn loops_run_from_max_to_min_by_step() {
 #[test]
 fn what_did_not_execute_may_be_left_out_by_a_select() {
     let taken = |wanted: &str| {
-        let p = program(&format!(
+        result(&format!(
             "nest @f {{ scalar r: i32 S: {{
                %0 = const i32 7
                %1 = const i1 false
@@ -182,10 +187,7 @@ fn what_did_not_execute_may_be_left_out_by_a_select() {
                %5 = select i1 %1, %4, %3
                store r, %0 if {wanted}
              }} }}"
-        ));
-        let mut memory = Memory::new(Layout::disjoint(&p.kernel, &[], &|_| 0).unwrap());
-        let run = run(&p.kernel, p.tree(), &mut memory, &RunOptions::default());
-        run.map(|_| memory.get(ArrayId(0), &[]).unwrap()).map_err(|e| e.kind)
+        ))
     };
     assert_eq!(taken("%5"), Ok(7));
     // What does not execute lets nothing else execute.

@@ -1,5 +1,6 @@
 //! Which scalars each iteration of outer loops has for itself, and what the interpreter makes of that.
 
+use super::buffers::written;
 use loop_tree::interp::{Layout, Memory, RunOptions, run};
 use loop_tree::text::{parse, parse_tree};
 use loop_tree::{ArrayId, PrivateElement, Privates, occurrences};
@@ -85,13 +86,7 @@ fn values_of_different_iterations_do_not_meet() {
         for k in 0..N { let j = 2*t { S } let j = 2*t + 1 { S } }
         let j = 2*t { E } let j = 2*t + 1 { E } } }";
     let jammed = parse_tree(kernel, jammed).expect("it parses");
-    let layout = Layout::disjoint(kernel, &[6], &|_| 0).expect("it fits");
-    let result = |tree| {
-        let mut memory = Memory::new(layout.clone());
-        memory.fill(7);
-        run(kernel, tree, &mut memory, &RunOptions::default()).expect("it runs");
-        memory.bits()
-    };
+    let result = |tree| written(kernel, tree, &[6]).expect("it runs");
     assert_eq!(result(&kernel.original), result(&jammed));
 
     // Each copy has an element of its own, in the body of the loop over `t`.
