@@ -296,8 +296,14 @@ impl Scan<'_> {
         let fused = differences.or_else(products);
         self.differences &= are_differences
             || (0..statement.ops.len()).all(|op| class_of(&statement.ops, OpId::new(op)).is_none());
-        // Loads that only some data make happen are behind a branch.
-        let guarded = |op: &&Op| matches!(op.kind, OpKind::Load(_) | OpKind::LoadAt(..));
+        // What only some data load or store is behind a branch.
+        let guarded = |op: &&Op| match op.kind {
+            OpKind::Load(_) | OpKind::LoadAt(..) => true,
+            OpKind::Store(a, _) | OpKind::StoreAt(a, ..) => {
+                !leaf.touches[a.index()].private && !is_stored_both_ways(statement, op)
+            }
+            _ => false,
+        };
         let mut conditions: SmallVec<[OpId; 4]> =
             statement.ops.iter().filter(guarded).filter_map(|op| Some(op.mask?.op)).collect();
         conditions.sort_unstable();

@@ -564,6 +564,28 @@ fn a_store_that_data_ask_for_is_slow_without_avx512() {
 }
 
 #[test]
+fn what_data_ask_to_store_is_not_packed() {
+    // Four columns cleared where another array says so, eight rows at once: each element is behind a branch of its own, so LLVM packs nothing.
+    // Measured on Zen 3: 1.6 times as fast where few are cleared, 0.7 times where half of them are.
+    let text = format!(
+        "nest @clear[N] {{ array m: f64[4, N] array h: f64[4, N]
+           for j in 0..4 {{ for i in 0..N {{ S: {{
+             %0 = load m[j, i]
+             %1 = const f64 0.0
+             %2 = cmp folt %0, %1
+             store h[j, i], %1 if %2
+           }} }} }}
+           variant {{ for t in 0..floor(N/8) {{ for j in 0..4 {{ {} }} }} }} }}",
+        copies("i", "t", 8, "S")
+    );
+    let found = gain_on("znver3", &text, &[1000]);
+    assert!((0.7..2.1).contains(&found), "{found}");
+    // Where there are masks they are vectors as written.
+    let found = gain_on("znver5", &text, &[1000]);
+    assert!(found < 1.0, "{found}");
+}
+
+#[test]
 fn a_few_iterations_of_narrow_elements_are_vectors_only_with_masks_for_them() {
     // Rows of 12 and of 16 numbers of 16 bits, with much to compute for each: 18 times as long on Zen 3, all of them. Clang makes vectors
     // of 12 for Zen 4, which masks such lanes.
