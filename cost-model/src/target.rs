@@ -162,7 +162,7 @@ pub trait Target: Send + Sync {
     fn masks_narrow_lanes(&self) -> bool {
         self.masked_memory() && self.vector_registers() >= 32
     }
-    /// Cycles of a store of some lanes of a vector, where others take one.
+    /// Cycles of a store of some of eight lanes, where others take one; it takes them one after the other.
     fn masked_store(&self) -> f64 {
         1.0
     }

@@ -55,7 +55,7 @@ pub struct StaticTarget {
     pub loads_per_cycle: f64,
     pub stores_per_cycle: f64,
     pub masked_memory: bool,
-    /// Cycles of AVX2's store of some lanes; AVX-512's is as good as others.
+    /// Cycles of AVX2's store of some of eight lanes; AVX-512's is as good as others.
     #[serde(default = "one")]
     pub masked_store: f64,
     /// Cycles of a store that lies in two cache lines.

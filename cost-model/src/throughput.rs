@@ -160,7 +160,8 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         // What a load waits for behind a mask that is microcode, nothing else goes past.
         let behind =
             if target.masked_store() > 1.0 { 2.0 * target.store_forward() * body.behind_masks } else { 0.0 };
-        stores += (masked * (target.masked_store() - 1.0).max(0.0) + behind) * per_access;
+        let asked = f64::from(lanes.min(target.lanes(widest))) / f64::from(MASKED_LANES);
+        stores += (masked * (target.masked_store() * asked - 1.0).max(0.0) + behind) * per_access;
     } else {
         instructions += body.branches + body.compared / pack;
         integer += body.compared / pack * target.op(OpClass::Integer, widest, 1).reciprocal;
@@ -251,6 +252,9 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     }
     Iteration { cycles, throughput, accesses, bound }
 }
+
+/// Lanes of the store whose cycles a target states (`Target::masked_store`).
+const MASKED_LANES: u32 = 8;
 
 /// Of branches that go both ways, those that are mispredicted: how data decides nobody knows, and little gain is promised by their end alone.
 const MISPREDICTED: f64 = 0.1;
