@@ -72,6 +72,8 @@ pub struct ExploredRegion {
     /// What the best variant gains where sizes that are only guessed are small; below 1 it is not done. `None`: no size is a guess, or
     /// nothing is worthwhile.
     pub if_short: Option<f64>,
+    /// The variant that is done in its place then, by number: the best of those that do not lose there.
+    pub instead: Option<usize>,
 }
 
 impl ExploredRegion {

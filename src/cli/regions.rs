@@ -36,6 +36,7 @@ pub fn explore(session: &Session<'_>, read: &Input, file: &Path) -> Result<Explo
         dependences: problem.dependences,
         exploration,
         if_short: None,
+        instead: None,
     };
     Ok(Explored { regions: vec![region], ..Explored::default() })
 }

@@ -7,6 +7,7 @@ use super::warnings::{self, Doubt, Warning};
 use super::{Asked, DriverError, Explored, ExploredRegion, Functions, Purpose, Session, SkippedRegion};
 use crate::explore::{Exploration, Limits, Problem, Team, Variant, WORTHWHILE};
 use crate::names;
+use cost_model::Prepared;
 use cost_model::targets::Vectors;
 use emission::conditions::checked;
 use irgen::lift::Remark;
@@ -28,6 +29,8 @@ const SHORT: i64 = 32;
 const SHORT_TILE: i64 = 8;
 /// Single sizes, the others being as guessed, from one of which on a variant is to gain; below it, the original runs.
 const SHORTEST: [i64; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// Variants of which one is done that gains at small sizes, too.
+const INSTEAD: usize = 32;
 /// Odd and even ones, of which a condition should accept some.
 const SIZES: [i64; 12] = [2, 3, 4, 7, 8, 15, 16, 64, 100, 255, 1000, 1001];
 /// Cycles of a check, but for the pairs of arrays that it compares, and of each of these: on Zen 4, 22 pairs took 110 and 70 pairs 350.
@@ -78,7 +81,7 @@ impl Wanted {
         Warning { function, number: Some(self.number), location, doubt }
     }
 
-    fn explored(&self, problem: Problem, exploration: Exploration, if_short: Option<f64>) -> ExploredRegion {
+    fn explored(&self, problem: Problem, exploration: Exploration) -> ExploredRegion {
         ExploredRegion {
             function: self.function.clone(),
             vectors: self.vectors,
@@ -88,7 +91,8 @@ impl Wanted {
             params: problem.params,
             dependences: problem.dependences,
             exploration,
-            if_short,
+            if_short: None,
+            instead: None,
         }
     }
 }
@@ -229,9 +233,26 @@ impl All<'_> {
         if !wanted.region.allocates {
             exploration.variants.retain(|variant| !has_heap(&variant.root));
         }
+        let params = self.params_if_short(likely, &problem);
+        let short: Vec<_> = params.iter().map(|p| models.cost.prepare(&problem.kernel, p)).collect();
+        let taken = |v: &Variant, cycles: f64| cycles + check(kernel, &v.conditions);
+        let gain_if =
+            |s: &dyn Prepared, v: &Variant| s.cost_of_original().cycles / taken(v, s.cycles(&v.root));
+        let gain_checked = |v: &Variant| exploration.original.cycles / taken(v, v.cycles);
         let best = exploration.worthwhile(self.min_gain);
-        let checked = best.map(|b| exploration.original.cycles / (b.cycles + check(kernel, &b.conditions)));
-        let if_short = self.gain_if_short(models, likely, &problem, &exploration);
+        let if_short = best.and_then(|b| Some(gain_if(&**short.first()?, b)));
+        let checked = best.map(gain_checked);
+        let holds = |v: &Variant| gain_checked(v) >= 1.0 && short.iter().all(|s| gain_if(&**s, v) >= 1.0);
+        let worth = |v: &&Variant| !v.recipe.0.is_empty() && exploration.ratio(v) >= self.min_gain;
+        // What gains most where loops are long need not be what is done.
+        let lost = if_short.into_iter().chain(checked).any(|gain| gain < 1.0) && !exploration.asked;
+        let mut others = exploration.variants.iter().take(INSTEAD).take_while(worth);
+        let instead = lost.then(|| others.position(holds)).flatten();
+        drop(short);
+        if let Some(at) = instead.filter(|_| !explores) {
+            exploration.variants[..=at].rotate_right(1);
+            return Ok(Ok(self.done(one, problem, exploration)));
+        }
         let loses = |gain: Option<f64>| gain.filter(|g| *g < 1.0 && !explores);
         if let Some(gain) = loses(if_short) {
             let short = shortest(likely);
@@ -244,12 +265,17 @@ impl All<'_> {
                 "with the time that its run-time check takes, the best variant is predicted to be {gain:.2}x"
             ));
         }
+        Ok(Ok(ExploredRegion { if_short, instead, ..self.done(one, problem, exploration) }))
+    }
+
+    /// The first of the variants, under the conditions that it takes.
+    fn done(&self, one: &Priced<'_>, problem: Problem, mut exploration: Exploration) -> ExploredRegion {
         if !exploration.asked && exploration.worthwhile(self.min_gain).is_some() {
             let best = &mut exploration.variants[0];
-            let long_enough = self.long_enough(models, likely, &problem, best);
+            let long_enough = self.long_enough(one.models, &one.wanted.region.likely, &problem, best);
             best.conditions = best.conditions.iter().cloned().chain(long_enough).collect();
         }
-        Ok(Ok(wanted.explored(problem, exploration, if_short)))
+        one.wanted.explored(problem, exploration)
     }
 
     /// How long loops must be for a variant to gain, of each size that is guessed.
@@ -281,24 +307,13 @@ impl All<'_> {
         least.collect()
     }
 
-    /// The gain of the best variant where sizes that are guessed are small; `None`: none is guessed, or nothing is better.
-    fn gain_if_short(
-        &self,
-        models: &Models,
-        likely: &[Likely],
-        problem: &Problem,
-        exploration: &Exploration,
-    ) -> Option<f64> {
-        let best = exploration.worthwhile(self.min_gain)?;
+    /// Parameters where sizes that are guessed are small, and where they are no multiples of a tile; none where none is guessed.
+    fn params_if_short(&self, likely: &[Likely], problem: &Problem) -> Vec<Vec<i64>> {
         let settings = &self.optimizer.settings;
-        let short = shortest(likely).min(settings.default_param);
-        let params = values_if(problem, likely, &settings.params, short);
-        if params == problem.params {
-            return None;
-        }
-        let prepared = models.cost.prepare(&problem.kernel, &params);
-        let check = check(&problem.kernel, &best.conditions);
-        Some(prepared.cost_of_original().cycles / (prepared.cycles(&best.root) + check))
+        let short = shortest(likely);
+        let lengths = [short, short + short / 2].map(|length| length.min(settings.default_param));
+        let params = lengths.map(|length| values_if(problem, likely, &settings.params, length));
+        params.into_iter().filter(|params| *params != problem.params).collect()
     }
 
     /// What the source asks for, or why it cannot be had; and what is perhaps not meant.
@@ -317,7 +332,7 @@ impl All<'_> {
             let exploration = self.optimizer.as_asked(&label, kernel, asked, problem.clone(), cost)?;
             let (root, threads) = (&exploration.best().root, self.optimizer.settings.threads);
             doubts.extend(Doubt::of_threads(root, threads).map(|doubt| wanted.warning(asked, doubt)));
-            Ok(wanted.explored(problem, exploration, None))
+            Ok(wanted.explored(problem, exploration))
         });
         done.map_err(|error| {
             let reason = match &error {

@@ -146,6 +146,7 @@ fn explore(
         dependences: problem.dependences,
         exploration,
         if_short: None,
+        instead: None,
     }
 }
 
