@@ -192,7 +192,9 @@ impl Report<'_> {
         } else if best.recipe.0.is_empty() {
             let _ = writeln!(out, "  none that is legal is predicted to be faster");
         } else {
-            let other = region.instead.map(|at| format!("`opt` and the plugin do #{at} of `explore`, as sizes are a guess and it is slower where they are small"));
+            let small = "as sizes are a guess and it is slower where they are small";
+            let other =
+                region.instead.map(|at| format!("`opt` and the plugin do #{at} of `explore`, {small}"));
             let done = match (exploration.worthwhile(MIN_GAIN), region.if_short) {
                 _ if other.is_some() => other.as_deref().unwrap_or_default(),
                 (None, _) => "too little for `opt` to rely on the prediction: --measure, or --min-gain",

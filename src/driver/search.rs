@@ -233,13 +233,13 @@ impl All<'_> {
         if !wanted.region.allocates {
             exploration.variants.retain(|variant| !has_heap(&variant.root));
         }
-        let params = self.params_if_short(likely, &problem);
+        let best = exploration.worthwhile(self.min_gain);
+        let params = best.map_or_else(Vec::new, |_| self.params_if_short(likely, &problem));
         let short: Vec<_> = params.iter().map(|p| models.cost.prepare(&problem.kernel, p)).collect();
         let taken = |v: &Variant, cycles: f64| cycles + check(kernel, &v.conditions);
         let gain_if =
             |s: &dyn Prepared, v: &Variant| s.cost_of_original().cycles / taken(v, s.cycles(&v.root));
         let gain_checked = |v: &Variant| exploration.original.cycles / taken(v, v.cycles);
-        let best = exploration.worthwhile(self.min_gain);
         let if_short = best.and_then(|b| Some(gain_if(&**short.first()?, b)));
         let checked = best.map(gain_checked);
         let holds = |v: &Variant| gain_checked(v) >= 1.0 && short.iter().all(|s| gain_if(&**s, v) >= 1.0);
