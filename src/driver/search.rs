@@ -242,7 +242,9 @@ impl All<'_> {
         let gain_checked = |v: &Variant| exploration.original.cycles / taken(v, v.cycles);
         let if_short = best.and_then(|b| Some(gain_if(&**short.first()?, b)));
         let checked = best.map(gain_checked);
-        let holds = |v: &Variant| gain_checked(v) >= 1.0 && short.iter().all(|s| gain_if(&**s, v) >= 1.0);
+        // It is to be as sure there as elsewhere.
+        let sure = |s: &dyn Prepared, v: &Variant| gain_if(s, v) >= self.min_gain;
+        let holds = |v: &Variant| gain_checked(v) >= 1.0 && short.iter().all(|s| sure(&**s, v));
         let worth = |v: &&Variant| !v.recipe.0.is_empty() && exploration.ratio(v) >= self.min_gain;
         // What gains most where loops are long need not be what is done.
         let lost = if_short.into_iter().chain(checked).any(|gain| gain < 1.0) && !exploration.asked;
