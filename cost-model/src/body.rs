@@ -11,8 +11,8 @@ use crate::live::Live;
 use crate::lower::{Leaf, Lowered, is_opaque};
 use crate::numbering::{Numbers, Operands, Site};
 use crate::operations::{
-    Fused, Reordering, class_of, differences_of_bytes, is_extreme, is_stored_both_ways, products_of_shorts,
-    reordering, shapes,
+    Fused, Reordering, class_of, classes, differences_of_bytes, is_extreme, is_stored_both_ways,
+    products_of_shorts, reordering, shapes,
 };
 use crate::{OpClass, Target};
 use loop_tree::{Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
@@ -294,8 +294,7 @@ impl Scan<'_> {
         }
         let products = || one_instruction(products_of_shorts(&statement.ops)).filter(|_| !moves);
         let fused = differences.or_else(products);
-        self.differences &= are_differences
-            || (0..statement.ops.len()).all(|op| class_of(&statement.ops, OpId::new(op)).is_none());
+        self.differences &= are_differences || classes(&statement.ops).all(|class| class.is_none());
         // What only some data load or store is behind a branch.
         let guarded = |op: &&Op| match op.kind {
             OpKind::Load(_) | OpKind::LoadAt(..) => true,

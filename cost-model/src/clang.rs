@@ -4,11 +4,11 @@ use crate::body::{Body, Stride, body, is_straight};
 use crate::lanes::Lanes;
 use crate::linear::Linear;
 use crate::lower::{Leaf, Lowered, Touch};
-use crate::operations::class_of;
+use crate::operations::classes;
 use crate::overlap::starts_before;
 use crate::throughput::{TEMPORARIES, price};
 use crate::{OpClass, Target};
-use loop_tree::{OpId, ScalarType};
+use loop_tree::ScalarType;
 use smallvec::SmallVec;
 
 /// How a body is executed.
@@ -249,8 +249,7 @@ pub(crate) fn hand_to_calls(b: &mut Body, program: &Lowered<'_>, index: usize, l
     let touches = leaves.iter().flat_map(|leaf| &program.leaves[*leaf].touches);
     let written: SmallVec<[usize; 8]> = touches.filter(|t| t.write).map(|t| t.array).collect();
     let takes = |leaf: &Leaf<'_>| {
-        let calls = (0..leaf.statement.ops.len())
-            .any(|op| class_of(&leaf.statement.ops, OpId::new(op)) == Some(OpClass::Library));
+        let calls = classes(&leaf.statement.ops).any(|class| class == Some(OpClass::Library));
         calls && leaf.touches.iter().any(|t| !t.write && written.contains(&t.array))
     };
     if around.leaves.iter().any(|leaf| takes(&program.leaves[*leaf])) {

@@ -54,13 +54,14 @@ impl Live {
     /// memory. Of the other values that one goes which is used last. `all`: integers are in vectors, too.
     pub fn spills(&self, registers: usize, all: bool) -> Spills {
         let kept: Vec<u32> = self.uses.iter().filter(|u| all || u.1).map(|u| u.0).collect();
-        let most = most_at_once(&kept);
+        let next = next_uses(&kept);
+        let most = most_at_once(&kept, &next);
         let beyond = most + self.constants.len() > registers;
         let constants = if beyond { self.constant_uses as f64 } else { 0.0 };
         if most <= registers {
             return Spills { stores: 0.0, loads: constants };
         }
-        let (stores, loads) = farthest_first(&kept, registers.max(1));
+        let (stores, loads) = farthest_first(&kept, &next, registers.max(1));
         Spills { stores: stores as f64, loads: loads as f64 + constants }
     }
 }
@@ -76,10 +77,10 @@ fn next_uses(uses: &[u32]) -> Vec<Option<usize>> {
 }
 
 /// The greatest number of values that are between their first and their last use.
-fn most_at_once(uses: &[u32]) -> usize {
+fn most_at_once(uses: &[u32], next: &[Option<usize>]) -> usize {
     let mut seen: FxHashSet<u32> = FxHashSet::default();
     let (mut live, mut most) = (0usize, 0);
-    for (value, next) in uses.iter().zip(next_uses(uses)) {
+    for (value, next) in uses.iter().zip(next) {
         let first = seen.insert(*value);
         match (first, next.is_some()) {
             (true, true) => live += 1,
@@ -93,8 +94,7 @@ fn most_at_once(uses: &[u32]) -> usize {
 
 /// Stores to the stack and loads from it, if that value goes which is used again last (Belady, "A study of replacement algorithms for a
 /// virtual-storage computer", 1966).
-fn farthest_first(uses: &[u32], registers: usize) -> (usize, usize) {
-    let next = next_uses(uses);
+fn farthest_first(uses: &[u32], next: &[Option<usize>], registers: usize) -> (usize, usize) {
     let mut held: Vec<(u32, usize)> = Vec::with_capacity(registers + 1);
     let mut stored: FxHashSet<u32> = FxHashSet::default();
     let mut loads = 0;

@@ -88,7 +88,8 @@ impl AnalyticModel {
         let mut straight = 0.0;
         for (part, moved) in parts.iter().zip(&moved).filter(|(part, _)| part.straight > 0.0) {
             let outside = moved.iter().zip(&part.homes).filter(|(_, home)| home.is_none());
-            straight += part.straight + outside.flat_map(|(t, _)| &t.cycles).sum::<f64>();
+            straight +=
+                part.straight + outside.flat_map(|(t, _)| &t.transfers).map(|t| t.cycles).sum::<f64>();
         }
         if straight > 0.0 {
             terms.push(Term::new("straight-line code", straight, String::new()));
@@ -110,51 +111,59 @@ impl AnalyticModel {
         let (compute, entry, busy, threads, how) = match &l.takes {
             Takes::Code { compute, entry, busy, threads, how } => (compute, entry, busy, threads, how),
             Takes::Call(call) => {
-                let memory: f64 = call.moved.iter().map(|m| moved[*m].cycles.iter().sum::<f64>()).sum();
+                let memory: f64 = call
+                    .moved
+                    .iter()
+                    .map(|m| moved[*m].transfers.iter().map(|t| t.cycles).sum::<f64>())
+                    .sum();
                 return Term::new(l.name.clone(), call.compute.max(memory) + call.entry, l.detail.clone());
             }
         };
-        let transfers = self.transfers(part, moved, l.at, *threads, words);
-        let here = || moved.iter().zip(&part.homes).filter(|(_, home)| **home == Some(l.at));
-        let exposed = |level: usize| here().map(|(t, _)| t.cycles[level] * t.exposed[level]).sum();
-        let waits: SmallVec<[Transfer; 6]> = transfers
-            .iter()
-            .enumerate()
-            .map(|(level, t)| Transfer { cycles: t.cycles, exposed: t.cycles.min(exposed(level)) })
-            .collect();
+        let (terms, transfers): (Vec<Term>, SmallVec<[Transfer; 6]>) =
+            self.transfers(part, moved, l.at, *threads, words).into_iter().unzip();
         let parts = [
             Term::new("computation", compute - entry, how.clone()),
             Term::new("entry and remainder", *entry, String::new()),
         ];
         Term {
             name: l.name.clone(),
-            cycles: overlapped(*compute, *busy, &waits, &*self.target) / threads,
+            cycles: overlapped(*compute, *busy, &transfers, &*self.target) / threads,
             detail: l.detail.clone(),
             bytes: 0.0,
-            parts: parts.into_iter().chain(transfers).filter(|t| t.cycles > 0.0).collect(),
+            parts: parts.into_iter().chain(terms).filter(|t| t.cycles > 0.0).collect(),
         }
     }
 
     /// The transfers that groups of one loop cause, a term for each level: of all threads that share it, one after the other, but for
     /// memory, which is slower for each the more there are.
-    fn transfers(&self, part: &Part, moved: &[Traffic], at: usize, threads: f64, words: Words) -> Vec<Term> {
+    fn transfers(
+        &self,
+        part: &Part,
+        moved: &[Traffic],
+        at: usize,
+        threads: f64,
+        words: Words,
+    ) -> Vec<(Term, Transfer)> {
         let last = self.target.caches().len().saturating_sub(1);
         let crowded = (threads / self.target.memory_cores().max(1.0)).max(1.0);
         let caches = self.target.caches().iter().map(|c| (c.name, "lines", f64::from(c.line)));
         let names = caches.chain(self.target.tlbs().iter().map(|t| (t.name, "pages", 0.0)));
         let level = |(level, (name, unit, line)): (usize, (&str, &str, f64))| {
             let here = moved.iter().zip(part.homes.iter().zip(&part.names));
-            let (mut cycles, mut count, mut worst) = (0.0, 0.0, (0.0, ""));
+            let times = if level == last { crowded } else { 1.0 };
+            let (mut all, mut count, mut worst) = (Transfer::default(), 0.0, (0.0, ""));
             for (t, (_, array)) in here.filter(|(_, (home, _))| **home == Some(at)) {
-                cycles += t.cycles[level] * if level == last { crowded } else { 1.0 };
+                let transfer = t.transfers[level];
+                all.cycles += transfer.cycles * times;
+                all.exposed += transfer.exposed * times;
                 count += t.misses[level];
-                if t.cycles[level] > worst.0 {
-                    worst = (t.cycles[level], array);
+                if transfer.cycles > worst.0 {
+                    worst = (transfer.cycles, array);
                 }
             }
             let detail = words.say(|| format!("{count:.3e} {unit}, most of {}", worst.1));
             let name = words.say(|| format!("{name} misses"));
-            Term { bytes: count * line, ..Term::new(name, cycles, detail) }
+            (Term { bytes: count * line, ..Term::new(name, all.cycles, detail) }, all)
         };
         names.enumerate().map(level).collect()
     }

@@ -167,6 +167,11 @@ pub(crate) fn class_of(ops: &[Op], at: OpId) -> Option<OpClass> {
     })
 }
 
+/// The same of each of the operations.
+pub(crate) fn classes(ops: &[Op]) -> impl Iterator<Item = Option<OpClass>> {
+    (0..ops.len()).map(|at| class_of(ops, OpId::new(at)))
+}
+
 /// Whether a negation is only added or a part of what is added: instructions subtract, and have the signs of their factors.
 fn is_a_sign(ops: &[Op], negation: OpId) -> bool {
     let mut users = ops.iter().filter(|op| op.kind.operands().contains(&negation));

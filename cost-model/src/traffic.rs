@@ -16,10 +16,8 @@ use smallvec::SmallVec;
 /// What one group moves while a part of the tree runs, whatever the others left in the caches.
 pub(crate) struct Moved {
     state: State,
-    /// Cycles of a miss, by level.
-    costs: SmallVec<[f64; 6]>,
-    /// Share of them that no prefetch covers.
-    exposed: SmallVec<[f64; 6]>,
+    /// Of a miss, by level.
+    costs: SmallVec<[Transfer; 6]>,
 }
 
 /// Lines or pages moved for one group.
@@ -27,10 +25,8 @@ pub(crate) struct Moved {
 pub(crate) struct Traffic {
     /// Misses of each cache level, then of each level of translation.
     pub misses: SmallVec<[f64; 6]>,
-    /// Cycles for them.
-    pub cycles: SmallVec<[f64; 6]>,
-    /// Share of these that no prefetch covers.
-    pub exposed: SmallVec<[f64; 6]>,
+    /// What they take.
+    pub transfers: SmallVec<[Transfer; 6]>,
 }
 
 #[derive(Clone, Copy)]
@@ -102,7 +98,7 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
             let fits = fit(&levels[i], (read + written) / levels[i].capacity.max(1.0));
             let in_order = if i == last { WRITTEN_BACK } else { 1.0 };
             let lines = (read + in_order * written) * (fits * levels[i].renewed + 1.0 - fits);
-            Transfer { cycles: lines * fill, exposed: 0.0 }
+            Transfer::covered(lines * fill)
         })
         .collect()
 }
@@ -156,8 +152,7 @@ pub(crate) fn moved(program: &Lowered<'_>, target: &dyn Target) -> Vec<Moved> {
     }
     let priced = all.into_iter().map(|state| {
         let streams = streams.get(&state.group.parent).copied().unwrap_or(0.0);
-        let (costs, exposed) = state.costs(program, target, streams);
-        Moved { costs, exposed, state }
+        Moved { costs: state.costs(program, target, streams), state }
     });
     priced.collect()
 }
@@ -186,8 +181,8 @@ pub(crate) fn together(parts: &[&[Moved]], arrays: usize, target: &dyn Target) -
             let not_kept = (misses[i] - fits[i] * first).max(0.0);
             misses[i] = (fits[i] * kept + not_kept).min(LARGEST);
         }
-        let cycles = m.costs.iter().zip(&misses).map(|(cost, misses)| (cost * misses).min(LARGEST)).collect();
-        Traffic { misses, cycles, exposed: m.exposed.clone() }
+        let transfers = m.costs.iter().zip(&misses).map(|(cost, misses)| cost.times(*misses)).collect();
+        Traffic { misses, transfers }
     };
     parts.iter().map(|part| part.iter().map(&mut whole).collect()).collect()
 }
@@ -310,13 +305,8 @@ impl State {
         self.misses[level].min(self.footprints[level].lines)
     }
 
-    /// Cycles of a miss, by level, and the share of them that no prefetch covers, where so many sequences of lines are read side by side.
-    fn costs(
-        &self,
-        program: &Lowered<'_>,
-        target: &dyn Target,
-        streams: f64,
-    ) -> (SmallVec<[f64; 6]>, SmallVec<[f64; 6]>) {
+    /// What a miss takes, by level, where so many sequences of lines are read side by side.
+    fn costs(&self, program: &Lowered<'_>, target: &dyn Target, streams: f64) -> SmallVec<[Transfer; 6]> {
         let prefetch = target.prefetch();
         let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
         let followed = (prefetch.streams / streams.max(1.0)).min(1.0);
@@ -332,9 +322,9 @@ impl State {
                 random += c.fill_latency / prefetch.outstanding_stores.max(1.0);
             }
             let (in_time, late) = (covered * c.fill * in_order, (1.0 - covered) * random);
-            (in_time + late, late / (in_time + late).max(1e-9))
+            Transfer { cycles: in_time + late, exposed: late }
         });
-        caches.chain(target.tlbs().iter().map(|t| (t.miss, 0.0))).unzip()
+        caches.chain(target.tlbs().iter().map(|t| Transfer::covered(t.miss))).collect()
     }
 }
 

@@ -13,6 +13,17 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
+    /// Of which prefetches cover all.
+    pub fn covered(cycles: f64) -> Transfer {
+        Transfer { cycles, exposed: 0.0 }
+    }
+
+    /// As often.
+    pub fn times(self, count: f64) -> Transfer {
+        let times = |cycles: f64| (cycles * count).min(LARGEST);
+        Transfer { cycles: times(self.cycles), exposed: times(self.exposed) }
+    }
+
     /// Of one level after the other.
     fn of_all(levels: &[Transfer]) -> Transfer {
         let exposed = levels.iter().map(|t| t.exposed).sum();

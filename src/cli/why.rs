@@ -195,10 +195,10 @@ impl Report<'_> {
             let small = "as sizes are a guess and it is slower where they are small";
             let other =
                 region.instead.map(|at| format!("`opt` and the plugin do #{at} of `explore`, {small}"));
-            let done = match (exploration.worthwhile(MIN_GAIN), region.if_short) {
-                _ if other.is_some() => other.as_deref().unwrap_or_default(),
-                (None, _) => "too little for `opt` to rely on the prediction: --measure, or --min-gain",
-                (_, Some(gain)) if gain < 1.0 => {
+            let done = match (&other, exploration.worthwhile(MIN_GAIN), region.if_short) {
+                (Some(other), ..) => other.as_str(),
+                (_, None, _) => "too little for `opt` to rely on the prediction: --measure, or --min-gain",
+                (.., Some(gain)) if gain < 1.0 => {
                     "not done, as sizes are a guess and it is slower where they are small: --param"
                 }
                 _ => "`opt` and the plugin do it",

@@ -10,6 +10,7 @@
 //! written, and replays to the same tree. Paths of a step are those of the canonical tree that the step is applied to.
 
 use crate::arguments::{Arguments, unquoted};
+use crate::loop_ref::join;
 use crate::{Context, Refusal, Registry, Step};
 use loop_tree::{Green, Kernel};
 use std::fmt;
@@ -69,13 +70,7 @@ impl Recipe {
 
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, step) in self.0.iter().enumerate() {
-            if i > 0 {
-                f.write_str("; ")?;
-            }
-            step.fmt(f)?;
-        }
-        Ok(())
+        join(f, &self.0, "; ")
     }
 }
 
