@@ -185,7 +185,9 @@ impl<'m> Emitter<'m, '_> {
                 properties.push(self.module.loop_property(&flag("llvm.loop.unroll.disable"))?);
             }
         }
-        if self.walks_many_rows(place, body)? {
+        if header.constant_trip_count().is_none() && self.keeps_many_values(place, body)? {
+            properties.push(self.module.loop_property(&flag("llvm.loop.unroll.disable"))?);
+        } else if self.walks_many_rows(place, body)? {
             properties.push(self.module.loop_property(&flag("llvm.loop.unroll.runtime.disable"))?);
         }
         if self.sets_a_scalar_again(body)? || self.writes_short_rows(place, body)? {

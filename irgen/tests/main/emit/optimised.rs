@@ -114,6 +114,26 @@ fn rows_that_take_all_addresses_are_not_unrolled_further() {
 }
 
 #[test]
+fn values_that_take_half_of_the_registers_are_not_unrolled_further() {
+    let nest = |columns: &str, copies: usize| {
+        let body: String = (0..copies).map(|k| format!("let s = 8*t + {k} {{ S }} ")).collect();
+        format!(
+            "nest @rows[N, P] {{
+              array C: f32[N, 60]
+              array W: f32[N]
+              array sum: f32[60]
+              for s in 0..N {{ for p in 0..{columns} {{ S: sum[p] = sum[p] + W[s] * C[s, p] }} }}
+              variant {{ for t in 0..floor(N/8) {{ for p in 0..{columns} {{ {body} }} }} }}
+            }}"
+        )
+    };
+    let kept = |text: &str| !harness::emit(text, true, &[]).unwrap().contains("llvm.loop.unroll.disable");
+    assert!(!kept(&nest("P", 8)));
+    assert!(kept(&nest("P", 4)));
+    assert!(kept(&nest("60", 8)), "copies of constantly many iterations have no exits between them");
+}
+
+#[test]
 fn no_vector_of_what_is_not_there_is_loaded_under_a_mask() {
     // The first of four jammed rows has no row in front of it, and the last one none behind where the second condition fails.
     let nest = |last: &str| {
