@@ -166,8 +166,12 @@ pub trait Target: Send + Sync {
     fn masked_store(&self) -> f64 {
         1.0
     }
-    /// Cycles of a store that lies in two cache lines, where others take one.
-    fn split_store(&self) -> f64 {
+    /// What a load takes that lies in two cache lines, of one that lies in one.
+    fn split_load(&self) -> f64 {
+        2.0
+    }
+    /// The same of a store, where so many rows are stored in turn: what follows in the same row may be joined with it.
+    fn split_store(&self, _rows: usize) -> f64 {
         2.0
     }
     /// Whether an instruction takes any lanes of two vectors: AVX-512's do, AVX2's keep to halves of one.

@@ -58,9 +58,14 @@ pub struct StaticTarget {
     /// Cycles of AVX2's store of some of eight lanes; AVX-512's is as good as others.
     #[serde(default = "one")]
     pub masked_store: f64,
-    /// Cycles of a store that lies in two cache lines.
+    /// Cycles of an access that lies in two cache lines, where others take one: of loads, of stores into several rows in turn, of stores
+    /// along one row.
+    #[serde(default = "two")]
+    pub split_load: f64,
     #[serde(default = "two")]
     pub split_store: f64,
+    #[serde(default = "two")]
+    pub split_store_in_row: f64,
     pub lane_access: f64,
     pub gathered_lane: f64,
     pub store_forward: f64,
@@ -223,8 +228,11 @@ impl Target for StaticTarget {
     fn masked_store(&self) -> f64 {
         if self.masks_narrow_lanes() { 1.0 } else { self.masked_store }
     }
-    fn split_store(&self) -> f64 {
-        self.split_store
+    fn split_load(&self) -> f64 {
+        self.split_load
+    }
+    fn split_store(&self, rows: usize) -> f64 {
+        if rows > 1 { self.split_store } else { self.split_store_in_row }
     }
     fn lane_access(&self) -> f64 {
         self.lane_access

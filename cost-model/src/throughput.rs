@@ -90,11 +90,12 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     };
     // What gathers take more than their loads does not keep the first level busy.
     let mut microcode = 0.0;
-    let mut access = |stride: &Stride, count: &mut f64| match (lanes, stride) {
+    let rows_stored = body.stores.iter().filter(|s| matches!(s, Stride::Unit(_))).count();
+    let mut access = |stride: &Stride, split: f64, count: &mut f64| match (lanes, stride) {
         (1, _) => *count += 1.0 / pack,
         (_, Stride::Invariant) => *count += 1.0,
         (_, Stride::Unit(aligned)) => {
-            *count += per_access * (1.0 + across_lines(target, widest, lanes, *aligned))
+            *count += per_access * (1.0 + (split - 1.0) * across_lines(target, widest, lanes, *aligned))
         }
         (_, Stride::Reverse) => {
             *count += per_access;
@@ -113,7 +114,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     if whole + single > 0.0 {
         loads = whole + single;
     } else {
-        body.loads.iter().for_each(|stride| access(stride, &mut loads));
+        body.loads.iter().for_each(|stride| access(stride, target.split_load(), &mut loads));
     }
     if lanes == 1 {
         loads += body.reloaded / pack;
@@ -123,13 +124,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         if lanes > 1 && stride.stored_by_lanes() {
             scattered += f64::from(lanes);
         } else {
-            access(stride, &mut stores);
-        }
-        if let Stride::Unit(aligned) = stride
-            && lanes > 1
-        {
-            let more = (target.split_store() - 2.0).max(0.0);
-            stores += per_access * across_lines(target, widest, lanes, *aligned) * more;
+            access(stride, target.split_store(rows_stored), &mut stores);
         }
     }
     if gathers {
@@ -270,7 +265,7 @@ fn becoming_branches(body: &Body) -> f64 {
 /// As many of them; of fewer the loop's own chain is as long.
 const BECOMING_BRANCHES: f64 = 4.0;
 
-/// How often a vector at a multiple of so many bytes lies in two cache lines: each is an access of its own.
+/// How often a vector at a multiple of so many bytes lies in two cache lines.
 fn across_lines(target: &dyn Target, ty: ScalarType, lanes: u32, aligned: f64) -> f64 {
     let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
     let bytes = f64::from(lanes.saturating_mul(ty.size() * 8).min(target.vector_bits()) / 8);

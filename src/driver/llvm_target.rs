@@ -257,8 +257,11 @@ impl Target for LlvmTarget {
     fn masked_store(&self) -> f64 {
         self.table.masked_store()
     }
-    fn split_store(&self) -> f64 {
-        self.table.split_store
+    fn split_load(&self) -> f64 {
+        self.table.split_load
+    }
+    fn split_store(&self, rows: usize) -> f64 {
+        self.table.split_store(rows)
     }
     fn masked_memory(&self) -> bool {
         self.table.masked_memory
