@@ -16,6 +16,7 @@ mod call;
 mod check;
 mod chosen;
 mod element;
+mod fetch;
 mod function;
 mod gathers;
 mod held;
@@ -47,6 +48,7 @@ use crate::llvm::{Builder, Inst, LlvmError, LoopHint, Metadata, Module, Value};
 use arith::Known;
 use buffers::{Memory, Store};
 use emission::{Inexact, conditions, extent, ranges, scope};
+use fetch::Around;
 use kept::Registers;
 use lanes::Lanes;
 use loop_tree::{Calls, Green, Kernel, Path, RuntimeCondition, VarId};
@@ -148,6 +150,8 @@ struct Emitter<'m, 'k> {
     memory: Memory<'m>,
     scope: Scope<Known<'m>, Store<'m>>,
     registers: Registers<'m>,
+    /// The loop around the builder's place.
+    around: Option<Around>,
     /// The vector loop around the builder's place.
     lanes: Option<Lanes<'m>>,
     /// Guards that stand outside of the loop around them, and whether they hold.
@@ -191,6 +195,7 @@ impl<'m, 'k> Emitter<'m, 'k> {
             memory: Memory::default(),
             scope: Scope::default(),
             registers: Registers::new(kernel, conditions),
+            around: None,
             lanes: None,
             settled: BTreeMap::new(),
             path: Path::root(),

@@ -158,7 +158,7 @@ impl<'m> Emitter<'m, '_> {
 
     /// Row-major index of an element, plus `offset`: Horner's scheme over the extents, constant ones folded into one
     /// expression.
-    fn linear_index(
+    pub(super) fn linear_index(
         &self,
         extents: &[Option<Affine>],
         subscripts: &[Affine],

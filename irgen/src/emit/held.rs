@@ -162,7 +162,7 @@ impl<'m> Emitter<'m, '_> {
 
     /// Whether a body is statements one after the other, all of whose operations execute, in lanes or not. `lanes`: whether some are
     /// around.
-    fn is_straight(&self, node: &Green, lanes: bool) -> bool {
+    pub(super) fn is_straight(&self, node: &Green, lanes: bool) -> bool {
         match node.node() {
             Node::Seq(children) => children.iter().all(|c| self.is_straight(c, lanes)),
             Node::Let(_, _, body) => self.is_straight(body, lanes),

@@ -2,6 +2,7 @@
 
 use super::arith::Known;
 use super::element::Tag;
+use super::fetch::Around;
 use super::ranges::Range;
 use super::{Base, EmitError, Emitter};
 use crate::lift::Apart;
@@ -134,6 +135,9 @@ impl<'m> Emitter<'m, '_> {
                 e.iteration(header, bounds, body, place)
             })
         };
+        if std::env::var("NOFETCH").is_err() {
+            self.fetch_next(node)?;
+        }
         let spots = self.holdable(node)?;
         if spots.is_empty() {
             return all(self);
@@ -164,10 +168,12 @@ impl<'m> Emitter<'m, '_> {
         let group = parallel.then(|| self.module.access_group());
         self.groups.extend(group);
         let known = self.know_loop(place, bounds);
+        let around = self.around.replace(Around { place, step: header.step });
         let result = self.below(0, |e| {
             e.load_ahead(place, header.step, body)?;
             e.tree(body)
         });
+        self.around = around;
         self.unknow(known);
         if parallel {
             self.groups.pop();
