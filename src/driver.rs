@@ -340,6 +340,7 @@ impl Session<'_> {
     ) -> Result<Result<Vec<ArgumentSpec>, NotCallable>, DriverError> {
         self.in_copy(|module| {
             let options = &self.lifting(module);
+            let passed = module.function(function).map(lift::passed_constants).unwrap_or_default();
             lift::canonicalise(module)?;
             let Some(function) = module.function(function) else {
                 return Err(DriverError::NoFunction {
@@ -355,7 +356,13 @@ impl Session<'_> {
             };
             let values: Vec<Vec<i64>> = lifted.regions.iter().map(values).collect();
             let list: Vec<_> = lifted.regions.iter().zip(values.iter().map(|v| &v[..])).collect();
-            Ok(argument_specs(&list))
+            let mut specs = argument_specs(&list);
+            if let Ok(specs) = &mut specs {
+                for (spec, constant) in specs.iter_mut().zip(passed) {
+                    constant.into_iter().for_each(|value| *spec = ArgumentSpec::Int(value));
+                }
+            }
+            Ok(specs)
         })
     }
 

@@ -8,7 +8,7 @@ use crate::chains::{Chains, Value, Waits};
 use crate::facts::Facts;
 use crate::lanes::Lanes;
 use crate::live::Live;
-use crate::lower::{Leaf, Lowered, is_opaque};
+use crate::lower::{Leaf, Loop, Lowered, is_opaque};
 use crate::numbering::{Numbers, Operands, Site};
 use crate::operations::{
     Fused, Reordering, class_of, classes, differences_of_bytes, is_extreme, is_stored_both_ways,
@@ -158,8 +158,10 @@ pub(crate) fn body(
     let own = leaves.first().and_then(|l| program.leaves[*l].parent);
     // Emission speaks of the loops of the tree.
     let of_tree = own.is_none_or(|l| !program.loops[l].unrolled_inside);
+    let along = program.path(own).find(|l| depth == Some(program.loops[*l].depth));
     let mut scan = Scan {
         depth,
+        iterations: along.map_or(f64::INFINITY, |l| most_iterations(&program.loops[l], told)),
         lanes,
         families: vec![],
         locations: vec![],
@@ -224,6 +226,8 @@ pub(crate) fn is_straight(program: &Lowered<'_>, leaf: &Leaf<'_>, lanes: Option<
 
 struct Scan<'a> {
     depth: Option<usize>,
+    /// Of the loop at this depth, at most.
+    iterations: f64,
     lanes: Option<Lanes>,
     families: Vec<Family>,
     locations: Vec<Location>,
@@ -492,7 +496,7 @@ impl Scan<'_> {
         } else {
             for w in &f.stored {
                 let distance = (w - offset) / f.stride;
-                if distance.fract() != 0.0 {
+                if distance.fract() != 0.0 || distance.abs() >= self.iterations {
                     continue;
                 }
                 if distance >= 1.0 {
@@ -724,6 +728,22 @@ impl Scan<'_> {
             self.result.differences = self.differences;
         }
         self.result
+    }
+}
+
+/// Iterations that a loop has at most, as far as the compiler knows, which may be told of each two that they are independent: rows of a
+/// square over a triangle are as long as its longest.
+fn most_iterations(l: &Loop, told: bool) -> f64 {
+    match l.constant {
+        Some(count) => count,
+        None if told => {
+            if l.exact {
+                l.trip
+            } else {
+                2.0 * l.trip
+            }
+        }
+        None => f64::INFINITY,
     }
 }
 

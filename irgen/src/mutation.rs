@@ -1,6 +1,7 @@
 //! Rules of lifting and emission that can be left out one at a time: see [`analyses::mutation`].
 
 analyses::rules! {
+    EveryCall: "arguments are the constants that some call passes",
     WrapAssumptions: "no condition on wrapping is assumed",
     ApartAssumptions: "accumulators may overlap what else is accessed",
     AliasClasses: "different pointers are different objects",

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
+use super::arguments;
 use super::cfg::has_cycle;
 use crate::llvm::{Function, Module, Result, Steps, Value};
 use crate::mutation::{self, Rule};
@@ -27,6 +28,7 @@ const SPLIT: &str = "scalarizer<load-store>,early-cse";
 pub fn canonicalise(module: &mut Module<'_>) -> Result<()> {
     let looping = module.functions().into_iter().filter(|f| !f.is_declaration() && has_cycle(*f));
     let names: Vec<String> = looping.map(|f| f.name()).collect();
+    arguments::settle(module, &names)?;
     inline(module, &names)?;
     module.run_passes(&format!("function({EARLY})"), None)?;
     let mut steps = Steps::new(module);
@@ -47,6 +49,7 @@ const KEEP_ROWS: u32 = 16;
 /// The same for some functions, each as if all others were as they are. `early`: a compiler's early passes
 /// have been over the module, and are not run again where nothing is inlined.
 pub fn canonicalise_functions(module: &mut Module<'_>, names: &[String], early: bool) -> Result<()> {
+    arguments::settle(module, names)?;
     let inlined = inline(module, names)?;
     let mut steps = Steps::new(module);
     names.iter().try_for_each(|name| {

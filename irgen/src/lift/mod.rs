@@ -7,6 +7,7 @@
 
 mod accumulate;
 mod alias;
+mod arguments;
 mod assemble;
 mod body;
 mod call_sites;
@@ -49,6 +50,7 @@ use loop_tree::{Affine, ArrayId, Kernel, ParamId, SourceLocation, VarId};
 
 use crate::llvm::{Block, Function, HintValue, Inst, LoopHint, Module, Value};
 
+pub use arguments::passed_constants;
 pub use call_sites::likely_value;
 pub use canonicalise::{canonicalise, canonicalise_functions, with_callers};
 pub use cfg::{Cfg, has_cycle};
