@@ -161,6 +161,7 @@ pub(crate) fn body(
     let along = program.path(own).find(|l| depth == Some(program.loops[*l].depth));
     let mut scan = Scan {
         depth,
+        strides: &program.facts.strides,
         iterations: along.map_or(f64::INFINITY, |l| most_iterations(&program.loops[l], told)),
         lanes,
         families: vec![],
@@ -228,6 +229,8 @@ struct Scan<'a> {
     depth: Option<usize>,
     /// Of the loop at this depth, at most.
     iterations: f64,
+    /// Bytes from one element of a dimension to the next, by array.
+    strides: &'a [SmallVec<[f64; 4]>],
     lanes: Option<Lanes>,
     families: Vec<Family>,
     locations: Vec<Location>,
@@ -496,7 +499,15 @@ impl Scan<'_> {
         } else {
             for w in &f.stored {
                 let distance = (w - offset) / f.stride;
-                if distance.fract() != 0.0 || distance.abs() >= self.iterations {
+                // Below in another row, which is no iteration's of this loop: that the loops around come by there, and wait where vectors
+                // begin elsewhere in it, is for rows that are shifted against each other.
+                let below = distance.abs() >= self.iterations
+                    && self
+                        .strides
+                        .get(f.array)
+                        .and_then(|s| s.iter().nth_back(1))
+                        .is_some_and(|row| (w - offset) % row == 0.0);
+                if distance.fract() != 0.0 || below {
                     continue;
                 }
                 if distance >= 1.0 {

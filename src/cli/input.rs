@@ -303,7 +303,7 @@ pub fn from_driver(error: DriverError, file: &Path) -> CliError {
         },
         DriverError::Model(_) => CliError::Usage {
             message,
-            help: "`looptree show FILE --what regions` shows the parameters".to_string(),
+            help: "`looptree show FILE --what regions` shows the parameters; what all calls of a `static` function pass alike is a constant".to_string(),
         },
         DriverError::Analysis { source, .. } => CliError::Failed { message, help: analysis_help(&source).to_string() },
         DriverError::Recipe(_) | DriverError::Replay { .. } => CliError::Failed {
