@@ -18,8 +18,9 @@ impl Emitter<'_, '_> {
     ///
     /// A tile is loaded and stored once for all terms, from rows that lie apart: no processor foresees that, and all terms wait.
     pub(super) fn fetch_next(&mut self, a_loop: &Green) -> Result<(), EmitError> {
-        let (Node::Loop(_, body), Some(around)) = (a_loop.node(), self.around) else { return Ok(()) };
-        if self.lanes.is_some() || !self.is_straight(body, false) {
+        let (Node::Loop(header, body), Some(around)) = (a_loop.node(), self.around) else { return Ok(()) };
+        let short = header.constant_trip_count().is_some_and(|terms| terms < FEWEST);
+        if short || self.lanes.is_some() || !self.is_straight(body, false) {
             return Ok(());
         }
         let place = self.scope.next_place();
@@ -64,3 +65,5 @@ impl Emitter<'_, '_> {
 
 /// Vectors of a tile of registers, at least: fewer lie in few lines.
 const LEAST: usize = 4;
+/// Terms of a sum, at least: fewer take no longer than asking for the next tile.
+const FEWEST: i64 = 32;

@@ -135,9 +135,7 @@ impl<'m> Emitter<'m, '_> {
                 e.iteration(header, bounds, body, place)
             })
         };
-        if std::env::var("NOFETCH").is_err() {
-            self.fetch_next(node)?;
-        }
+        self.fetch_next(node)?;
         let spots = self.holdable(node)?;
         if spots.is_empty() {
             return all(self);

@@ -134,6 +134,31 @@ fn values_that_take_half_of_the_registers_are_not_unrolled_further() {
 }
 
 #[test]
+fn the_lines_of_the_next_tile_are_asked_for() {
+    let nest = |terms: i64, vectors: i64| {
+        let row = |r: i64| format!("let i = 3*t + {r} {{ S }} ");
+        let rows: String = (0..3).map(row).collect();
+        let tile: String =
+            (0..vectors).map(|v| format!("vector for j in {}..{} {{ {rows} }} ", 8 * v, 8 * v + 8)).collect();
+        format!(
+            "nest @product[N] {{
+              array A: f32[N, {terms}]
+              array B: f32[{terms}, 64]
+              array C: f32[N, 64]
+              for i in 0..N {{ for j in 0..{0} {{ for k in 0..{terms} {{ S: C[i, j] = C[i, j] + A[i, k] * B[k, j] }} }} }}
+              variant {{ for t in 0..floor(N/3) {{ for k in 0..{terms} {{ {tile} }} }} }}
+            }}",
+            8 * vectors
+        )
+    };
+    let asks =
+        |text: &str| harness::emit(text, true, &[]).unwrap().matches("call void @llvm.prefetch").count();
+    assert_eq!(asks(&nest(128, 4)), 12);
+    assert_eq!(asks(&nest(128, 1)), 0, "few vectors");
+    assert_eq!(asks(&nest(16, 4)), 0, "few terms");
+}
+
+#[test]
 fn no_vector_of_what_is_not_there_is_loaded_under_a_mask() {
     // The first of four jammed rows has no row in front of it, and the last one none behind where the second condition fails.
     let nest = |last: &str| {
