@@ -29,12 +29,37 @@ struct Hoister : Motion {
 
   MemoryLocation what(const LoadInst *Load) const { return LeftOut & Scopes ? MemoryLocation::get(Load) : place(Load); }
 
-  bool isRead(const LoadInst *Load, Loop *L) {
-    if (LeftOut & Aliases)
-      return true;
-    auto It = Writes.find(L);
-    return It == Writes.end() || !writes(It->second, what(Load));
+  // Which loops and blocks write to a place: many loads read the same pointer.
+  using Motion::writes;
+  struct Writers {
+    MemoryLocation Place;
+    DenseMap<const void *, bool> Known;
+  };
+  // By pointer; what is asked of one that goes is forgotten with it.
+  DenseMap<const Value *, SmallVector<Writers, 1>> Reached;
+
+  Writers &writers(const LoadInst *Load) {
+    MemoryLocation Place = what(Load);
+    auto &List = Reached[Place.Ptr];
+    auto It = find_if(List, [&](const Writers &W) { return W.Place == Place; });
+    return It == List.end() ? List.emplace_back(Writers{Place, {}}) : *It;
   }
+
+  bool writes(Writers &To, Loop *L) {
+    if (auto It = To.Known.find(L); It != To.Known.end())
+      return It->second;
+    bool Any = any_of(*L, [&](Loop *Inner) { return writes(To, Inner); }) || writes(OwnWrites[L], To.Place);
+    return To.Known[L] = Any;
+  }
+
+  bool writes(Writers &To, const BasicBlock *BB) {
+    if (auto It = To.Known.find(BB); It != To.Known.end())
+      return It->second;
+    auto List = BlockWrites.find(BB);
+    return To.Known[BB] = List != BlockWrites.end() && writes(List->second, To.Place);
+  }
+
+  bool isRead(const LoadInst *Load, Loop *L) { return LeftOut & Aliases || !writes(writers(Load), L); }
 
   // The loop that walks along a table in which a pointer is read.
   Loop *along(LoadInst *Load) {
@@ -112,7 +137,7 @@ struct Hoister : Motion {
         return At;
       append_range(Work, I->operands());
     }
-    MemoryLocation Location = what(Load);
+    Writers &To = writers(Load);
     SmallPtrSet<BasicBlock *, 16> Passed;
     BasicBlock *D = At->getParent();
     while (auto *Up = DT.getNode(D)->getIDom()) {
@@ -122,9 +147,8 @@ struct Hoister : Motion {
         BasicBlock *BB = Work.pop_back_val();
         if (BB == P || !Passed.insert(BB).second)
           continue;
-        if (auto It = BlockWrites.find(BB); It != BlockWrites.end() && !(LeftOut & Aliases))
-          if (writes(It->second, Location))
-            return At;
+        if (!(LeftOut & Aliases) && writes(To, BB))
+          return At;
         append_range(Work, predecessors(BB));
       }
       if (Passed.size() > MaxClimb)
@@ -194,6 +218,7 @@ struct Hoister : Motion {
   }
 
   bool replace(Instruction *I, Value *By) {
+    Reached.erase(I);
     I->replaceAllUsesWith(By);
     I->eraseFromParent();
     return Changed = true;

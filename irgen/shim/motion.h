@@ -115,7 +115,8 @@ struct Motion {
   DomTreeUpdater Updater;
   unsigned Questions = 0;
   bool Changed = false;
-  DenseMap<const Loop *, SmallVector<Instruction *, 8>> Writes;
+  // Of loops; and those that are in no loop inside.
+  DenseMap<const Loop *, SmallVector<Instruction *, 8>> Writes, OwnWrites;
   // Loops in which something may end the execution.
   DenseMap<const Loop *, bool> Ends;
   // Loops that might run for ever, by the language, but for the number of their iterations.
@@ -140,10 +141,13 @@ struct Motion {
       for (Instruction &I : BB) {
         // A loop may wait for another thread for ever.
         bool MayEnd = !isGuaranteedToTransferExecutionToSuccessor(&I) || I.isAtomic();
-        if (I.mayWriteToMemory() && !I.isDebugOrPseudoInst())
+        bool Writing = I.mayWriteToMemory() && !I.isDebugOrPseudoInst();
+        if (Writing) {
           BlockWrites[&BB].push_back(&I);
+          OwnWrites[LI.getLoopFor(&BB)].push_back(&I);
+        }
         for (Loop *L = LI.getLoopFor(&BB); L; L = L->getParentLoop()) {
-          if (I.mayWriteToMemory() && !I.isDebugOrPseudoInst())
+          if (Writing)
             Writes[L].push_back(&I);
           Ends[L] |= MayEnd;
         }
