@@ -287,7 +287,7 @@ fn judged_again(
     let original = old.variants.iter().find(|m| m.rank.is_none());
     let seconds = original.map_or_else(Vec::new, |m| m.seconds.clone());
     let mut list = vec![Measured { seconds, ..Measured::new(None, "", 1.0, 1.0) }];
-    let mut first = (cycles, Recipe::default());
+    let mut first = (cycles, Recipe::default(), root.clone());
     let mut chosen = 0;
     for m in old.variants.iter().filter(|m| m.rank.is_some()) {
         let Ok(recipe) = Recipe::parse(&m.recipe, &optimizer.registry) else { continue };
@@ -298,8 +298,8 @@ fn judged_again(
         }
         let found = cost.cycles;
         let said = (others + cycles).max(1.0) / (others + found).max(1.0);
-        if by_cost((found, &recipe), (first.0, &first.1)).is_lt() {
-            first = (found, recipe);
+        if by_cost((found, &recipe, &tree), (first.0, &first.1, &first.2)).is_lt() {
+            first = (found, recipe, tree);
             chosen = list.len();
         }
         let new = Measured::new(m.rank, &m.recipe, said, m.measured);

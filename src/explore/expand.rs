@@ -386,7 +386,7 @@ impl<'e, 'a> Engine<'e, 'a> {
         let drafts = self.unknown(drafts, |met| met.is_none());
         let costs = self.price(&drafts);
         let mut ranked: Vec<(Draft, f64)> = drafts.into_iter().zip(costs).collect();
-        ranked.sort_by(|(a, x), (b, y)| by_cost((*x, &a.recipe), (*y, &b.recipe)));
+        ranked.sort_by(|(a, x), (b, y)| by_cost((*x, &a.recipe, &a.root), (*y, &b.recipe, &b.root)));
         // Where the sizes are such that nothing runs, ranks tell nothing.
         let wanted = if origin > 0.0 { self.explorer.limits.promising } else { usize::MAX };
         let (first, undecided) = (self.variants.len(), self.statistics.undecided);
@@ -418,7 +418,7 @@ impl<'e, 'a> Engine<'e, 'a> {
         let drafts = self.unknown(drafts, |met| met.is_none());
         let costs = self.price(&drafts);
         let mut ranked: Vec<(Draft, f64)> = drafts.into_iter().zip(costs).collect();
-        ranked.sort_by(|(a, x), (b, y)| by_cost((*x, &a.recipe), (*y, &b.recipe)));
+        ranked.sort_by(|(a, x), (b, y)| by_cost((*x, &a.recipe, &a.root), (*y, &b.recipe, &b.root)));
         let first = self.variants.len();
         let mut rest = ranked.into_iter();
         for some in rest.by_ref().take(self.explorer.limits.promising) {

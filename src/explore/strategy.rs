@@ -272,7 +272,7 @@ fn cheapest(variants: Vec<Variant>) -> Variant {
 /// The cheapest of some variants that all have something in common which takes so many cycles.
 fn cheapest_beside(mut variants: Vec<Variant>, rest: f64) -> Variant {
     let apart = |v: &Variant| v.cycles - rest;
-    variants.sort_by(|a, b| by_cost((apart(a), &a.recipe), (apart(b), &b.recipe)));
+    variants.sort_by(|a, b| by_cost((apart(a), &a.recipe, &a.root), (apart(b), &b.recipe, &b.root)));
     variants.swap_remove(0)
 }
 

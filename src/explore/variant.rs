@@ -25,15 +25,18 @@ pub struct Variant {
 impl Variant {
     /// As [`by_cost`].
     pub(super) fn by_cost(a: &Self, b: &Self) -> std::cmp::Ordering {
-        by_cost((a.cycles, &a.recipe), (b.cycles, &b.recipe))
+        by_cost((a.cycles, &a.recipe, &a.root), (b.cycles, &b.recipe, &b.root))
     }
 }
 
-/// In which order a search ranks, of predicted cycles and the steps: cheaper first; of those that are predicted to take about as
-/// long, the one with fewer steps.
-pub fn by_cost(a: (f64, &Recipe), b: (f64, &Recipe)) -> std::cmp::Ordering {
-    let rank = |cycles: f64| (cycles.max(1.0).ln() / TIE).floor();
-    rank(a.0).total_cmp(&rank(b.0)).then(a.1.0.len().cmp(&b.1.0.len())).then(a.0.total_cmp(&b.0))
+/// In which order a search ranks, of predicted cycles, the steps and the tree: cheaper first; of those that are predicted to take
+/// about as long, the one with fewer steps; of as many that differ only where no time is spent, the one with less code.
+pub fn by_cost(a: (f64, &Recipe, &Green), b: (f64, &Recipe, &Green)) -> std::cmp::Ordering {
+    let key = |(cycles, recipe, root): (f64, &Recipe, &Green)| {
+        let rank = |apart: f64| (cycles.max(1.0).ln() / apart).floor() as i64;
+        (rank(TIE), recipe.0.len(), rank(SAME), root.summary().leaves)
+    };
+    key(a).cmp(&key(b)).then(a.0.total_cmp(&b.0))
 }
 
 /// Relative difference of predictions below which they say nothing.
