@@ -1,7 +1,7 @@
 //! What the oracles of several threads have in common: what they judge by, and what they have found.
 
 use super::buffers::{self, Flows};
-use super::{Fault, OracleOptions, coverage, order, rolled_places};
+use super::{Fault, OracleOptions, coverage, order, rolled_places, storage};
 use crate::dependences::{AnalysisError, DependenceSet};
 use crate::idioms::Idioms;
 use crate::places::Place;
@@ -29,6 +29,7 @@ pub struct Case {
     pub(super) original: Vec<Place>,
     pub(super) orders: order::Memo,
     pub(super) coverage: coverage::Memo,
+    pub(super) slots: storage::Memo,
     /// Which writes may be seen by which reads.
     pub(super) flows: Flows,
     /// Which writes are seen by which reads, by array; `None` where that is not known.
@@ -56,6 +57,7 @@ impl Case {
             context,
             orders: order::Memo::trusting(&checks, &original),
             coverage: coverage::Memo::default(),
+            slots: storage::Memo::default(),
             flows: buffers::flows(&set),
             values: Mutex::default(),
             checks,

@@ -272,6 +272,7 @@ impl Oracle {
                 privates: &self.privates,
                 context: &self.context,
                 solver: &self.solver,
+                memo: &self.slots,
             };
             if let Some(broken) = storage.broken(&places)? {
                 return Err(Witness::Storage(broken));

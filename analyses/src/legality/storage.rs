@@ -6,6 +6,7 @@
 //! used of what is around a home, which refuses a little more than necessary.
 
 use super::Fault;
+use super::case::Answers;
 use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
 use crate::places::{Place, Unsupported};
 use crate::system::{Inexact, Posed, Row, Solver, System};
@@ -18,7 +19,11 @@ pub(super) struct Storage<'o> {
     pub privates: &'o Privates,
     pub context: &'o System,
     pub solver: &'o Solver,
+    pub memo: &'o Memo,
 }
+
+/// Whether two homes, by the hash of all that decides it, have an element in common.
+pub(super) type Memo = Answers<u128, bool>;
 
 /// Where an element lives.
 #[derive(Clone, Copy)]
@@ -26,6 +31,26 @@ struct Home<'h> {
     element: &'h PrivateElement,
     /// A place in it.
     place: &'h Place,
+    /// The hash of what is the same of all copies of a jammed loop: the loops around it, and the element but for constants.
+    shape: u128,
+}
+
+impl<'h> Home<'h> {
+    fn new(element: &'h PrivateElement, place: &'h Place) -> Home<'h> {
+        let around = place.loops.iter().take(element.loops());
+        let loops: Vec<_> = around.map(|l| (&l.lower, &l.upper, l.step)).collect();
+        let element_but: Vec<Affine> =
+            element.element.iter().map(|e| e.clone().offset(-e.constant_term())).collect();
+        Home { element, place, shape: loop_tree::hash128(&(loops, element_but)) }
+    }
+}
+
+/// What decides whether two homes have an element in common: of the constants of both, only how far they are apart.
+fn question(a: &Home<'_>, b: &Home<'_>) -> u128 {
+    let constant = |e: &Affine| i128::from(e.constant_term());
+    let pairs = a.element.element.iter().zip(&b.element.element);
+    let apart: Vec<i128> = pairs.map(|(x, y)| constant(y) - constant(x)).collect();
+    loop_tree::hash128(&(a.shape, b.shape, a.element == b.element, apart))
 }
 
 /// Work of building the system of one question.
@@ -42,11 +67,15 @@ impl Storage<'_> {
                 homes.entry(element).or_insert(place);
             }
         }
-        let homes: Vec<Home<'_>> = homes.iter().map(|(element, place)| Home { element, place }).collect();
+        let homes: Vec<Home<'_>> = homes.iter().map(|(element, place)| Home::new(element, place)).collect();
         for (index, a) in homes.iter().enumerate() {
             for b in homes[index..].iter().take_while(|b| b.element.array == a.element.array) {
-                if let Some(found) = self.apart(*a, *b)? {
-                    return Ok(Some(Arc::new(found)));
+                let budget = self.solver.budget();
+                let find = || Ok(self.apart(*a, *b)?.is_some());
+                if self.memo.ask(self.solver, question(a, b), find)? {
+                    // The example is of these two.
+                    self.solver.set_budget(budget);
+                    return Ok(self.apart(*a, *b)?.map(Arc::new));
                 }
             }
         }
