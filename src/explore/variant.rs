@@ -117,7 +117,7 @@ pub enum StopReason {
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Exploration {
-    /// Legal variants, cheapest first; the original among them. Predictions that are about the same: shorter recipe first.
+    /// Legal variants, cheapest first; the original among them. Predictions that are about the same: shorter recipe first, then less code.
     /// The guided search keeps one of those that differ only where no time is spent.
     pub variants: Vec<Variant>,
     /// Predicted cost of the original.
