@@ -105,6 +105,9 @@ pub(crate) struct Body {
     /// Elements that are stored, where each is a sum of such copies of a summand, from neighbours in memory, at least.
     pub sums: usize,
     pub summed: usize,
+    /// Whether functions are called that the compiler may call for each lane, and those of the calls that data or guards ask for.
+    pub calls: bool,
+    pub asked_calls: f64,
     /// Comparisons that scalars need and vectors do not.
     pub compared: f64,
     /// Those of them for the least or greatest of two.
@@ -357,7 +360,8 @@ impl Scan<'_> {
                     let site = Site { statement: leaf.id, index, op, always: !masked };
                     let known = operands.as_ref().and_then(|operands| self.numbers.known(&site, operands));
                     known.unwrap_or_else(|| {
-                        let mut value = self.compute(OpId::new(index), statement, &values, (weight, width));
+                        let counted = (weight, width, masked);
+                        let mut value = self.compute(OpId::new(index), statement, &values, counted);
                         if let Some(operands) = operands {
                             value.number = Some(self.numbers.next());
                             self.numbers.remember(&site, operands, value.clone());
@@ -376,7 +380,7 @@ impl Scan<'_> {
         at: OpId,
         statement: &Statement,
         values: &[Value],
-        (weight, width): (f64, ScalarType),
+        (weight, width, asked): (f64, ScalarType, bool),
     ) -> Value {
         let op = &statement.ops[at.index()];
         let kind = &op.kind;
@@ -421,8 +425,14 @@ impl Scan<'_> {
                 }
                 result.delay(self.target.op(class, ty, 1).latency, order);
                 self.count(class, ty, weight);
-                if class == OpClass::Library {
-                    self.result.vectorisable = false;
+                match (class, kind) {
+                    // An intrinsic: it touches nothing.
+                    (OpClass::Library, OpKind::Call(..)) => {
+                        self.result.calls = true;
+                        self.result.asked_calls += if asked { weight } else { 0.0 };
+                    }
+                    (OpClass::Library, _) => self.result.vectorisable = false,
+                    _ => {}
                 }
             } else {
                 self.result.hoisted += 1.0;

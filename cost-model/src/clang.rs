@@ -42,14 +42,19 @@ pub(crate) struct Plan {
     pub spread: Spread,
     /// Whether no loop remains.
     pub unrolled: bool,
-    /// Whether lanes beyond the last iteration are masked, so that none is left over.
-    pub folded: bool,
+    /// Of all lanes, those with an iteration: less than 1 where lanes beyond the last one are masked, so that none is left over.
+    pub live: f64,
 }
 
 impl Plan {
     /// One iteration at a time.
     pub const SCALAR: Plan =
-        Plan { packing: Packing::Scalar, spread: Spread::Seen, unrolled: false, folded: false };
+        Plan { packing: Packing::Scalar, spread: Spread::Seen, unrolled: false, live: 1.0 };
+
+    /// Whether lanes beyond the last iteration are masked.
+    pub fn folded(&self) -> bool {
+        self.live < 1.0
+    }
 
     fn lanes(&self) -> f64 {
         match self.packing {
@@ -108,11 +113,17 @@ pub(crate) fn plan(body: &Body, target: &dyn Target, around: &Circumstances) -> 
     let folds =
         || target.masked_memory() && (widest.size() >= 4 || target.masks_narrow_lanes()) && body.is_plain();
     if body.vectorisable && masks && lanes > 1 && !body.opaque && (!folded || folds()) {
-        let vector = Plan { packing: Packing::Lanes(lanes), folded, ..Plan::SCALAR };
+        let n = f64::from(lanes);
+        let live = around.constant.filter(|_| folded).map_or(1.0, |t| t / n / (t / n).ceil());
+        let vector = Plan { packing: Packing::Lanes(lanes), live, ..Plan::SCALAR };
         let needed = per(&vector);
         // There are no gathers of single bytes.
         let gathers = around.original && widest.size() >= 4 && target.gathers();
-        let taken = if gathers { needed < cycles } else { spreads(body, lanes, widest) };
+        let taken = match gathers {
+            true if body.calls => calls_by_lanes(body, lanes, folded),
+            true => needed < cycles,
+            false => spreads(body, lanes, widest) && calls_by_lanes(body, lanes, folded),
+        };
         if taken {
             let spread = if gathers { Spread::Gathered } else { Spread::OneByOne };
             (best, cycles) = (Plan { spread, ..vector }, needed);
@@ -171,6 +182,18 @@ fn spreads(body: &Body, lanes: u32, widest: ScalarType) -> bool {
     }
     let others = (body.loads.len() + body.stores.len()) as f64 - far + body.ops.values().sum::<f64>();
     far * spread(lanes, widest) + body.computed + others / f64::from(lanes) < far + others
+}
+
+/// Instructions that LLVM counts for a call that each lane makes by itself, where it asks first whether to: 5 products and 4 comparisons,
+/// accesses and choices beside it are enough for vectors of 4, one less for those of 8 (LLVM 22). Where all lanes call it counts none.
+const ASKED_CALL: f64 = 6.75;
+
+/// Whether LLVM takes iterations for lanes that call one after the other: for what is beside the calls.
+fn calls_by_lanes(body: &Body, lanes: u32, folded: bool) -> bool {
+    let all: f64 = body.ops.iter().filter(|((class, _), _)| *class == OpClass::Library).map(|op| op.1).sum();
+    let others = body.ops.values().sum::<f64>() - all + (body.loads.len() + body.stores.len()) as f64;
+    let asked = if folded { all } else { body.asked_calls };
+    others * (1.0 - 1.0 / f64::from(lanes)) >= ASKED_CALL * asked
 }
 
 /// A loop that is unrolled completely leaves the loop around it as the innermost one: what is stored to the same places in all

@@ -188,9 +188,9 @@ impl Pricing<'_> {
         match plan.packing {
             Packing::Lanes(n) => {
                 lanes = f64::from(n);
-                let (rest, narrow) = if plan.folded { (0.0, 0.0) } else { left_over(l, n) };
+                let (rest, narrow) = if plan.folded() { (0.0, 0.0) } else { left_over(l, n) };
                 let mut vectors = (l.trip - rest - narrow) / lanes;
-                if plan.folded {
+                if plan.folded() {
                     vectors = vectors.ceil();
                 }
                 compute = vectors * once.cycles + rest * scalar.cycles.max(1.0);

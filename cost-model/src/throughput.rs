@@ -62,7 +62,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         let single = matches!(class, OpClass::IntegerDiv | OpClass::Library);
         let (wide, pack) = if single { (1, 1.0) } else { (lanes, pack) };
         let cost = target.op(class, ty, wide);
-        let n = count * if single { f64::from(lanes) } else { parts(target, ty, lanes) / pack };
+        let n = count * if single { f64::from(lanes) * plan.live } else { parts(target, ty, lanes) / pack };
         let cycles = n * cost.reciprocal * passes(target, ty, wide);
         match class {
             OpClass::FloatDiv | OpClass::FloatSqrt => divide += cycles * pack.sqrt(),
@@ -151,7 +151,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         let masks = body.masked + body.missing_masks(target) * f64::from(lanes - 1);
         integer += masks;
         instructions += masks;
-        let masked = if plan.folded { body.stores.len() as f64 } else { body.masked_stores };
+        let masked = if plan.folded() { body.stores.len() as f64 } else { body.masked_stores };
         // What a load waits for behind a mask that is microcode, nothing else goes past.
         let behind =
             if target.masked_store() > 1.0 { 2.0 * target.store_forward() * body.behind_masks } else { 0.0 };
