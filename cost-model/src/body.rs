@@ -166,6 +166,7 @@ pub(crate) fn body(
         depth,
         strides: &program.facts.strides,
         iterations: along.map_or(f64::INFINITY, |l| most_iterations(&program.loops[l], told)),
+        outer: own.map(|l| program.loops[l].depth).filter(|_| depth.is_none()),
         lanes,
         families: vec![],
         locations: vec![],
@@ -234,6 +235,8 @@ struct Scan<'a> {
     iterations: f64,
     /// Bytes from one element of a dimension to the next, by array.
     strides: &'a [SmallVec<[f64; 4]>],
+    /// Of a loop that contains others: of what does not move with it alone values are known before it.
+    outer: Option<usize>,
     lanes: Option<Lanes>,
     families: Vec<Family>,
     locations: Vec<Location>,
@@ -544,7 +547,7 @@ impl Scan<'_> {
             waits.push(self.chains.carried(family, written, distance, through, order));
         }
         let in_register = f.stride == 0.0 && !f.clobbered;
-        let unchanged = in_register && f.stored.is_empty();
+        let unchanged = in_register && f.stored.is_empty() && self.outer.is_none_or(|d| f.along(d) == 0.0);
         // What only some data make happen is not done in front of the loop.
         let invariant = unchanged && !self.by_data;
         let stored_over = |facts: &Facts| {
@@ -553,7 +556,7 @@ impl Scan<'_> {
         };
         let may_change = invariant && !f.private && self.aliases.is_some_and(stored_over);
         // Loaded before the loop; later values are those stored.
-        let promoted = in_register && (invariant || !unchanged);
+        let promoted = in_register && (invariant || !f.stored.is_empty());
         let epoch = f.epoch;
         let stride = self.stride(family, offset, touch.bytes, false);
         let asked = self.by_data && f.stride == 0.0 && !promoted && !touch.private;

@@ -837,7 +837,7 @@ fn calls_that_set_no_errno_are_made_lane_by_lane_beside_vectors() {
         copies("j", "0", 5, "C for l in 0..5 { S } for m in 0..5 { T } for n in 0..5 { U }"),
     );
     is_left_alone(&text);
-    // One that data ask for takes more beside it.
+    // One by itself is called by the lanes of a vector all the same.
     let how = |call: &str| {
         let text = format!(
             "nest @k[N] {{ array a: f64[1000] array b: f64[1000] for i in 0..1000 {{ S: a[i] = {call} }} }}"

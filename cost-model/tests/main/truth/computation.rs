@@ -605,3 +605,18 @@ fn signs_of_factors_are_free() {
     let (negated, plain) = (eight_sums("64*u", "-"), eight_sums("64*u", ""));
     assert!(negated < 1.01 * plain, "{negated} {plain}");
 }
+
+#[test]
+fn what_a_loop_around_others_computes_anew_is_not_done_in_front_of_it() {
+    // Nothing is stored to what the calls take, which is another element in each iteration all the same.
+    let cycles = |taken: &str| {
+        let text = format!(
+            "nest @calls[] {{ array x: f64[1000] array o: f64[1000] array p: f64[1000, 500]
+               for i in 0..1000 {{ C: o[i] = exp({taken}) for l in 0..500 {{ S: p[i, l] = p[i, l] + 1.0 }} }} }}"
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        of_target("znver3").cost_of_original(&program.kernel, &[]).cycles
+    };
+    let calls = cycles("x[i]") - cycles("x[0]");
+    assert!(calls > 1000.0 * 20.0, "{calls}");
+}
