@@ -7,11 +7,13 @@ use super::warnings::{self, Doubt, Warning};
 use super::{Asked, DriverError, Explored, ExploredRegion, Functions, Purpose, Session, SkippedRegion};
 use crate::explore::{Exploration, Limits, Problem, Team, Variant, WORTHWHILE};
 use crate::names;
-use cost_model::Prepared;
 use cost_model::targets::Vectors;
+use cost_model::{CostModel, InstructionCount, Prepared};
 use emission::conditions::checked;
 use irgen::lift::Remark;
-use loop_tree::{Affine, Constraint, Green, Home, Kernel, Node, ParamId, RuntimeCondition, StmtFlags, text};
+use loop_tree::{
+    Affine, Constraint, Green, Home, Kernel, Node, ParamId, RuntimeCondition, StmtFlags, StmtId, text,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use transforms::Recipe;
@@ -52,6 +54,25 @@ fn each_loop_calls(kernel: &Kernel, tree: &Green) -> bool {
     }
     let here = !matches!(tree.node(), Node::Loop(..)) || calls(kernel, tree);
     here && tree.children().all(|c| each_loop_calls(kernel, c))
+}
+
+/// Why a region is left alone whose predictions are about loops that have no iteration.
+const NOTHING_RUNS: &str =
+    "at the sizes that are guessed nothing in its loops runs, so that nothing is known of what gains";
+
+/// Whether anything in loops is executed with these parameters.
+fn loops_run(kernel: &Kernel, params: &[i64]) -> bool {
+    fn in_loops(tree: &Green, id: StmtId) -> bool {
+        match tree.as_loop() {
+            Some((_, body)) => body.leaves().any(|leaf| leaf == id),
+            None => tree.children().any(|child| in_loops(child, id)),
+        }
+    }
+    let costs = InstructionCount.cost(kernel, &kernel.original, params);
+    let executed = costs.terms.iter().filter(|term| term.cycles > 0.0);
+    let mut statements =
+        executed.filter_map(|term| kernel.find_statement(term.name.strip_prefix("statement ")?));
+    statements.any(|id| in_loops(&kernel.original, id))
 }
 
 /// A region that somebody may want to be faster.
@@ -214,6 +235,9 @@ impl All<'_> {
         if !explores && each_loop_calls(kernel, &kernel.original) {
             return skipped(CALLS.to_string());
         }
+        if !explores && !loops_run(kernel, &self.optimizer.settings.parameter_values(kernel, likely)) {
+            return skipped(NOTHING_RUNS.to_string());
+        }
         if let Some(condition) = for_no_size(kernel).filter(|_| !explores) {
             return skipped(format!(
                 "it is described where {condition}, so that new code would hardly ever run"
@@ -290,12 +314,13 @@ impl All<'_> {
     ) -> Vec<RuntimeCondition> {
         let settings = &self.optimizer.settings;
         let shortest = values_if(problem, likely, &settings.params, SHORTEST[0]);
+        let check = check(&problem.kernel, &variant.conditions);
         let gains = |at: usize, length: i64| {
             let mut given = settings.params.clone();
             given.insert(problem.kernel.params[at].name.to_string(), length);
             let params = values_if(problem, likely, &given, settings.default_param);
             let prepared = models.cost.prepare(&problem.kernel, &params);
-            prepared.cycles(&variant.root) <= prepared.cost_of_original().cycles
+            prepared.cycles(&variant.root) + check <= prepared.cost_of_original().cycles
         };
         let is_product = |at: usize| matches!(likely.get(at), Some(Likely::Product(_)));
         let guessed =

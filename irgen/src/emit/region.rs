@@ -62,10 +62,11 @@ pub fn emit_region<'m>(
     emitter.make_slots(None)?;
     emitter.make_buffers(&buffers, None)?;
 
-    // before -> check -> (new code | entry) -> exit
-    let check = function.append_block("looptree.check");
+    // before -> long enough -> check -> (new code | original -> entry) -> exit
+    let enough = function.append_block("looptree.enough");
+    let original = function.append_block("looptree.original");
     let start = function.append_block("looptree.new");
-    emitter.builder.position_at_end(check)?;
+    emitter.builder.position_at_end(enough)?;
     let (mut widths, mut exact) = (Vec::new(), Vec::new());
     for binding in &region.params {
         let mut product = None;
@@ -111,12 +112,23 @@ pub fn emit_region<'m>(
         ..read.clone()
     });
     let apart = Apart { reads: reads.collect(), errno: region.apart.errno.clone() };
+    // Short loops take less than comparing what they access does.
+    let (of_sizes, others): (Vec<_>, Vec<_>) =
+        conditions.iter().cloned().partition(|c| matches!(c, RuntimeCondition::Parameter(_)));
+    if !of_sizes.is_empty() && !others.is_empty() {
+        let check = function.append_block("looptree.check");
+        let holds = emitter.check(&of_sizes, &[], &[], &Apart::default())?;
+        emitter.builder.cond_br(holds, check, original)?;
+        emitter.builder.position_at_end(check)?;
+    }
     let holds = emitter.check(&conditions, &widths, &exact, &apart)?;
-    emitter.enter_if(function, holds, &buffers, [start, region.entry])?;
+    emitter.enter_if(function, holds, &buffers, [start, original])?;
+    emitter.builder.position_at_end(original)?;
+    emitter.builder.br(region.entry)?;
     let terminator = region.before.terminator();
     let terminator = terminator.ok_or(EmitError::Unsupported { what: "a block without a terminator" })?;
-    terminator.replace_successor(region.entry, check)?;
-    region.entry.replace_phi_predecessor(region.before, check)?;
+    terminator.replace_successor(region.entry, enough)?;
+    region.entry.replace_phi_predecessor(region.before, original)?;
 
     emitter.builder.position_at_end(start)?;
     emitter.inside = true;
