@@ -760,13 +760,8 @@ impl Scan<'_> {
 fn most_iterations(l: &Loop, told: bool) -> f64 {
     match l.constant {
         Some(count) => count,
-        None if told => {
-            if l.exact {
-                l.trip
-            } else {
-                2.0 * l.trip
-            }
-        }
+        None if told && l.exact => l.trip,
+        None if told => 2.0 * l.trip,
         None => f64::INFINITY,
     }
 }

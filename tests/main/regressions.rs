@@ -169,16 +169,20 @@ fn unsigned_numbers_that_were_signed() {
     assert!(why.iter().any(|(_, remark)| remark.message.contains("converted as an unsigned one")), "{why:?}");
 }
 
+/// A file of ours, compiled and ranked for one machine.
+fn for_zen_3(file: &str) -> (Vec<u8>, Optimizer) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let settings = Settings { target: "znver3".into(), ..Settings::default() };
+    let bitcode = compile_source(&path, &["-march=znver3".to_owned()]).expect("it compiles");
+    (bitcode, Optimizer::new(settings).expect("models that exist"))
+}
+
 /// Where copies of rows side by side gain, and few rows are as they were, those do not wait for the comparison of what is accessed: sums
 /// of SNAP over two rows of 24 took 1.4 times as long on Zen 3.
 #[test]
 fn few_rows_are_not_checked_for_many() {
-    let file = "tests/regressions/few_rows.c";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    let bitcode = compile_source(&path, &["-march=znver3".to_owned()]).expect("it compiles");
-    let settings = Settings { target: "znver3".into(), ..Settings::default() };
-    let optimizer = Optimizer::new(settings).expect("models that exist");
-    let session = Session::new(&bitcode, file, &optimizer);
+    let (bitcode, optimizer) = for_zen_3("tests/regressions/few_rows.c");
+    let session = Session::new(&bitcode, "few_rows.c", &optimizer);
     let explored = session.explore().expect("it is lifted");
     let region = &explored.regions[0];
     let best = region.exploration.best();
@@ -196,12 +200,9 @@ fn few_rows_are_not_checked_for_many() {
 /// fast, and took 4.7 times as long on Zen 3.
 #[test]
 fn nothing_is_ranked_by_loops_that_do_not_run() {
-    let file = "tests/regressions/block_in_box.c";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    let bitcode = compile_source(&path, &["-march=znver3".to_owned()]).expect("it compiles");
-    let settings = Settings { target: "znver3".into(), ..Settings::default() };
-    let optimizer = Optimizer::new(settings).expect("models that exist");
-    let session = Session { purpose: Purpose::Explain, ..Session::new(&bitcode, file, &optimizer) };
+    let (bitcode, optimizer) = for_zen_3("tests/regressions/block_in_box.c");
+    let session =
+        Session { purpose: Purpose::Explain, ..Session::new(&bitcode, "block_in_box.c", &optimizer) };
     let explored = session.explore().expect("it is lifted");
     assert!(explored.regions.is_empty(), "{:?}", explored.regions[0].exploration.best().recipe);
     let why: Vec<&str> = explored.skipped.iter().map(|region| &*region.why).collect();

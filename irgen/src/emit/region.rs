@@ -112,7 +112,7 @@ pub fn emit_region<'m>(
         ..read.clone()
     });
     let apart = Apart { reads: reads.collect(), errno: region.apart.errno.clone() };
-    // Short loops take less than comparing what they access does.
+    // Short loops take less than comparing what they access does. Before magnitudes are known sums of sizes may wrap: all are tested again.
     let (of_sizes, others): (Vec<_>, Vec<_>) =
         conditions.iter().cloned().partition(|c| matches!(c, RuntimeCondition::Parameter(_)));
     if !of_sizes.is_empty() && !others.is_empty() {

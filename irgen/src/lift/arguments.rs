@@ -1,10 +1,8 @@
 //! Arguments that every call passes as the same constant.
 
+use super::call_sites::FUEL;
 use crate::llvm::{Function, Linkage, Module, Opcode, Result, TypeKind, Value};
 use crate::mutation::{self, Rule};
-
-/// Values looked at for one argument; beyond it, none is known.
-const FUEL: u32 = 64;
 
 /// Puts constants in the place of integer arguments of these functions, where all calls in the module pass the same one and nobody else
 /// can call: compilers do so before they look at loops (LLVM's IPSCCP), but after loops are described here.

@@ -5,7 +5,7 @@
 use crate::llvm::{Inst, IntPredicate, Opcode, Value};
 
 /// Values looked at for one parameter; beyond it, nothing more is found.
-const FUEL: u32 = 64;
+pub(super) const FUEL: u32 = 64;
 
 /// The largest constant that may reach an integer through calls, choices, casts and sums with constants; `None` where
 /// there is none. The largest, as that is the run that takes longest. A constant that a value is only brought up to, as 4

@@ -2,6 +2,15 @@
 
 use super::{Place, succeeds};
 
+/// What the plugin says of a program, with these options of its own.
+fn said(program: &str, options: &str) -> String {
+    let place = Place::new(&[("x.c", program)]);
+    let arguments = ["-O3", "-march=x86-64-v3", "-Rpass=looptree", "-Rpass-missed=looptree", "-c", "x.c"];
+    let mut command = place.plugged(&arguments);
+    command.env("LOOPTREE", options);
+    succeeds(command.output().expect("clang starts"))
+}
+
 /// Seven short loops over fourteen arrays that may overlap: nobody says how short, and seventy pairs of them are compared in front.
 fn many_pointers() -> String {
     let parameters: Vec<String> = (0..14).map(|a| format!("float *a{a}")).collect();
@@ -14,11 +23,7 @@ fn many_pointers() -> String {
 
 #[test]
 fn checks_of_many_pairs_are_not_put_in_front_of_short_loops() {
-    let place = Place::new(&[("x.c", &many_pointers())]);
-    let arguments = ["-O3", "-march=x86-64-v3", "-Rpass=looptree", "-Rpass-missed=looptree", "-c", "x.c"];
-    let mut command = place.plugged(&arguments);
-    command.env("LOOPTREE", "min-gain=1.01,target=x86_64_avx2");
-    let text = succeeds(command.output().expect("clang starts"));
+    let text = said(&many_pointers(), "min-gain=1.01,target=x86_64_avx2");
     assert!(text.contains("many#0: left alone: sizes that nobody states are a guess"), "{text}");
 }
 
@@ -43,11 +48,7 @@ void product(long m, long n, long k, double alpha, const double *restrict a, lon
 fn what_gains_at_small_sizes_too_is_done_where_the_best_does_not() {
     // The best has tiles of 64, of which none is full where all sizes are 32: the nest was left alone. Measured on Zen 3: 1.9 times as
     // fast from 8 on.
-    let place = Place::new(&[("x.c", PRODUCT)]);
-    let arguments = ["-O3", "-march=x86-64-v3", "-Rpass=looptree", "-Rpass-missed=looptree", "-c", "x.c"];
-    let mut command = place.plugged(&arguments);
-    command.env("LOOPTREE", "target=znver3");
-    let text = succeeds(command.output().expect("clang starts"));
+    let text = said(PRODUCT, "target=znver3");
     assert!(text.contains("product#0: unroll_and_jam(@; 8)"), "{text}");
 }
 
