@@ -166,6 +166,7 @@ pub(crate) fn body(
         depth,
         strides: &program.facts.strides,
         iterations: along.map_or(f64::INFINITY, |l| most_iterations(&program.loops[l], told)),
+        begins: along.map_or(0.0, |l| program.loops[l].begins),
         outer: own.map(|l| program.loops[l].depth).filter(|_| depth.is_none()),
         lanes,
         families: vec![],
@@ -233,6 +234,8 @@ struct Scan<'a> {
     depth: Option<usize>,
     /// Of the loop at this depth, at most.
     iterations: f64,
+    /// Where its variable begins, in steps.
+    begins: f64,
     /// Bytes from one element of a dimension to the next, by array.
     strides: &'a [SmallVec<[f64; 4]>],
     /// Of a loop that contains others: of what does not move with it alone values are known before it.
@@ -510,21 +513,22 @@ impl Scan<'_> {
                 nearest = Some((1.0, offset));
             }
         } else {
+            let row = self.strides.get(f.array).and_then(|s| s.iter().nth_back(1));
+            // PRE looks for the address of the load with the next value of the loop variable. There is none that has another constant:
+            // it is computed from the address of the store.
+            let first = offset - self.begins * f.stride;
+            let plain = row.map_or(first, |row| first % row) == 0.0;
             for w in &f.stored {
                 let distance = (w - offset) / f.stride;
                 // Below in another row, which is no iteration's of this loop: that the loops around come by there, and wait where vectors
                 // begin elsewhere in it, is for rows that are shifted against each other.
-                let below = distance.abs() >= self.iterations
-                    && self
-                        .strides
-                        .get(f.array)
-                        .and_then(|s| s.iter().nth_back(1))
-                        .is_some_and(|row| (w - offset) % row == 0.0);
+                let below =
+                    distance.abs() >= self.iterations && row.is_some_and(|row| (w - offset) % row == 0.0);
                 if distance.fract() != 0.0 || below {
                     continue;
                 }
                 if distance >= 1.0 {
-                    if distance == 1.0 && f.stored_so_far && !f.clobbered && !masked {
+                    if distance == 1.0 && plain && f.stored_so_far && !f.clobbered && !masked {
                         self.result.passed_on.push(f.array);
                     } else {
                         let most = lanes_that_forward(distance, touch.bytes);

@@ -256,7 +256,7 @@ impl Group {
             if c == 0.0 {
                 continue;
             }
-            if c <= line || (started && c <= run * 1.05) {
+            if c <= line || (started && c <= run + line) {
                 run = run.max(c * l.trip);
                 started = true;
             } else if started {

@@ -34,6 +34,8 @@ pub(crate) struct Loop {
     pub skipped: f64,
     /// Mean number of the iteration.
     pub middle: f64,
+    /// The variable's first value where those of the loops around are 0, in steps.
+    pub begins: f64,
     pub leaves: Vec<usize>,
     pub inner: Vec<usize>,
     /// Guards directly inside, not counting those inside inner loops.
@@ -205,6 +207,9 @@ impl Walk<'_> {
                     return; // Never runs at these parameters.
                 }
                 let index = self.out.loops.len();
+                let first =
+                    header.lower().get(trips.lower).map_or(Linear::default(), |e| self.scope.linear(e));
+                let step = header.step.max(1) as f64;
                 self.out.loops.push(Loop {
                     header: header.clone(),
                     parent,
@@ -225,6 +230,7 @@ impl Walk<'_> {
                     runs: trips.entered,
                     skipped: (samples.total() - trips.entered).max(0.0),
                     middle: trips.middle,
+                    begins: first.constant / step,
                     leaves: vec![],
                     inner: vec![],
                     guards: 0,
@@ -236,9 +242,8 @@ impl Walk<'_> {
                     self.out.loops[parent].inner.push(index);
                 }
                 self.trips.push(trips.mean);
-                let mut iteration =
-                    header.lower().get(trips.lower).map_or(Linear::default(), |e| self.scope.linear(e));
-                iteration.add_scaled(&Linear::depth(depth), header.step.max(1) as f64);
+                let mut iteration = first;
+                iteration.add_scaled(&Linear::depth(depth), step);
                 self.scope.vars.push(Binding { var: header.var, value: Linear::depth(depth), iteration });
                 self.node(body, Some(index), &inside, Around::NOTHING);
                 self.scope.vars.pop();

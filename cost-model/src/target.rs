@@ -215,6 +215,11 @@ pub trait Target: Send + Sync {
     }
     /// Cache levels, first level first; the last one is filled from memory.
     fn caches(&self) -> &[CacheLevel];
+    /// Bytes of the last of them that one thread has at times, where others share it whom this machine does not see, as it is virtual:
+    /// anything between what it can count on and this, each as often by its logarithm.
+    fn last_at_best(&self) -> Option<u64> {
+        None
+    }
     /// Levels of address translation, first level first.
     fn tlbs(&self) -> &[TlbLevel];
     /// Bytes per page.

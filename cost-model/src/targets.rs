@@ -78,6 +78,8 @@ pub struct StaticTarget {
     #[serde(default = "yes")]
     pub differences_of_bytes: bool,
     pub caches: Vec<CacheLevel>,
+    #[serde(default)]
+    pub last_at_best: Option<u64>,
     pub tlbs: Vec<TlbLevel>,
     pub page_bytes: u32,
     pub prefetch: Prefetch,
@@ -260,6 +262,9 @@ impl Target for StaticTarget {
     }
     fn caches(&self) -> &[CacheLevel] {
         &self.caches
+    }
+    fn last_at_best(&self) -> Option<u64> {
+        self.last_at_best
     }
     fn tlbs(&self) -> &[TlbLevel] {
         &self.tlbs

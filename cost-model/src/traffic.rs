@@ -38,6 +38,8 @@ struct Level {
     untranslated: bool,
     /// Whether it is filled from memory.
     last: bool,
+    /// Units that it may hold at best, where others take what they want of it.
+    at_best: f64,
     /// Share of what fits that has to be brought in all the same.
     renewed: f64,
 }
@@ -56,6 +58,7 @@ fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
                 sets,
                 untranslated: sets * f64::from(c.line) <= f64::from(target.page_bytes()),
                 last: false,
+                at_best: lines,
                 renewed: RENEWED.powi(number),
             }
         })
@@ -65,11 +68,15 @@ fn levels(target: &dyn Target) -> SmallVec<[Level; 6]> {
             sets: 0.0,
             untranslated: false,
             last: false,
+            at_best: f64::from(t.entries),
             renewed: RENEWED.powi(number),
         }))
         .collect();
     if let Some(last) = target.caches().len().checked_sub(1) {
         levels[last].last = true;
+        if let Some(bytes) = target.last_at_best() {
+            levels[last].at_best = (bytes as f64 / levels[last].unit).max(levels[last].capacity);
+        }
     }
     levels
 }
@@ -105,10 +112,15 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
 
 /// How far what is touched stays in a level, of which it is such a part. Of what an iteration touches, some is not wanted again: there
 /// is no sharp edge. Other code takes room in the last level, which does not replace what was used longest ago (on Zen it takes what the second level
-/// gives up): of what is too large for it, a part stays from one time to the next.
+/// gives up): of what is too large for it, a part stays from one time to the next. Where others leave more of it at times, how often that is
+/// enough.
 fn fit(level: &Level, part: f64) -> f64 {
     if level.last {
         let beyond = if part > 1.0 { 0.5 / (part * part) } else { 0.0 };
+        if level.at_best > level.capacity {
+            let often = 1.0 - part.max(1.0).ln() / (level.at_best / level.capacity).ln();
+            return often.max(beyond);
+        }
         return (1.6 - part).clamp(beyond, 1.0);
     }
     if level.sets > 0.0 && !level.untranslated {

@@ -293,6 +293,9 @@ impl Target for LlvmTarget {
     fn caches(&self) -> &[CacheLevel] {
         &self.table.caches
     }
+    fn last_at_best(&self) -> Option<u64> {
+        self.table.last_at_best
+    }
     fn tlbs(&self) -> &[TlbLevel] {
         &self.table.tlbs
     }

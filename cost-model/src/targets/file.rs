@@ -141,6 +141,9 @@ fn implausible(target: &StaticTarget) -> Option<Complaint> {
         numbers.push((vec!["caches", cache.name, "fill"], cache.fill, 0.01, 1e4));
         numbers.push((vec!["caches", cache.name, "fill_latency"], cache.fill_latency, 0.1, 1e5));
     }
+    if let Some(bytes) = target.last_at_best {
+        numbers.push((vec!["last_at_best"], bytes as f64, 512.0, 1e13));
+    }
     for tlb in &target.tlbs {
         numbers.push((vec!["tlbs", tlb.name, "entries"], f64::from(tlb.entries), 1.0, 1e7));
         numbers.push((vec!["tlbs", tlb.name, "miss"], tlb.miss, 0.0, 1e4));

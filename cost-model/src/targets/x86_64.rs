@@ -63,6 +63,7 @@ pub fn x86_64_avx2() -> StaticTarget {
         prefetch: Prefetch { run_bytes: 1024.0, streams: 12.0, outstanding: 8.0, outstanding_stores: 8.0 },
         control: CONTROL,
         cores: 8,
+        last_at_best: None,
         fork_join: FORK_JOIN,
         memory_cores: MEMORY_CORES,
         frequency_ghz: 3.5,
