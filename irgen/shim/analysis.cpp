@@ -1,4 +1,4 @@
-// Dominators, loops, aliasing and effects of one function.
+// Dominators and loops of one function.
 #include "shim.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/CFG.h"
@@ -19,9 +19,7 @@ extern "C" LtAnalyses *lt_analyses_new(Function *F, TargetMachine *TM) {
   auto *A = new LtAnalyses(*F, TM);
   A->LI = &A->FAM.getResult<LoopAnalysis>(*F);
   A->DT = &A->FAM.getResult<DominatorTreeAnalysis>(*F);
-  A->PDT = &A->FAM.getResult<PostDominatorTreeAnalysis>(*F);
   A->SE = &A->FAM.getResult<ScalarEvolutionAnalysis>(*F);
-  A->AA = &A->FAM.getResult<AAManager>(*F);
   A->TTI = &A->FAM.getResult<TargetIRAnalysis>(*F);
   for (Loop *L : A->LI->getLoopsInPreorder()) {
     A->Number[L] = A->Loops.size();
@@ -69,73 +67,24 @@ extern "C" char *lt_block_label(const BasicBlock *BB) {
   return LLVMCreateMessage(Text.c_str());
 }
 
-// Which: 0 blocks, 1 exiting blocks, 2 unique exit blocks. Writes at most Cap blocks, returns how many there are.
-extern "C" size_t lt_loop_blocks(const LtAnalyses *A, uint32_t I, int Which, BasicBlock **Out, size_t Cap) {
+// The unique exit blocks, or the exiting ones inside. Writes at most Cap blocks, returns how many there are.
+extern "C" size_t lt_loop_blocks(const LtAnalyses *A, uint32_t I, bool Outside, BasicBlock **Out, size_t Cap) {
   Loop *L = A->Loops[I];
   SmallVector<BasicBlock *, 8> Blocks;
-  if (Which == 0)
-    Blocks.append(L->block_begin(), L->block_end());
-  else if (Which == 1)
-    L->getExitingBlocks(Blocks);
-  else
+  if (Outside)
     L->getUniqueExitBlocks(Blocks);
+  else
+    L->getExitingBlocks(Blocks);
   for (size_t K = 0; K < Blocks.size() && K < Cap; ++K)
     Out[K] = Blocks[K];
   return Blocks.size();
 }
 
-// The innermost loop of a block, UINT32_MAX for none.
-extern "C" uint32_t lt_loop_of(const LtAnalyses *A, const BasicBlock *BB) { return A->number(A->LI->getLoopFor(BB)); }
-
 extern "C" bool lt_dominates(const LtAnalyses *A, const BasicBlock *X, const BasicBlock *Y) {
   return A->DT->dominates(X, Y);
 }
-extern "C" bool lt_value_dominates(const LtAnalyses *A, const Value *V, const Instruction *I) {
-  return A->DT->dominates(V, I);
-}
-extern "C" bool lt_post_dominates(const LtAnalyses *A, const BasicBlock *X, const BasicBlock *Y) {
-  return A->PDT->dominates(X, Y);
-}
-// Null for the entry, unreachable blocks and (post) the virtual root.
-extern "C" BasicBlock *lt_idom(const LtAnalyses *A, BasicBlock *BB, bool Post) {
-  auto *N = Post ? A->PDT->getNode(BB) : A->DT->getNode(BB);
-  auto *P = N ? N->getIDom() : nullptr;
-  return P ? P->getBlock() : nullptr;
-}
-
-// 0 no, 1 may, 2 partial, 3 must.
-static int alias(AliasResult R) {
-  switch (R) {
-  case AliasResult::NoAlias: return 0;
-  case AliasResult::PartialAlias: return 2;
-  case AliasResult::MustAlias: return 3;
-  default: return 1;
-  }
-}
-static LocationSize locationSize(uint64_t Size) {
-  return Size == UINT64_MAX ? LocationSize::beforeOrAfterPointer() : LocationSize::precise(Size);
-}
-
-// Sizes in bytes from the pointer; UINT64_MAX: unknown, and also before it.
-extern "C" int lt_alias(LtAnalyses *A, const Value *P, uint64_t PSize, const Value *Q, uint64_t QSize) {
-  return alias(A->AA->alias(MemoryLocation(P, locationSize(PSize)), MemoryLocation(Q, locationSize(QSize))));
-}
-// Of two instructions that access one location each, with their metadata (tbaa, alias.scope); may where they are others.
-extern "C" int lt_alias_accesses(LtAnalyses *A, const Instruction *I, const Instruction *J) {
-  auto X = MemoryLocation::getOrNone(I), Y = MemoryLocation::getOrNone(J);
-  return X && Y ? alias(A->AA->alias(*X, *Y)) : 1;
-}
-// The same with unknown extents, so that it holds for the whole objects that the pointers are based on.
-extern "C" int lt_alias_objects(LtAnalyses *A, const Instruction *I, const Instruction *J) {
-  auto X = MemoryLocation::getOrNone(I), Y = MemoryLocation::getOrNone(J);
-  if (!X || !Y)
-    return 1;
-  return alias(A->AA->alias(X->getWithNewSize(LocationSize::beforeOrAfterPointer()),
-                            Y->getWithNewSize(LocationSize::beforeOrAfterPointer())));
-}
 
 extern "C" const Value *lt_underlying_object(const Value *P) { return getUnderlyingObject(P, 0); }
-extern "C" bool lt_is_identified_object(const Value *P) { return isIdentifiedObject(P); }
 
 // Whether the target has a processor of that name, which ends with a zero.
 extern "C" bool lt_has_processor(const TargetMachine *TM, const char *Name) {

@@ -322,10 +322,6 @@ extern "C" bool lt_has_attribute(const Value *V, const char *Name, size_t Len, i
   return false;
 }
 // In bytes; 0 for none.
-extern "C" uint64_t lt_dereferenceable(const Function *F, uint32_t Param) { return F->getParamDereferenceableBytes(Param); }
-extern "C" uint64_t lt_param_alignment(const Function *F, uint32_t Param) {
-  return F->getParamAlign(Param).valueOrOne().value();
-}
 extern "C" bool lt_is_must_tail(const Value *V) {
   auto *C = dyn_cast<CallInst>(V);
   return C && C->isMustTailCall();
@@ -345,7 +341,6 @@ extern "C" uint32_t lt_md_num_operands(const Metadata *M) { return cast<MDNode>(
 // Null for a null operand.
 extern "C" Metadata *lt_md_operand(const Metadata *M, uint32_t I) { return cast<MDNode>(M)->getOperand(I); }
 extern "C" Value *lt_md_value(const Metadata *M) { return cast<ValueAsMetadata>(M)->getValue(); }
-extern "C" bool lt_md_is_distinct(const Metadata *M) { return isa<MDNode>(M) && cast<MDNode>(M)->isDistinct(); }
 extern "C" bool lt_md_is_location(const Metadata *M) { return isa<DILocation>(M); }
 extern "C" Metadata *lt_get_metadata(const Instruction *I, const char *Kind, size_t Len) {
   return I->getMetadata(StringRef(Kind, Len));
@@ -373,26 +368,11 @@ extern "C" Metadata *lt_md_concat(Metadata *A, Metadata *B) {
 
 // ---- Changing
 
-struct LtMap {
-  ValueToValueMapTy Map;
-};
-// A copy of F in its module, internal; *Map owned by the caller, to be freed by lt_map_free before the module.
-extern "C" Function *lt_clone_function(Function *F, const char *Name, size_t Len, LtMap **Map) {
-  *Map = new LtMap();
-  Function *G = CloneFunction(F, (*Map)->Map);
-  G->setName(StringRef(Name, Len));
-  return G;
-}
-// Null where V has no image (a constant or global stands for itself), or its image was deleted.
-extern "C" Value *lt_map_get(const LtMap *M, const Value *V) { return M->Map.lookup(V); }
-extern "C" void lt_map_free(LtMap *M) { delete M; }
-
 // Everything from I on moves to the new block, which is returned; I is no phi and no exception pad.
 extern "C" BasicBlock *lt_split_block(Instruction *I, const char *Name, size_t Len) {
   return SplitBlock(I->getParent(), I, (DominatorTree *)nullptr, nullptr, nullptr, Twine(StringRef(Name, Len)));
 }
 extern "C" bool lt_is_pad_or_phi(const Instruction *I) { return isa<PHINode>(I) || I->isEHPad(); }
-extern "C" bool lt_delete_unreachable(Function *F) { return EliminateUnreachableBlocks(*F); }
 // Every edge from the terminator to Old; phis are left alone.
 extern "C" void lt_replace_successor(Instruction *Term, BasicBlock *Old, BasicBlock *New) {
   Term->replaceSuccessorWith(Old, New);
@@ -400,8 +380,6 @@ extern "C" void lt_replace_successor(Instruction *Term, BasicBlock *Old, BasicBl
 extern "C" void lt_replace_phi_block(BasicBlock *BB, BasicBlock *Old, BasicBlock *New) {
   BB->replacePhiUsesWith(Old, New);
 }
-extern "C" void lt_move_before(Instruction *I, Instruction *Before) { I->moveBefore(Before->getIterator()); }
-extern "C" void lt_copy_function_attributes(Function *To, const Function *From) { To->copyAttributesFrom(From); }
 // Whether casting is well-formed; false where the opcode, in the C API's numbers, is no cast.
 extern "C" bool lt_cast_valid(int Opcode, Type *From, Type *To) {
   unsigned Op = ltOpcode(Opcode);

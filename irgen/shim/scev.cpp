@@ -14,18 +14,10 @@ extern "C" const SCEV *lt_scev_offset(LtAnalyses *A, const SCEV *S) {
   return S->getSCEVType() != scCouldNotCompute && S->getType()->isPointerTy() ? A->SE->removePointerBase(S)
                                                                             : A->SE->getCouldNotCompute();
 }
-extern "C" const SCEV *lt_scev_minus(LtAnalyses *A, const SCEV *S, const SCEV *T) {
-  if (S->getSCEVType() == scCouldNotCompute || T->getSCEVType() == scCouldNotCompute || S->getType() != T->getType())
-    return A->SE->getCouldNotCompute();
-  return A->SE->getMinusSCEV(S, T);
-}
 
-// Kind: 0 exact, 1 constant maximum, 2 symbolic maximum.
-extern "C" const SCEV *lt_backedge_taken(LtAnalyses *A, uint32_t L, int Kind) {
-  auto K = Kind == 0   ? ScalarEvolution::Exact
-           : Kind == 1 ? ScalarEvolution::ConstantMaximum
-                       : ScalarEvolution::SymbolicMaximum;
-  return A->SE->getBackedgeTakenCount(A->Loops[L], K);
+// A constant that is not exceeded, or exactly.
+extern "C" const SCEV *lt_backedge_taken(LtAnalyses *A, uint32_t L, bool Most) {
+  return A->SE->getBackedgeTakenCount(A->Loops[L], Most ? ScalarEvolution::ConstantMaximum : ScalarEvolution::Exact);
 }
 // How often the exit of one exiting block is not taken.
 extern "C" const SCEV *lt_exit_count(LtAnalyses *A, uint32_t L, const BasicBlock *BB) {
@@ -40,12 +32,6 @@ extern "C" const SCEV *lt_scev_operand(const SCEV *S, uint32_t I) { return S->op
 // 0 for could-not-compute.
 extern "C" uint64_t lt_scev_bits(LtAnalyses *A, const SCEV *S) {
   return S->getSCEVType() == scCouldNotCompute ? 0 : A->SE->getTypeSizeInBits(S->getType());
-}
-extern "C" bool lt_scev_is_pointer(const SCEV *S) {
-  return S->getSCEVType() != scCouldNotCompute && S->getType()->isPointerTy();
-}
-extern "C" Type *lt_scev_type(const SCEV *S) {
-  return S->getSCEVType() == scCouldNotCompute ? nullptr : S->getType();
 }
 // False where S is no constant.
 extern "C" bool lt_scev_constant(const SCEV *S, LtInt *Out) {
@@ -67,20 +53,6 @@ extern "C" uint32_t lt_scev_loop(const LtAnalyses *A, const SCEV *S) {
 extern "C" int lt_scev_flags(const SCEV *S) {
   auto *N = dyn_cast<SCEVNAryExpr>(S);
   return N ? (N->hasNoSelfWrap() ? 1 : 0) | (N->hasNoUnsignedWrap() ? 2 : 0) | (N->hasNoSignedWrap() ? 4 : 0) : 0;
-}
-
-static bool comparable(const SCEV *S, const SCEV *T) {
-  return S->getSCEVType() != scCouldNotCompute && T->getSCEVType() != scCouldNotCompute && S->getType() == T->getType();
-}
-// P is a predicate of icmp.
-extern "C" bool lt_scev_known(LtAnalyses *A, int P, const SCEV *S, const SCEV *T) {
-  return comparable(S, T) && A->SE->isKnownPredicate((CmpInst::Predicate)P, S, T);
-}
-extern "C" bool lt_scev_guarded(LtAnalyses *A, uint32_t L, int P, const SCEV *S, const SCEV *T) {
-  return comparable(S, T) && A->SE->isLoopEntryGuardedByCond(A->Loops[L], (CmpInst::Predicate)P, S, T);
-}
-extern "C" bool lt_scev_invariant(LtAnalyses *A, const SCEV *S, uint32_t L) {
-  return S->getSCEVType() != scCouldNotCompute && A->SE->isLoopInvariant(S, A->Loops[L]);
 }
 // Inclusive bounds; false where S has none.
 extern "C" bool lt_scev_range(LtAnalyses *A, const SCEV *S, bool Signed, LtInt *Min, LtInt *Max) {

@@ -101,9 +101,7 @@ struct LtAnalyses : LtManagers {
   llvm::Function &F;
   llvm::LoopInfo *LI = nullptr;
   llvm::DominatorTree *DT = nullptr;
-  llvm::PostDominatorTree *PDT = nullptr;
   llvm::ScalarEvolution *SE = nullptr;
-  llvm::AAResults *AA = nullptr;
   llvm::TargetTransformInfo *TTI = nullptr;
   std::vector<llvm::Loop *> Loops; // preorder; a loop's number is its place here
   llvm::DenseMap<const llvm::Loop *, uint32_t> Number;

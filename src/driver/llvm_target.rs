@@ -3,9 +3,7 @@
 use cost_model::{
     CacheLevel, ControlCosts, OpClass, OpCost, Prefetch, StaticTarget, Target, TlbLevel, Window,
 };
-use irgen::llvm::{
-    Analyses, CodeModel, Context, CostKind, LlvmError, MaskedAccess, OptLevel, RegisterKind, TargetMachine,
-};
+use irgen::llvm::{Analyses, CodeModel, Context, CostKind, LlvmError, OptLevel, TargetMachine};
 use loop_tree::ScalarType;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -88,7 +86,7 @@ impl LlvmTarget {
         let module = context.parse(questions(machine.triple(), &cpu, &features).as_bytes(), "questions")?;
         let function = module.function("f").ok_or_else(|| TargetError::Llvm("no function".to_string()))?;
         let analyses = Analyses::new(function, Some(&machine))?;
-        let bits = u32::try_from(analyses.register_bits(RegisterKind::Vector)).unwrap_or(0);
+        let bits = u32::try_from(analyses.vector_bits()).unwrap_or(0);
         let mut table = match processor {
             None => cost_model::detect_host(),
             Some(name) => cost_model::targets::by_name(name)
@@ -98,8 +96,7 @@ impl LlvmTarget {
         table.vector_bits = bits;
         table.vector_registers = analyses.register_count(true);
         let vector = context.f64().vector(bits.max(128) / 64)?;
-        table.masked_memory = analyses.has_masked(MaskedAccess::Load, vector, 8)
-            && analyses.has_masked(MaskedAccess::Store, vector, 8);
+        table.masked_memory = analyses.has_masked(vector, 8);
         if let Some(line) = analyses.cache_line() {
             table.caches.iter_mut().for_each(|c| c.line = line);
         }

@@ -34,11 +34,6 @@ impl<'m> Builder<'m> {
         Builder { raw, module, function: None, owner: PhantomData }
     }
 
-    /// The module it builds in.
-    pub fn module(&self) -> &'m Module<'m> {
-        self.module
-    }
-
     /// Builds at the end of a block. Keeps the debug location.
     pub fn position_at_end(&mut self, block: Block<'m>) -> Result<()> {
         let function = block.function();
@@ -400,11 +395,6 @@ impl<'m> Builder<'m> {
         self.call(callee, args, name)
     }
 
-    /// Promises a condition.
-    pub fn assume(&self, condition: Value<'m>) -> Result<Inst<'m>> {
-        self.intrinsic("llvm.assume", self.module.context().void(), &[condition], "")
-    }
-
     /// Poison and undef become some fixed value.
     pub fn freeze(&self, a: Value<'m>, name: &str) -> Result<Value<'m>> {
         require(a.ty().is_first_class(), "freeze", "no value")?;
@@ -447,13 +437,6 @@ impl<'m> Builder<'m> {
                 None => LLVMBuildRetVoid(self.raw),
             })
         })
-    }
-
-    /// Ends a block that is never left.
-    pub fn unreachable(&self) -> Result<Inst<'m>> {
-        self.usable(&[], "unreachable")?;
-        // SAFETY: a place.
-        Ok(unsafe { Inst::from_raw(LLVMBuildUnreachable(self.raw)) })
     }
 
     /// One lane of a vector.

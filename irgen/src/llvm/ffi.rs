@@ -13,8 +13,6 @@ pub enum LtAnalyses {}
 pub enum LtManagers {}
 /// A ScalarEvolution expression, owned by the analyses.
 pub enum LtScev {}
-/// A map from old to cloned values, owned.
-pub enum LtMap {}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -121,15 +119,12 @@ unsafe extern "C" {
     pub fn lt_location_within(location: LLVMMetadataRef, function: LLVMValueRef) -> LLVMMetadataRef;
     pub fn lt_memory_effects(value: LLVMValueRef) -> u32;
     pub fn lt_has_attribute(value: LLVMValueRef, name: *const c_char, len: usize, param: i64) -> bool;
-    pub fn lt_dereferenceable(function: LLVMValueRef, param: u32) -> u64;
-    pub fn lt_param_alignment(function: LLVMValueRef, param: u32) -> u64;
     pub fn lt_is_must_tail(value: LLVMValueRef) -> bool;
     pub fn lt_md_kind(md: LLVMMetadataRef) -> c_int;
     pub fn lt_md_string(md: LLVMMetadataRef) -> LtStr;
     pub fn lt_md_num_operands(md: LLVMMetadataRef) -> u32;
     pub fn lt_md_operand(md: LLVMMetadataRef, i: u32) -> LLVMMetadataRef;
     pub fn lt_md_value(md: LLVMMetadataRef) -> LLVMValueRef;
-    pub fn lt_md_is_distinct(md: LLVMMetadataRef) -> bool;
     pub fn lt_md_is_location(md: LLVMMetadataRef) -> bool;
     pub fn lt_md_node_in(md: LLVMMetadataRef, cx: LLVMContextRef) -> bool;
     pub fn lt_get_metadata(inst: LLVMValueRef, kind: *const c_char, len: usize) -> LLVMMetadataRef;
@@ -137,21 +132,10 @@ unsafe extern "C" {
     pub fn lt_md_self(cx: LLVMContextRef, rest: *mut LLVMMetadataRef, n: usize) -> LLVMMetadataRef;
     pub fn lt_md_distinct(cx: LLVMContextRef) -> LLVMMetadataRef;
     pub fn lt_md_concat(a: LLVMMetadataRef, b: LLVMMetadataRef) -> LLVMMetadataRef;
-    pub fn lt_clone_function(
-        function: LLVMValueRef,
-        name: *const c_char,
-        len: usize,
-        map: *mut *mut LtMap,
-    ) -> LLVMValueRef;
-    pub fn lt_map_get(map: *const LtMap, value: LLVMValueRef) -> LLVMValueRef;
-    pub fn lt_map_free(map: *mut LtMap);
     pub fn lt_split_block(inst: LLVMValueRef, name: *const c_char, len: usize) -> LLVMBasicBlockRef;
     pub fn lt_is_pad_or_phi(inst: LLVMValueRef) -> bool;
-    pub fn lt_delete_unreachable(function: LLVMValueRef) -> bool;
     pub fn lt_replace_successor(term: LLVMValueRef, old: LLVMBasicBlockRef, new: LLVMBasicBlockRef);
     pub fn lt_replace_phi_block(block: LLVMBasicBlockRef, old: LLVMBasicBlockRef, new: LLVMBasicBlockRef);
-    pub fn lt_move_before(inst: LLVMValueRef, before: LLVMValueRef);
-    pub fn lt_copy_function_attributes(to: LLVMValueRef, from: LLVMValueRef);
     pub fn lt_cast_valid(opcode: c_int, from: LLVMTypeRef, to: LLVMTypeRef) -> bool;
     pub fn lt_gep_type(ty: LLVMTypeRef, indices: *mut LLVMValueRef, n: usize) -> LLVMTypeRef;
     pub fn lt_intrinsic(
@@ -171,22 +155,14 @@ unsafe extern "C" {
     pub fn lt_loop_blocks(
         a: *const LtAnalyses,
         i: u32,
-        which: c_int,
+        outside: bool,
         out: *mut LLVMBasicBlockRef,
         cap: usize,
     ) -> usize;
     pub fn lt_irreducible(a: *const LtAnalyses, function: LLVMValueRef) -> bool;
     pub fn lt_block_label(block: LLVMBasicBlockRef) -> *mut c_char;
-    pub fn lt_loop_of(a: *const LtAnalyses, block: LLVMBasicBlockRef) -> u32;
     pub fn lt_dominates(a: *const LtAnalyses, x: LLVMBasicBlockRef, y: LLVMBasicBlockRef) -> bool;
-    pub fn lt_value_dominates(a: *const LtAnalyses, value: LLVMValueRef, inst: LLVMValueRef) -> bool;
-    pub fn lt_post_dominates(a: *const LtAnalyses, x: LLVMBasicBlockRef, y: LLVMBasicBlockRef) -> bool;
-    pub fn lt_idom(a: *const LtAnalyses, block: LLVMBasicBlockRef, post: bool) -> LLVMBasicBlockRef;
-    pub fn lt_alias(a: *mut LtAnalyses, p: LLVMValueRef, ps: u64, q: LLVMValueRef, qs: u64) -> c_int;
-    pub fn lt_alias_accesses(a: *mut LtAnalyses, i: LLVMValueRef, j: LLVMValueRef) -> c_int;
-    pub fn lt_alias_objects(a: *mut LtAnalyses, i: LLVMValueRef, j: LLVMValueRef) -> c_int;
     pub fn lt_underlying_object(p: LLVMValueRef) -> LLVMValueRef;
-    pub fn lt_is_identified_object(p: LLVMValueRef) -> bool;
 
     // ir.cpp
     pub fn lt_object_size(value: LLVMValueRef, module: LLVMModuleRef) -> u64;
@@ -211,22 +187,16 @@ unsafe extern "C" {
     pub fn lt_scev(a: *mut LtAnalyses, value: LLVMValueRef) -> *const LtScev;
     pub fn lt_scev_base(a: *mut LtAnalyses, s: *const LtScev) -> *const LtScev;
     pub fn lt_scev_offset(a: *mut LtAnalyses, s: *const LtScev) -> *const LtScev;
-    pub fn lt_scev_minus(a: *mut LtAnalyses, s: *const LtScev, t: *const LtScev) -> *const LtScev;
-    pub fn lt_backedge_taken(a: *mut LtAnalyses, l: u32, kind: c_int) -> *const LtScev;
+    pub fn lt_backedge_taken(a: *mut LtAnalyses, l: u32, most: bool) -> *const LtScev;
     pub fn lt_exit_count(a: *mut LtAnalyses, l: u32, block: LLVMBasicBlockRef) -> *const LtScev;
     pub fn lt_scev_kind(s: *const LtScev) -> c_int;
     pub fn lt_scev_num_operands(s: *const LtScev) -> u32;
     pub fn lt_scev_operand(s: *const LtScev, i: u32) -> *const LtScev;
     pub fn lt_scev_bits(a: *mut LtAnalyses, s: *const LtScev) -> u64;
-    pub fn lt_scev_is_pointer(s: *const LtScev) -> bool;
-    pub fn lt_scev_type(s: *const LtScev) -> LLVMTypeRef;
     pub fn lt_scev_constant(s: *const LtScev, out: *mut LtInt) -> bool;
     pub fn lt_scev_value(s: *const LtScev) -> LLVMValueRef;
     pub fn lt_scev_loop(a: *const LtAnalyses, s: *const LtScev) -> u32;
     pub fn lt_scev_flags(s: *const LtScev) -> c_int;
-    pub fn lt_scev_known(a: *mut LtAnalyses, p: c_int, s: *const LtScev, t: *const LtScev) -> bool;
-    pub fn lt_scev_guarded(a: *mut LtAnalyses, l: u32, p: c_int, s: *const LtScev, t: *const LtScev) -> bool;
-    pub fn lt_scev_invariant(a: *mut LtAnalyses, s: *const LtScev, l: u32) -> bool;
     pub fn lt_scev_range(
         a: *mut LtAnalyses,
         s: *const LtScev,
@@ -236,32 +206,12 @@ unsafe extern "C" {
     ) -> bool;
     pub fn lt_scev_print(s: *const LtScev) -> *mut c_char;
 
-    // cost.cpp
-    pub fn lt_cost_arith(a: *mut LtAnalyses, op: c_int, ty: LLVMTypeRef, kind: c_int, out: *mut i64) -> bool;
-    pub fn lt_cost_memory(
-        a: *mut LtAnalyses,
-        store: bool,
-        ty: LLVMTypeRef,
-        alignment: u64,
-        space: c_uint,
-        kind: c_int,
-        out: *mut i64,
-    ) -> bool;
-    pub fn lt_cost_instruction(a: *mut LtAnalyses, inst: LLVMValueRef, kind: c_int, out: *mut i64) -> bool;
-    pub fn lt_cost_intrinsic(
-        a: *mut LtAnalyses,
-        id: c_uint,
-        ret: LLVMTypeRef,
-        params: *mut LLVMTypeRef,
-        n: usize,
-        kind: c_int,
-        out: *mut i64,
-    ) -> bool;
-    pub fn lt_register_bits(a: *mut LtAnalyses, kind: c_int) -> u64;
+    pub fn lt_cost_instruction(a: *mut LtAnalyses, inst: LLVMValueRef, latency: bool, out: *mut i64) -> bool;
+    pub fn lt_vector_bits(a: *mut LtAnalyses) -> u64;
     pub fn lt_register_count(a: *mut LtAnalyses, vector: bool) -> u32;
     pub fn lt_cache_line(a: *mut LtAnalyses) -> u32;
     pub fn lt_cache_size(a: *mut LtAnalyses, level: c_int) -> u32;
-    pub fn lt_legal_masked(a: *mut LtAnalyses, what: c_int, ty: LLVMTypeRef, alignment: u64) -> bool;
+    pub fn lt_legal_masked(a: *mut LtAnalyses, ty: LLVMTypeRef, alignment: u64) -> bool;
 
     // passes.cpp
     pub fn lt_managers_new() -> *mut LtManagers;

@@ -7,10 +7,9 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::LLVMGetSubprogram;
 use llvm_sys::prelude::*;
 
-use super::error::{Result, require};
 use super::ffi;
 use super::inst::Inst;
-use super::kinds::{Linkage, MemoryEffects};
+use super::kinds::Linkage;
 use super::metadata::{Metadata, SourceLocation};
 use super::module::Module;
 use super::strings::{c_string, copy_str, take_message};
@@ -257,12 +256,6 @@ impl<'m> Function<'m> {
         }
     }
 
-    /// What its attributes say of memory.
-    pub fn memory_effects(self) -> MemoryEffects {
-        // SAFETY: a function.
-        MemoryEffects::from_bits(unsafe { ffi::lt_memory_effects(self.raw()) })
-    }
-
     /// Who else may see or replace it.
     pub fn linkage(self) -> Linkage {
         // SAFETY: a function.
@@ -284,15 +277,6 @@ impl<'m> Function<'m> {
     /// The line that it begins at.
     pub fn location(self) -> Option<SourceLocation> {
         self.subprogram().map(Metadata::declaration)
-    }
-
-    /// Takes over attributes, calling convention, personality and the like from a function of the same type.
-    pub fn copy_attributes(self, from: Function<'m>) -> Result<()> {
-        let same = self.function_type() == from.function_type();
-        require(same, "copy attributes", "the functions have different types")?;
-        // SAFETY: two functions of the same type and context.
-        unsafe { ffi::lt_copy_function_attributes(self.raw(), from.raw()) };
-        Ok(())
     }
 }
 
@@ -332,18 +316,6 @@ impl<'m> Argument<'m> {
         let (data, len, index) = (name.as_ptr().cast(), name.len(), i64::from(self.index()));
         // SAFETY: a function, a string, and an index of its arguments.
         unsafe { ffi::lt_has_attribute(self.function().raw(), data, len, index) }
-    }
-
-    /// How many bytes may be read from it; 0 where nothing is promised.
-    pub fn dereferenceable(self) -> u64 {
-        // SAFETY: a function and an index of its arguments.
-        unsafe { ffi::lt_dereferenceable(self.function().raw(), self.index()) }
-    }
-
-    /// In bytes; 1 where nothing is promised.
-    pub fn alignment(self) -> u64 {
-        // SAFETY: a function and an index of its arguments.
-        unsafe { ffi::lt_param_alignment(self.function().raw(), self.index()) }
     }
 }
 
@@ -448,15 +420,6 @@ impl<'m> Block<'m> {
             // The list of uses is in no meaningful order.
             _ => self.function().blocks().into_iter().filter(|b| from.contains(b)).collect(),
         }
-    }
-
-    /// Moves it before another block of its function.
-    pub fn move_before(self, other: Block<'m>) -> Result<()> {
-        let fits = self != other && self.function() == other.function();
-        require(fits, "move block", "the blocks are the same, or of different functions")?;
-        // SAFETY: different blocks of one function.
-        unsafe { LLVMMoveBasicBlockBefore(self.raw, other.raw) };
-        Ok(())
     }
 }
 

@@ -71,15 +71,6 @@ impl<'m> Inst<'m> {
         self.block().function()
     }
 
-    /// The instruction after it.
-    pub fn next(self) -> Option<Inst<'m>> {
-        // SAFETY: an instruction; null at the end.
-        unsafe {
-            let next = LLVMGetNextInstruction(self.raw());
-            (!next.is_null()).then(|| Inst::from_raw(next))
-        }
-    }
-
     /// Operand number `index`.
     pub fn operand(self, index: u32) -> Option<Value<'m>> {
         // SAFETY: an index below the number of operands.
@@ -351,18 +342,6 @@ impl<'m> Inst<'m> {
             },
             Opcode::Switch => self.operand(0),
             _ => None,
-        }
-    }
-
-    /// The indices of `extractvalue` and `insertvalue`.
-    pub fn indices(self) -> Vec<u32> {
-        if !matches!(self.opcode(), Opcode::ExtractValue | Opcode::InsertValue) {
-            return Vec::new();
-        }
-        // SAFETY: LLVM owns as many indices as it counts.
-        unsafe {
-            let count = LLVMGetNumIndices(self.raw()) as usize;
-            std::slice::from_raw_parts(LLVMGetIndices(self.raw()), count).to_vec()
         }
     }
 

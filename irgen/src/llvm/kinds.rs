@@ -120,11 +120,6 @@ impl Opcode {
 }
 
 impl IntPredicate {
-    /// The number that C and C++ share.
-    pub(crate) fn number(self) -> i32 {
-        self.sys() as i32
-    }
-
     /// True exactly where `self` is false.
     pub fn inverse(self) -> IntPredicate {
         use IntPredicate::*;

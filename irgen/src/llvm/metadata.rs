@@ -111,12 +111,6 @@ impl<'m> Metadata<'m> {
         unsafe { ffi::lt_md_kind(self.raw) == 2 }
     }
 
-    /// Whether equal nodes are other nodes.
-    pub fn is_distinct(self) -> bool {
-        // SAFETY: valid metadata.
-        unsafe { ffi::lt_md_is_distinct(self.raw) }
-    }
-
     /// The operands of a node that are present.
     pub fn operands(self) -> Vec<Metadata<'m>> {
         match self.kind() {

@@ -37,11 +37,10 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use analyses::{Alias, Analyses, LoopId, LoopInfo};
+pub use analyses::{Analyses, LoopId, LoopInfo};
 pub use builder::Builder;
 pub use context::{Context, Diagnostic, Severity, version};
-pub use cost::{CostKind, MaskedAccess, RegisterKind};
-pub use edit::CloneMap;
+pub use cost::CostKind;
 pub use error::{InputPosition, LlvmError, Result};
 pub use fatal::on_fatal_error;
 pub use function::{Argument, Block, Function};

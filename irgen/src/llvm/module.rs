@@ -17,8 +17,6 @@ use super::context::Context;
 use super::error::{LlvmError, Result, require};
 use super::ffi;
 use super::function::Function;
-use super::metadata::Metadata;
-use super::steps::Steps;
 use super::strings::{c_string, copy_str, take_error, take_message};
 use super::target::TargetMachine;
 use super::types::{Type, TypeKind};
@@ -310,11 +308,6 @@ impl<'c> Module<'c> {
         }
     }
 
-    /// Runs function passes over some functions. Verifies them first.
-    pub fn run_function_passes(&mut self, functions: &[String], pipeline: &str) -> Result<()> {
-        Steps::new(self).run_passes(functions, pipeline)
-    }
-
     /// Runs passes over the module, as `opt -passes` spells them. Verifies first.
     pub fn run_passes(&mut self, pipeline: &str, target: Option<&TargetMachine>) -> Result<()> {
         self.verify()?;
@@ -379,18 +372,6 @@ impl<'c> Module<'c> {
         // SAFETY: a function without uses; the exclusive borrow leaves no handle to it.
         unsafe { LLVMDeleteFunction(f.raw()) };
         Ok(())
-    }
-
-    /// The operands of named metadata, such as `llvm.dbg.cu`; empty where there is none.
-    pub fn named_metadata(&self, name: &str) -> Vec<Metadata<'_>> {
-        let name = c_string(name);
-        // SAFETY: LLVM writes exactly as many operands as it counts; each is metadata as a value.
-        unsafe {
-            let mut raw =
-                vec![ptr::null_mut(); LLVMGetNamedMetadataNumOperands(self.raw, name.as_ptr()) as usize];
-            LLVMGetNamedMetadataOperands(self.raw, name.as_ptr(), raw.as_mut_ptr());
-            raw.into_iter().filter_map(|v| Metadata::from_nullable(LLVMValueAsMetadata(v))).collect()
-        }
     }
 }
 
@@ -463,12 +444,6 @@ impl<'m> DataLayout<'m> {
     pub fn store_size(self, ty: Type<'_>) -> Option<u64> {
         // SAFETY: a sized type.
         self.sized(ty).map(|t| unsafe { LLVMStoreSizeOfType(self.raw, t) })
-    }
-
-    /// The alignment that the ABI asks for.
-    pub fn alignment(self, ty: Type<'_>) -> Option<u32> {
-        // SAFETY: a sized type.
-        self.sized(ty).map(|t| unsafe { LLVMABIAlignmentOfType(self.raw, t) })
     }
 
     /// Where a field of a struct begins.

@@ -6,9 +6,7 @@ use super::Block;
 use super::analyses::{Analyses, LoopId};
 use super::error::{Result, require};
 use super::ffi::{self, LtInt, LtScev};
-use super::kinds::IntPredicate;
 use super::strings::take_message;
-use super::types::Type;
 use super::value::Value;
 
 /// An expression; equal ones of the same analyses are the same handle. Arithmetic is modulo two to its bits, unless
@@ -65,8 +63,6 @@ pub enum BackedgeCount {
     Exact,
     /// A constant that is not exceeded.
     ConstantMax,
-    /// An expression that is not exceeded.
-    SymbolicMax,
 }
 
 impl<'m> Analyses<'m> {
@@ -89,13 +85,9 @@ impl<'m> Analyses<'m> {
     /// How often a loop goes back to its header each time it is entered.
     pub fn backedge_taken(&self, id: LoopId, which: BackedgeCount) -> Result<Scev<'_, 'm>> {
         let id = self.require_loop(id)?;
-        let which = match which {
-            BackedgeCount::Exact => 0,
-            BackedgeCount::ConstantMax => 1,
-            BackedgeCount::SymbolicMax => 2,
-        };
+        let most = which == BackedgeCount::ConstantMax;
         // SAFETY: a loop of the function.
-        Ok(self.scev(unsafe { ffi::lt_backedge_taken(self.raw(), id, which) }))
+        Ok(self.scev(unsafe { ffi::lt_backedge_taken(self.raw(), id, most) }))
     }
 
     /// How often one exiting block of a loop stays inside before it leaves, were it the only exit.
@@ -171,21 +163,6 @@ impl<'a, 'm> Scev<'a, 'm> {
         unsafe { ffi::lt_scev_bits(self.analyses.raw(), self.raw) }
     }
 
-    /// Whether its values are pointers.
-    pub fn is_pointer(self) -> bool {
-        // SAFETY: a valid expression.
-        unsafe { ffi::lt_scev_is_pointer(self.raw) }
-    }
-
-    /// Its type; `None` where it could not be computed.
-    pub fn ty(self) -> Option<Type<'m>> {
-        // SAFETY: a valid expression; null where there is no type.
-        unsafe {
-            let raw = ffi::lt_scev_type(self.raw);
-            (!raw.is_null()).then(|| Type::from_raw(raw))
-        }
-    }
-
     /// Whether it is known at all.
     pub fn is_known(self) -> bool {
         // SAFETY: a valid expression.
@@ -212,42 +189,6 @@ impl<'a, 'm> Scev<'a, 'm> {
     pub fn pointer_offset(self) -> Scev<'a, 'm> {
         // SAFETY: an expression of these analyses.
         self.with(unsafe { ffi::lt_scev_offset(self.analyses.raw(), self.raw) })
-    }
-
-    /// The difference; not known where the types differ, or pointers have different bases. `None` where the expressions
-    /// are of different analyses.
-    pub fn minus(self, other: Scev<'a, 'm>) -> Option<Scev<'a, 'm>> {
-        // SAFETY: expressions of these analyses; the shim compares their types.
-        self.same(other)
-            .then(|| self.with(unsafe { ffi::lt_scev_minus(self.analyses.raw(), self.raw, other.raw) }))
-    }
-
-    /// Whether both are of the same analyses.
-    fn same(self, other: Scev<'a, 'm>) -> bool {
-        std::ptr::eq(self.analyses, other.analyses)
-    }
-
-    /// Whether a comparison is known to hold wherever both are defined.
-    pub fn is_known_to(self, p: IntPredicate, other: Scev<'a, 'm>) -> bool {
-        // SAFETY: expressions of these analyses; the shim compares their types.
-        self.same(other)
-            && unsafe { ffi::lt_scev_known(self.analyses.raw(), p.number(), self.raw, other.raw) }
-    }
-
-    /// Whether a comparison is known to hold whenever a loop is entered.
-    pub fn is_guarded(self, id: LoopId, p: IntPredicate, other: Scev<'a, 'm>) -> bool {
-        let a = self.analyses;
-        // SAFETY: as above, and a loop of the function.
-        self.same(other)
-            && a.require_loop(id)
-                .is_ok_and(|l| unsafe { ffi::lt_scev_guarded(a.raw(), l, p.number(), self.raw, other.raw) })
-    }
-
-    /// Whether it is the same in all iterations of a loop.
-    pub fn is_invariant(self, id: LoopId) -> bool {
-        let a = self.analyses;
-        // SAFETY: an expression and a loop of the function.
-        a.require_loop(id).is_ok_and(|l| unsafe { ffi::lt_scev_invariant(a.raw(), self.raw, l) })
     }
 
     /// Inclusive bounds as a signed number; `None` where it is not known, or above 128 bits.

@@ -23,7 +23,6 @@ pub struct TargetMachine {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OptLevel {
     None,
-    Less,
     Default,
     #[default]
     Aggressive,
@@ -74,7 +73,6 @@ impl TargetMachine {
         let (c_triple, cpu, features) = (c_string(triple), c_string(cpu), c_string(features));
         let level = match level {
             OptLevel::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
-            OptLevel::Less => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
             OptLevel::Default => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
             OptLevel::Aggressive => LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
         };

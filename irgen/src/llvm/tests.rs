@@ -109,7 +109,7 @@ fn instructions_tell_what_they_are() {
     assert!(f.has_attribute("nounwind") && !f.has_attribute("willreturn"));
     let a = f.params()[0];
     assert!(a.has_attribute("noalias"));
-    assert_eq!((a.dereferenceable(), a.alignment(), a.index()), (8, 1, 0));
+    assert_eq!(a.index(), 0);
     let body = f.blocks()[1];
     let insts = body.insts();
     let find = |op| *insts.iter().find(|i| i.opcode() == op).unwrap();
@@ -180,7 +180,7 @@ define void @f() !dbg !3 {
     let location = f.entry().unwrap().terminator().unwrap().location().unwrap();
     let want = SourceLocation { file: "f.c".into(), directory: "/src".into(), line: 7, column: 3 };
     assert_eq!(location, want);
-    assert!(f.subprogram().is_some() && module.named_metadata("llvm.dbg.cu").len() == 1);
+    assert!(f.subprogram().is_some());
 }
 
 #[test]
@@ -191,14 +191,11 @@ fn loops_and_recurrences() {
     let blocks = f.blocks();
     let a = Analyses::new(f, None).unwrap();
     let [l] = a.loops() else { panic!("{:?}", a.loops()) };
-    let id = a.loop_of(blocks[1]).unwrap();
+    let id = a.loop_ids().next().unwrap();
     assert_eq!((l.header, l.latch, l.preheader), (blocks[1], Some(blocks[1]), None));
     assert_eq!((&l.exiting[..], &l.exits[..], l.depth, l.parent), (&blocks[1..2], &blocks[2..3], 1, None));
     assert!(l.rotated && !l.simplified);
     assert!(a.dominates(blocks[0], blocks[2]) && !a.dominates(blocks[1], blocks[2]));
-    assert!(a.post_dominates(blocks[2], blocks[1]));
-    assert_eq!(a.immediate_dominator(blocks[2]), Some(blocks[0]));
-    assert_eq!(a.immediate_post_dominator(blocks[0]), Some(blocks[2]));
 
     let insts = blocks[1].insts();
     let i = a.expression(insts[0].value()).unwrap();
@@ -215,33 +212,23 @@ fn loops_and_recurrences() {
     assert_eq!(a.expression(insts[1].value()), None);
 
     let taken = a.backedge_taken(id, BackedgeCount::Exact).unwrap();
-    assert!(taken.is_known() && taken.is_invariant(id) && !i.is_invariant(id));
-    let n = a.expression(f.params()[1].value()).unwrap();
-    let zero = a.expression(cx.i64().const_int(0).unwrap()).unwrap();
-    assert!(n.is_guarded(id, IntPredicate::Sgt, zero) && !n.is_known_to(IntPredicate::Sgt, zero));
+    assert!(taken.is_known());
     assert_eq!(i.signed_range().unwrap().0, 0);
     assert!(a.backedge_taken(LoopId(7), BackedgeCount::Exact).is_err());
 }
 
 #[test]
-fn aliasing() {
+fn objects_of_pointers() {
     let cx = Context::new();
     let text = "@g = global [4 x i32] zeroinitializer\n@h = external constant i32\n\
         define void @f(ptr %p, i64 %i) {\n  %q = getelementptr [4 x i32], ptr @g, i64 0, i64 %i\n  \
-        store i32 1, ptr %q\n  store i32 2, ptr %p\n  store volatile i32 2, ptr @g\n  ret void\n}\n";
+        store volatile i32 2, ptr @g\n  ret void\n}\n";
     let module = cx.parse(text.as_bytes(), "f.ll").unwrap();
-    let f = module.function("f").unwrap();
-    let a = Analyses::new(f, None).unwrap();
-    let insts = f.entry().unwrap().insts();
+    let insts = module.function("f").unwrap().entry().unwrap().insts();
     let (g, h) = (module.global("g").unwrap(), module.global("h").unwrap());
-    assert_eq!(a.alias(g.value(), None, h.value(), None), Alias::No);
-    assert_eq!(a.alias(g.value(), Some(4), g.value(), Some(4)), Alias::Must);
-    assert_eq!(a.alias_accesses(insts[1], insts[2]), Alias::May);
-    assert_eq!(a.alias_objects(insts[1], insts[2]), Alias::May);
-    assert!(insts[3].is_volatile() && insts[3].effects().contains(Effects::VOLATILE));
+    assert!(insts[1].is_volatile() && insts[1].effects().contains(Effects::VOLATILE));
     assert!(h.is_constant() && h.initializer().is_none() && !g.is_constant());
     assert_eq!(insts[0].underlying_object(), g.value());
-    assert!(g.value().is_identified_object() && !f.params()[0].is_identified_object());
 }
 
 #[test]
@@ -252,13 +239,14 @@ fn costs_follow_the_function_target() {
     let f = module.function("sum").unwrap();
     f.set_string_attribute("target-cpu", &tm.cpu());
     let a = Analyses::new(f, Some(&tm)).unwrap();
-    let (add, div) = (Opcode::FAdd, Opcode::FDiv);
-    let cost = |op| a.arithmetic_cost(op, cx.f64(), CostKind::Throughput).unwrap();
-    assert!(cost(add) <= cost(div));
-    assert!(a.register_bits(RegisterKind::Vector) >= 128);
-    assert!(a.memory_cost(false, cx.f64(), 8, CostKind::Throughput).is_some());
-    assert_eq!(a.arithmetic_cost(Opcode::Add, cx.f64(), CostKind::Throughput), None);
-    assert!(a.intrinsic_cost(module.function("llvm.sqrt.f64").unwrap(), CostKind::Latency).is_some());
+    let insts = f.blocks()[1].insts();
+    let cost = |op, kind| {
+        let inst = insts.iter().find(|i| i.opcode() == op).unwrap();
+        a.instruction_cost(*inst, kind).unwrap()
+    };
+    assert!(cost(Opcode::FAdd, CostKind::Throughput) <= cost(Opcode::FAdd, CostKind::Latency));
+    assert!(cost(Opcode::FAdd, CostKind::Latency) < cost(Opcode::Call, CostKind::Latency));
+    assert!(a.vector_bits() >= 128);
     assert!(TargetMachine::new("no-such-triple", "x", "", OptLevel::None, CodeModel::Object).is_err());
 }
 
@@ -335,7 +323,7 @@ fn loop_ids_are_distinct() {
     let module = cx.module("m");
     let (a, b) = (module.loop_id(&[]), module.loop_id(&[]));
     assert_ne!(a, b);
-    assert!(a.is_distinct() && a.operands() == [a]);
+    assert_eq!(a.operands(), [a]);
     assert_ne!(module.access_group(), module.access_group());
     assert_eq!(module.md_node(&[a]), module.md_node(&[a]));
 }
@@ -370,44 +358,21 @@ fn the_jit_finds_libm_and_reports_what_it_does_not_find() {
 }
 
 #[test]
-fn regions_are_cloned_split_and_rewired() {
+fn blocks_are_split_and_edges_led_elsewhere() {
     let cx = Context::new();
     let mut module = sum(&cx);
     {
         let f = module.function("sum").unwrap();
-        let (copy, map) = f.duplicate("sum.copy").unwrap();
-        assert_eq!(map.block(f.blocks()[1]), Some(copy.blocks()[1]));
-        let phi = f.blocks()[1].insts()[0];
-        assert_eq!(map.inst(phi), Some(copy.blocks()[1].insts()[0]));
-        copy.copy_attributes(f).unwrap();
-
-        // Put a run-time check before the guard of the copy.
-        let entry = copy.entry().unwrap();
+        let entry = f.entry().unwrap();
         let guarded = entry.first_inst().unwrap().split_block("guarded").unwrap();
         assert_eq!(guarded.successors().len(), 2);
-        assert!(phi.split_block("no").is_err());
-        let other = copy.append_block("other");
-        let n = copy.params()[1].value();
-        let old = entry.terminator().unwrap();
+        assert!(f.blocks()[2].insts()[0].split_block("no").is_err(), "a phi");
+        let other = f.append_block("other");
         let mut b = Builder::new(&module);
-        b.position_before(old).unwrap();
-        let limit = cx.i64().const_int(100).unwrap();
-        let check = b.icmp(IntPredicate::Slt, n, limit, "check").unwrap();
-        b.cond_br(check, guarded, other).unwrap();
-        // SAFETY: `old` is not used again.
-        unsafe { old.erase() }.unwrap();
         b.position_at_end(other).unwrap();
-        b.ret(Some(cx.f64().zero().unwrap())).unwrap();
-        module.verify().unwrap();
-
-        let dead = copy.append_block("dead");
-        b.position_at_end(dead).unwrap();
-        b.unreachable().unwrap();
-        drop(b);
-        let before = copy.blocks().len();
-        // SAFETY: `dead` is not used again.
-        assert!(unsafe { copy.delete_unreachable_blocks() });
-        assert_eq!(copy.blocks().len(), before - 1);
+        b.br(guarded).unwrap();
+        entry.terminator().unwrap().replace_successor(guarded, other).unwrap();
+        assert_eq!(entry.successors(), [other]);
     }
     module.verify().unwrap();
     module.delete_function("sum").unwrap();
@@ -440,8 +405,6 @@ fn what_llvm_would_not_survive_is_refused() {
     assert!(n.replace_all_uses(p).is_err());
     let mut copy = module.duplicate();
     assert!(matches!(copy.run_passes("no-such-pass", None), Err(LlvmError::Passes { .. })));
-    assert!(copy.run_function_passes(&["sum".to_string()], "instcombine,simplifycfg").is_ok());
-    assert!(copy.run_function_passes(&["nowhere".to_string()], "instcombine").is_err());
 }
 
 #[test]

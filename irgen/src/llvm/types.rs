@@ -9,7 +9,7 @@ use llvm_sys::prelude::*;
 
 use super::context::Context;
 use super::error::{Result, require};
-use super::strings::{copy_str, take_message};
+use super::strings::take_message;
 
 /// A type; equal types of one context are the same handle.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -201,18 +201,6 @@ impl<'m> Type<'m> {
         let mut raw: Vec<_> = params.iter().map(|p| p.raw).collect();
         // SAFETY: valid types of one context; LLVM reads `raw` only during the call.
         Ok(unsafe { Type::from_raw(LLVMFunctionType(self.raw, raw.as_mut_ptr(), raw.len() as u32, 0)) })
-    }
-
-    /// The name of a named struct.
-    pub fn name(self) -> Option<String> {
-        if self.kind() != TypeKind::Struct {
-            return None;
-        }
-        // SAFETY: a struct; the name, if any, is terminated.
-        unsafe {
-            let name = LLVMGetStructName(self.raw);
-            (!name.is_null()).then(|| copy_str(name, std::ffi::CStr::from_ptr(name).count_bytes()))
-        }
     }
 }
 

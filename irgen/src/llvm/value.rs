@@ -355,20 +355,6 @@ impl<'m> Global<'m> {
         // SAFETY: a global variable.
         unsafe { Value::from_nullable(LLVMGetInitializer(self.0.raw)) }
     }
-
-    /// In bytes; 0 where none is stated.
-    pub fn alignment(self) -> u32 {
-        // SAFETY: a global variable.
-        unsafe { LLVMGetAlignment(self.0.raw) }
-    }
-
-    /// Sets the alignment in bytes.
-    pub fn set_alignment(self, bytes: u32) -> Result<()> {
-        require(bytes.is_power_of_two(), "alignment", "no power of two")?;
-        // SAFETY: a global variable and a power of two.
-        unsafe { LLVMSetAlignment(self.0.raw, bytes) };
-        Ok(())
-    }
 }
 
 impl fmt::Display for Value<'_> {
