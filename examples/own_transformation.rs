@@ -126,10 +126,6 @@ impl CostModel for Jumps {
 struct Told;
 
 impl Dependences for Told {
-    fn name(&self) -> &'static str {
-        "told"
-    }
-
     fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError> {
         let found = Polyhedral::default().dependences(kernel)?;
         println!("{}: {} dependences", kernel.name, found.dependences.len());

@@ -8,6 +8,7 @@ use crate::names;
 use analyses::OracleOptions;
 use analyses::accesses::{ACCESSES, accesses_by_name};
 use analyses::control_flow::{CONTROL_FLOW, control_flow_by_name};
+use analyses::dependences::{DEPENDENCES, dependences_by_name};
 use cost_model::targets::Vectors;
 use cost_model::{CostModel, Target, TargetFileError, targets};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
@@ -146,6 +147,10 @@ impl Models {
     }
 }
 
+fn unknown(kind: &'static str, name: &str, available: &[&str]) -> ModelError {
+    ModelError::Unknown { kind, name: name.to_string(), available: available.join(", ") }
+}
+
 impl Settings {
     /// The models by their names.
     pub(super) fn models(&self) -> Result<Models, ModelError> {
@@ -156,19 +161,11 @@ impl Settings {
             }
             "instructions" => Arc::new(cost_model::InstructionCount),
             name => {
-                return Err(ModelError::Unknown {
-                    kind: "cost model",
-                    name: name.to_string(),
-                    available: "analytic, instructions".to_string(),
-                });
+                return Err(unknown("cost model", name, &["analytic", "instructions"]));
             }
         };
-        let dependences =
-            analyses::dependences_by_name(&self.dependences).ok_or_else(|| ModelError::Unknown {
-                kind: "dependence analysis",
-                name: self.dependences.clone(),
-                available: "none, flat, polyhedral".to_string(),
-            })?;
+        let dependences = dependences_by_name(&self.dependences)
+            .ok_or_else(|| unknown("dependence analysis", &self.dependences, &DEPENDENCES))?;
         Ok(Models { cost, target, dependences: dependences.into() })
     }
 
@@ -195,11 +192,6 @@ impl Settings {
 
     /// What lifting asks, by the names.
     pub(super) fn lift_options(&self) -> Result<LiftOptions, ModelError> {
-        let unknown = |kind, name: &String, available: &[&str]| ModelError::Unknown {
-            kind,
-            name: name.clone(),
-            available: available.join(", "),
-        };
         let closed_forms = closed_forms_by_name(&self.closed_forms)
             .ok_or_else(|| unknown("source of closed forms", &self.closed_forms, &CLOSED_FORMS))?;
         let accesses = accesses_by_name(&self.accesses)

@@ -13,10 +13,6 @@ pub struct Delinearised;
 const MAX_STRIDES: usize = 6;
 
 impl Accesses for Delinearised {
-    fn name(&self) -> &'static str {
-        "delinearised"
-    }
-
     fn describe(&self, scope: &mut dyn Scope, accesses: &[ByteAccess], element: u32) -> Shape {
         let mut strides: Vec<Poly> = Vec::new();
         for factor in accesses.iter().flat_map(|a| &a.factors) {

@@ -7,10 +7,6 @@ use super::{Accesses, ByteAccess, Grid, Scope, Shape};
 pub struct Linear;
 
 impl Accesses for Linear {
-    fn name(&self) -> &'static str {
-        "linear"
-    }
-
     fn describe(&self, scope: &mut dyn Scope, accesses: &[ByteAccess], element: u32) -> Shape {
         let grid = Grid::new(accesses, element);
         let one = |p: Option<crate::closed_forms::Poly>| p.filter(|p| scope.is_affine(p)).map(|p| vec![p]);

@@ -54,8 +54,6 @@ pub trait Scope {
 
 /// Describes the accesses of one array. Never guesses: an access that is not understood touches any element.
 pub trait Accesses: Send + Sync + std::fmt::Debug {
-    /// Name for configuration.
-    fn name(&self) -> &'static str;
     /// The shape of an array whose elements have so many bytes.
     fn describe(&self, scope: &mut dyn Scope, accesses: &[ByteAccess], element: u32) -> Shape;
 }

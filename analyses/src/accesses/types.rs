@@ -10,10 +10,6 @@ use crate::closed_forms::Poly;
 pub struct FromTypes;
 
 impl Accesses for FromTypes {
-    fn name(&self) -> &'static str {
-        "types"
-    }
-
     fn describe(&self, scope: &mut dyn Scope, accesses: &[ByteAccess], element: u32) -> Shape {
         let mut strides: Vec<Poly> = Vec::new();
         for &size in accesses.iter().flat_map(|a| &a.sizes) {

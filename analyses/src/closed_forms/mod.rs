@@ -75,8 +75,6 @@ pub struct TripCount {
 /// Answers are never guesses: a form is exact under its own needs, and `None` and `Err` mean "not known". Nothing is
 /// taken for granted; who asks proves needs, or has them checked at run time.
 pub trait ClosedForms<V: Copy + Eq + Hash> {
-    /// Name for configuration.
-    fn name(&self) -> &'static str;
     /// What the symbols of the answers stand for.
     fn symbols(&self) -> &Symbols<V>;
     /// The symbol that counts the complete iterations of a loop.
@@ -145,10 +143,6 @@ impl<V> Default for NoClosedForms<V> {
 }
 
 impl<V: Copy + Eq + Hash> ClosedForms<V> for NoClosedForms<V> {
-    fn name(&self) -> &'static str {
-        "none"
-    }
-
     fn symbols(&self) -> &Symbols<V> {
         &self.0
     }

@@ -7,10 +7,6 @@ use super::{Body, BodyFlow, ControlFlow};
 pub struct FromGraph;
 
 impl ControlFlow for FromGraph {
-    fn name(&self) -> &'static str {
-        "cfg"
-    }
-
     fn analyse(&self, body: &Body) -> Box<dyn BodyFlow> {
         Box::new(Ways::new(body))
     }

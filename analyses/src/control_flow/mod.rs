@@ -36,8 +36,6 @@ pub struct Body {
 
 /// Analyses bodies.
 pub trait ControlFlow: Send + Sync + std::fmt::Debug {
-    /// Name for configuration.
-    fn name(&self) -> &'static str;
     /// Analyses a body.
     fn analyse(&self, body: &Body) -> Box<dyn BodyFlow>;
 }
@@ -149,7 +147,6 @@ mod tests {
         let undecided = body(&[(&[Some(1), None], None), (&[], None)]);
         for name in CONTROL_FLOW {
             let analysis = control_flow_by_name(name).expect("a known name");
-            assert_eq!(analysis.name(), name);
             let flow = analysis.analyse(&undecided);
             assert!(flow.always_runs(0) && !flow.always_runs(1) && flow.dominates(0, 1));
             let nothing = analysis.analyse(&Body::default());

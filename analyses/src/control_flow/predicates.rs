@@ -25,10 +25,6 @@ struct Predicates {
 }
 
 impl ControlFlow for FromPredicates {
-    fn name(&self) -> &'static str {
-        "predicates"
-    }
-
     fn analyse(&self, body: &Body) -> Box<dyn BodyFlow> {
         let mut number: BTreeMap<u32, usize> = BTreeMap::new();
         for test in body.blocks.iter().filter_map(|b| b.test) {

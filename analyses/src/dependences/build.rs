@@ -39,29 +39,20 @@ impl Default for Polyhedral {
 }
 
 impl Dependences for Nothing {
-    fn name(&self) -> &'static str {
-        "none"
-    }
     fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError> {
-        build(kernel, self.name(), Precision::Nothing, DEFAULT_QUOTA)
+        build(kernel, Precision::Nothing, DEFAULT_QUOTA)
     }
 }
 
 impl Dependences for Flat {
-    fn name(&self) -> &'static str {
-        "flat"
-    }
     fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError> {
-        build(kernel, self.name(), Precision::Array, DEFAULT_QUOTA)
+        build(kernel, Precision::Array, DEFAULT_QUOTA)
     }
 }
 
 impl Dependences for Polyhedral {
-    fn name(&self) -> &'static str {
-        "polyhedral"
-    }
     fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError> {
-        build(kernel, self.name(), Precision::Element, self.quota)
+        build(kernel, Precision::Element, self.quota)
     }
 }
 
@@ -109,12 +100,7 @@ pub(crate) fn context(kernel: &Kernel) -> Result<System, Inexact> {
     Ok(system)
 }
 
-fn build(
-    kernel: &Kernel,
-    analysis: &'static str,
-    precision: Precision,
-    quota: u64,
-) -> Result<DependenceSet, AnalysisError> {
+fn build(kernel: &Kernel, precision: Precision, quota: u64) -> Result<DependenceSet, AnalysisError> {
     let places = places(kernel, &kernel.original)?;
     let privates = Privates::of(kernel);
     let touched: Vec<Vec<Touch>> = places.iter().map(|p| touches(kernel, &privates, p)).collect();
@@ -143,7 +129,7 @@ fn build(
             builder.pair(precision, (i, a, &touched[i]), (j, b, &touched[j]))?;
         }
     }
-    Ok(DependenceSet { analysis, dependences: builder.result })
+    Ok(DependenceSet { dependences: builder.result })
 }
 
 /// Pairs of accesses, one of them a write, to arrays of one alias class; and what they take.

@@ -32,8 +32,6 @@ use std::sync::Arc;
 
 /// Lists the dependences of kernels.
 pub trait Dependences: Send + Sync {
-    /// Name for configuration.
-    fn name(&self) -> &'static str;
     /// All dependences of a kernel.
     fn dependences(&self, kernel: &Kernel) -> Result<DependenceSet, AnalysisError>;
 }
@@ -187,8 +185,6 @@ impl Dependence {
 /// All dependences of a kernel.
 #[derive(Clone, Debug)]
 pub struct DependenceSet {
-    /// Which implementation made it.
-    pub analysis: &'static str,
     /// The dependences, in a deterministic order.
     pub dependences: Vec<Dependence>,
 }

@@ -20,8 +20,6 @@ pub use strides::is_iteration_count;
 
 /// Makes the closed forms of a function: what lifting is handed.
 pub trait ClosedFormsSource: Send + Sync + fmt::Debug {
-    /// Name for configuration.
-    fn name(&self) -> &'static str;
     /// The closed forms of the function that the graph is of. Loops and blocks have the graph's numbers.
     fn of<'a, 'm: 'a>(&self, module: &'m Module<'m>, cfg: &'a Cfg<'m>) -> Result<FunctionForms<'a, 'm>>;
 }
@@ -56,30 +54,18 @@ pub struct AffineRecurrences;
 pub struct ScalarEvolution;
 
 impl ClosedFormsSource for Nothing {
-    fn name(&self) -> &'static str {
-        "none"
-    }
-
     fn of<'a, 'm: 'a>(&self, _: &'m Module<'m>, _: &'a Cfg<'m>) -> Result<FunctionForms<'a, 'm>> {
         Ok(Box::new(NoClosedForms::default()))
     }
 }
 
 impl ClosedFormsSource for AffineRecurrences {
-    fn name(&self) -> &'static str {
-        "recurrences"
-    }
-
     fn of<'a, 'm: 'a>(&self, module: &'m Module<'m>, cfg: &'a Cfg<'m>) -> Result<FunctionForms<'a, 'm>> {
         Ok(Box::new(recurrences::Recurrences::new(cfg, module.data_layout())))
     }
 }
 
 impl ClosedFormsSource for ScalarEvolution {
-    fn name(&self) -> &'static str {
-        "scalar-evolution"
-    }
-
     fn of<'a, 'm: 'a>(&self, module: &'m Module<'m>, cfg: &'a Cfg<'m>) -> Result<FunctionForms<'a, 'm>> {
         Ok(Box::new(scalar_evolution::Evolution::new(module.data_layout(), cfg)?))
     }

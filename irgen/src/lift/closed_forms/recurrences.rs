@@ -39,10 +39,6 @@ fn scaled(factors: &[Poly], by: &Poly) -> Vec<Poly> {
 }
 
 impl<'m> ClosedForms<Value<'m>> for Recurrences<'_, 'm> {
-    fn name(&self) -> &'static str {
-        "recurrences"
-    }
-
     fn symbols(&self) -> &Symbols<Value<'m>> {
         &self.symbols
     }

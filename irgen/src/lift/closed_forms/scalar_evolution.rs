@@ -61,10 +61,6 @@ impl<'a, 'm> Evolution<'a, 'm> {
 }
 
 impl<'m> ClosedForms<Value<'m>> for Evolution<'_, 'm> {
-    fn name(&self) -> &'static str {
-        "scalar-evolution"
-    }
-
     fn symbols(&self) -> &Symbols<Value<'m>> {
         &self.forms.symbols
     }
