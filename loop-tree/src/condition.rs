@@ -56,12 +56,16 @@ impl Constraint {
         self.expression.as_constant().map(|c| self.accepts(c))
     }
 
-    /// Whether plainly no point satisfies both: the sum of what they say is below zero everywhere.
+    /// Whether plainly no point satisfies both: the sum or the difference of the two expressions has a constant value that it
+    /// cannot have. `false` means unknown.
     pub fn contradicts(&self, other: &Constraint) -> bool {
-        let signs = |c: &Constraint| if c.relation == Relation::Zero { &[1, -1][..] } else { &[1] };
-        let sum = |s: i64, t: i64| self.expression.scale(s) + other.expression.scale(t);
-        let below = |e: Affine| e.is_exact() && e.as_constant().is_some_and(|c| c < 0);
-        signs(self).iter().any(|s| signs(other).iter().any(|t| below(sum(*s, *t))))
+        let sum = |factor| self.expression.constant_with(&other.expression, factor);
+        match (self.relation, other.relation) {
+            (Relation::NonNegative, Relation::NonNegative) => sum(1).is_some_and(|c| c < 0),
+            (Relation::NonNegative, Relation::Zero) => [1, -1].iter().any(|f| sum(*f).is_some_and(|c| c < 0)),
+            (Relation::Zero, Relation::NonNegative) => other.contradicts(self),
+            (Relation::Zero, Relation::Zero) => [1, -1].iter().any(|f| sum(*f).is_some_and(|c| c != 0)),
+        }
     }
 
     /// The constraint with variables replaced; see [`Affine::substitute`].

@@ -604,29 +604,10 @@ fn with(system: &Posed, c: &Constraint, vars: &[Row]) -> Result<Posed, Inexact> 
     Ok(system)
 }
 
-/// Whether two conjunctions contradict each other visibly: an expression has two values in them, or a lower bound above
-/// its upper bound. `false` means unknown. So it is with the copies of an unrolled loop, of which there can be many.
+/// Whether two conjunctions contradict each other visibly; `false` means unknown. So it is with the copies of an unrolled loop, of which
+/// there can be many.
 fn disjoint(a: &[Constraint], b: &[Constraint]) -> bool {
-    a.iter().any(|x| {
-        b.iter().any(|y| {
-            let opposite = || x.expression.constant_with(&y.expression, 1);
-            let same = || x.expression.constant_with(&y.expression, -1);
-            match (x.relation, y.relation) {
-                // x >= 0 and y >= 0, but x + y < 0.
-                (Relation::NonNegative, Relation::NonNegative) => opposite().is_some_and(|g| g < 0),
-                (Relation::Zero, Relation::Zero) => {
-                    opposite().is_some_and(|g| g != 0) || same().is_some_and(|g| g != 0)
-                }
-                // y >= 0 where x = 0: y + x < 0 or y - x < 0.
-                (Relation::Zero, Relation::NonNegative) => {
-                    opposite().is_some_and(|g| g < 0) || same().is_some_and(|g| g > 0)
-                }
-                (Relation::NonNegative, Relation::Zero) => {
-                    opposite().is_some_and(|g| g < 0) || same().is_some_and(|g| g < 0)
-                }
-            }
-        })
-    })
+    a.iter().any(|x| b.iter().any(|y| x.contradicts(y)))
 }
 
 /// Whether the constraint says that a size, or what one size has more than another, is large enough. What says that sizes are
