@@ -46,7 +46,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use loop_tree::{Affine, ArrayId, Kernel, ParamId, SourceLocation, VarId};
+use loop_tree::{Affine, ArrayId, Kernel, SourceLocation, VarId};
 
 use crate::llvm::{Block, Function, HintValue, Inst, LoopHint, Module, Value};
 
@@ -103,9 +103,7 @@ pub struct Region<'m> {
     pub last: Block<'m>,
     /// The block after the region.
     pub exit: Block<'m>,
-    /// All blocks of the region, in the order of the function.
-    pub blocks: Vec<Block<'m>>,
-    /// The values of the parameters, by [`ParamId`].
+    /// The values of the parameters, by [`ParamId`](loop_tree::ParamId).
     pub params: Vec<ParamBinding<'m>>,
     /// Where the arrays live, by [`ArrayId`].
     pub arrays: Vec<ArrayBinding<'m>>,
@@ -121,28 +119,6 @@ pub struct Region<'m> {
     pub invented: Vec<VarId>,
     /// Where the region begins in the source.
     pub location: Option<SourceLocation>,
-}
-
-impl<'m> Region<'m> {
-    /// The value of a parameter.
-    pub fn param(&self, id: ParamId) -> &ParamBinding<'m> {
-        &self.params[id.index()]
-    }
-
-    /// The place of an array.
-    pub fn array(&self, id: ArrayId) -> &ArrayBinding<'m> {
-        &self.arrays[id.index()]
-    }
-
-    /// The loop that an original variable counted.
-    pub fn loop_of(&self, var: VarId) -> &LoopBinding<'m> {
-        &self.loops[var.index()]
-    }
-
-    /// The instruction that an operation came from.
-    pub fn origin(&self, op: &loop_tree::Op) -> Option<Inst<'m>> {
-        op.origin.and_then(|at| self.origins.get(at as usize).copied())
-    }
 }
 
 /// What a parameter is in the IR: an integer, or the exact product of several, always read as signed (unsigned uses are
@@ -222,8 +198,6 @@ pub struct FrontRead<'m> {
 /// The original loop of a variable.
 #[derive(Clone, Debug)]
 pub struct LoopBinding<'m> {
-    /// Its header.
-    pub header: Block<'m>,
     /// Its latch; the terminator carries `!llvm.loop` hints and the debug location.
     pub latch: Block<'m>,
 }

@@ -277,11 +277,7 @@ pub(super) fn cut<'m>(function: Function<'m>, blocks: &[Block<'m>], draft: Draft
         Some(first) => first.split_block("region.exit")?,
         None => last,
     };
-    let inner: Vec<Block<'m>> = draft.place.blocks.iter().map(|&b| blocks[b]).collect();
-    let all = function.blocks();
-    let own = all.into_iter().filter(|b| *b == entry || *b == last || inner.contains(b)).collect();
-    let bind =
-        |&(header, latch): &(usize, usize)| LoopBinding { header: blocks[header], latch: blocks[latch] };
+    let bind = |&(_, latch): &(usize, usize)| LoopBinding { latch: blocks[latch] };
     let loops: Vec<LoopBinding<'m>> = draft.loops.iter().map(bind).collect();
     let first = || draft.kernel.statements.iter().find_map(|s| s.location.clone());
     let start = loops.first().and_then(LoopBinding::location).or_else(first);
@@ -294,7 +290,6 @@ pub(super) fn cut<'m>(function: Function<'m>, blocks: &[Block<'m>], draft: Draft
         entry,
         last,
         exit,
-        blocks: own,
         params: draft.params,
         arrays: draft.arrays,
         origins: draft.origins,
