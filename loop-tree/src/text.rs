@@ -36,10 +36,7 @@ mod tree;
 #[cfg(feature = "arbitrary")]
 pub(crate) use elaborate::plain_cast;
 pub use lexer::{quoted, unquoted};
-pub use print::{
-    print, print_affine, print_condition, print_constraint, print_kernel, print_runtime_condition, print_tree,
-};
-pub use print_statement::print_statement;
+pub use print::{print, print_affine, print_constraint, print_kernel, print_runtime_condition, print_tree};
 
 use crate::{Affine, Green, Kernel, RuntimeCondition, VarId};
 use std::ops::Range;

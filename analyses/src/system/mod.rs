@@ -5,7 +5,7 @@
 //! columns of their own, with the two inequalities that define them. All columns that the owner does not know are
 //! existentially quantified.
 //!
-//! Two ways to an answer: [`refutes`] is a fast proof of emptiness (it may fail), [`Solver`] asks isl for an integer
+//! Two ways to an answer: [`Solver::refutes`] is a fast proof of emptiness (it may fail), [`Solver`] asks isl for an integer
 //! point and is exact.
 
 mod eliminate;
@@ -18,7 +18,6 @@ mod solve;
 
 pub use posed::Posed;
 pub(crate) use refute::equalities_contradict;
-pub use refute::refutes;
 pub(crate) use solve::set as isl_set;
 pub use solve::{Solver, Tried};
 
@@ -81,11 +80,6 @@ impl Row {
             result.coefficients[place(column)] = *c;
         }
         result
-    }
-
-    /// Coefficient of a column.
-    pub fn get(&self, column: usize) -> i64 {
-        self.coefficients.get(column).copied().unwrap_or(0)
     }
 
     /// `self + factor * other`.

@@ -16,12 +16,7 @@ const FEW_ROWS: usize = 48;
 /// Rounds of looking for equalities among the inequalities.
 const MAX_ROUNDS: usize = 4;
 
-/// Whether the system provably has no solution. `false` means unknown.
-pub fn refutes(system: &System) -> bool {
-    Solved::of(system).refutes(None, Effort::Usual, &mut Elimination::new(), &mut 0)
-}
-
-/// Whether the equalities alone have no solution: a proof much cheaper than [`refutes`].
+/// Whether the equalities alone have no solution: a proof much cheaper than [`Solved::refutes`].
 pub(crate) fn equalities_contradict(system: &System) -> bool {
     let width = system.columns();
     solve(&mut Rows::of(width, system.zero()), |_, _| Ok(())).is_err()
@@ -262,6 +257,10 @@ mod tests {
         zero.iter().for_each(|r| s.require_zero(row(r)));
         nonnegative.iter().for_each(|r| s.require_nonnegative(row(r)));
         s
+    }
+
+    fn refutes(system: &System) -> bool {
+        Solved::of(system).refutes(None, Effort::Usual, &mut Elimination::new(), &mut 0)
     }
 
     #[test]

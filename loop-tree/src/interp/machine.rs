@@ -200,11 +200,7 @@ pub(super) fn address(layout: &Layout, a: &Accessed, slots: &[i64]) -> Result<us
 impl<O: Observer> Execution<'_, O> {
     /// An operand that decides or leaves the statement.
     fn observed(&self, at: OpId, operand: usize) -> Result<u64, InterpErrorKind> {
-        match self.values[operand] {
-            Value::Bits(bits) => Ok(bits),
-            Value::Poison => Err(InterpErrorKind::Poison(at)),
-            Value::Unexecuted => Err(InterpErrorKind::Unexecuted(at)),
-        }
+        self.operand(at, operand)?.ok_or(InterpErrorKind::Poison(at))
     }
 
     /// An operand; `None` is poison.
@@ -242,7 +238,7 @@ impl<O: Observer> Execution<'_, O> {
         let Some(mut frame) = self.frames.pop() else { return Ok(()) };
         let size = self.layout.arrays[buffer.array.index()].element.size() as usize;
         let result = window.for_each(slots, &mut |element| {
-            self.fuel = self.fuel.checked_sub(1).ok_or(InterpErrorKind::Fuel(self.options.fuel))?;
+            self.tick()?;
             let inside = frame.element(element.iter().copied())?;
             match self.frames.of(buffer.array) {
                 Some(outer) => {

@@ -217,11 +217,6 @@ pub fn print_constraint(kernel: &Kernel, c: &Constraint) -> String {
     Names::of(kernel).constraint(c)
 }
 
-/// A condition.
-pub fn print_condition(kernel: &Kernel, c: &Condition) -> String {
-    Names::of(kernel).condition(c)
-}
-
 /// A run-time condition: `nooverlap(A, B)`, `N >= 3`.
 pub fn print_runtime_condition(kernel: &Kernel, c: &RuntimeCondition) -> String {
     Names::of(kernel).runtime(c)

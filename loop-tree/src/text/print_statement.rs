@@ -7,21 +7,13 @@ use super::parser::{Parser, Tables};
 use super::print::Names;
 use super::tree::{FLAGS, default_dims, implied_reduction};
 use crate::{
-    Access, AccessId, AccessKind, Constant, Intrinsic, Kernel, Op, OpFlags, OpId, OpKind, ScalarType,
-    Statement, StmtId, VarId,
+    Access, AccessId, AccessKind, Constant, Intrinsic, Op, OpFlags, OpId, OpKind, ScalarType, Statement,
+    StmtId, VarId,
 };
 use std::fmt::Write;
 
 /// Above this many operations a statement is printed in its complete form.
 const MAX_READABLE: usize = 64;
-
-/// The definition of a statement, on one line where it has a readable form.
-pub fn print_statement(kernel: &Kernel, id: StmtId) -> String {
-    let Some(s) = kernel.statements.get(id.index()) else { return format!("{id:?}") };
-    let scope: Vec<(VarId, bool)> = s.dims.iter().map(|v| (*v, true)).collect();
-    let parser = Parser::new("", Tables::of(kernel)).ok();
-    definition(&Names::of(kernel), parser.as_ref(), id, &scope, true, 0)
-}
 
 /// `S0(i, j) [attributes]: body`, with dims if wanted or if reading it in this scope would find others.
 pub(super) fn definition(
