@@ -174,10 +174,7 @@ impl Emitter<'_> {
     /// What is true of every call that the kernel describes: its context and assumptions, and that numbers are not huge.
     fn granted(&self, bits: u32) -> Result<Vec<Code>, CgenError> {
         let told = self.kernel.assumptions.iter().filter(|c| !is_implied(self.kernel, c));
-        let assumed = told.filter_map(|a| match a {
-            RuntimeCondition::Parameter(c) => Some(c),
-            RuntimeCondition::NoOverlap(..) => None,
-        });
+        let assumed = told.filter_map(RuntimeCondition::parameter);
         let constraints: Vec<&Constraint> = self.kernel.context.iter().chain(assumed).collect();
         let mut tests = self.limit_tests(bits, &constraints);
         for c in constraints {

@@ -63,10 +63,7 @@ impl Limits {
         let of_type = |p: &loop_tree::Param| limit(bits.min(p.ty.bits().saturating_sub(1)));
         let checked: Vec<Range> = kernel.params.iter().map(of_type).collect();
         let mut inside = checked.clone();
-        let tested = conditions.iter().filter_map(|c| match c {
-            RuntimeCondition::Parameter(c) => Some(c),
-            RuntimeCondition::NoOverlap(..) => None,
-        });
+        let tested = conditions.iter().filter_map(RuntimeCondition::parameter);
         for constraint in kernel.context.iter().chain(tested) {
             tighten(&mut inside, constraint);
         }

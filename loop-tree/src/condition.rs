@@ -239,6 +239,16 @@ pub enum RuntimeCondition {
     NoOverlap(ArrayId, ArrayId),
 }
 
+impl RuntimeCondition {
+    /// The constraint, if it is one on parameters.
+    pub fn parameter(&self) -> Option<&Constraint> {
+        match self {
+            RuntimeCondition::Parameter(constraint) => Some(constraint),
+            RuntimeCondition::NoOverlap(..) => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -404,6 +404,11 @@ impl Kernel {
         *self.name != *function && self.no_calls.iter().all(|name| **name != *function)
     }
 
+    /// What holds of parameters wherever the kernel says what its program does.
+    pub fn constraints(&self) -> impl Iterator<Item = &Constraint> {
+        self.context.iter().chain(self.assumptions.iter().filter_map(RuntimeCondition::parameter))
+    }
+
     /// What the source says of the loop of a variable.
     pub fn kept(&self, var: VarId) -> Option<Kept> {
         self.variables.get(var.index())?.kept

@@ -7,7 +7,7 @@ use super::output;
 use looptree::driver::{DriverError, Likely, Session, Settings};
 use looptree::names;
 use looptree::tree::interp::{self, InterpError, InterpErrorKind, Layout, Memory, RunOptions};
-use looptree::tree::{ArrayId, Green, Kernel, RuntimeCondition, Storage, text};
+use looptree::tree::{ArrayId, Green, Kernel, Storage, text};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -183,12 +183,8 @@ fn execute(work: &Work, arguments: &RunArguments) -> Result<String, CliError> {
 
 /// A kernel says what its program does only where this holds.
 fn require_assumed(kernel: &Kernel, params: &[i64]) -> Result<(), CliError> {
-    let assumed = kernel.assumptions.iter().filter_map(|c| match c {
-        RuntimeCondition::Parameter(c) => Some(c),
-        // Arrays are laid out apart.
-        RuntimeCondition::NoOverlap(..) => None,
-    });
-    for constraint in kernel.context.iter().chain(assumed) {
+    // Arrays are laid out apart.
+    for constraint in kernel.constraints() {
         let value = constraint.expression.eval(&|_| None, &|p| params.get(p.index()).copied());
         if !value.is_some_and(|v| constraint.accepts(v)) {
             let condition = text::print_constraint(kernel, constraint);

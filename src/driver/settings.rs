@@ -12,7 +12,7 @@ use analyses::dependences::{DEPENDENCES, dependences_by_name};
 use cost_model::targets::Vectors;
 use cost_model::{CostModel, Target, TargetFileError, targets};
 use irgen::lift::{CLOSED_FORMS, LiftOptions, closed_forms_by_name};
-use loop_tree::{Affine, Kernel, LoopHeader, Param, ParamId, RuntimeCondition, ScalarType};
+use loop_tree::{Affine, Kernel, LoopHeader, Param, ParamId, ScalarType};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -240,11 +240,7 @@ impl Settings {
     /// the range that single-parameter constraints of the kernel and the width of its type allow, then to what conditions of several allow where that is
     /// found. Products are those of their factors, and ratios those of their strides.
     pub fn parameter_values(&self, kernel: &Kernel, likely: &[Likely]) -> Vec<i64> {
-        let assumed = kernel.assumptions.iter().filter_map(|c| match c {
-            RuntimeCondition::Parameter(c) => Some(c),
-            RuntimeCondition::NoOverlap(..) => None,
-        });
-        let constraints: Vec<_> = kernel.context.iter().chain(assumed).collect();
+        let constraints: Vec<_> = kernel.constraints().collect();
         let range = |id: ParamId, ty: ScalarType| {
             let (mut least, mut greatest) = match ty {
                 ScalarType::I1 => (0, 1),

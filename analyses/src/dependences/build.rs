@@ -8,8 +8,8 @@ use crate::mutation::{self, Rule};
 use crate::places::{Place, places};
 use crate::system::{Inexact, Row, Solver, System};
 use loop_tree::{
-    AccessId, AccessKind, Affine, ArrayId, Constraint, Kernel, Privates, Reduction, RuntimeCondition,
-    Statement, StmtId, VarId,
+    AccessId, AccessKind, Affine, ArrayId, Kernel, Privates, Reduction, RuntimeCondition, Statement, StmtId,
+    VarId,
 };
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -89,12 +89,7 @@ pub(super) struct Touch {
 /// What is known about parameters, over columns that are the parameters.
 pub(crate) fn context(kernel: &Kernel) -> Result<System, Inexact> {
     let mut system = System::new(kernel.params.len());
-    let assumed = kernel.assumptions.iter().filter_map(|a| match a {
-        RuntimeCondition::Parameter(c) => Some(c),
-        RuntimeCondition::NoOverlap(..) => None,
-    });
-    let constraints: Vec<&Constraint> = kernel.context.iter().chain(assumed).collect();
-    for c in constraints {
+    for c in kernel.constraints() {
         system.require(c, &[])?;
     }
     Ok(system)
