@@ -9,10 +9,9 @@ use crate::error::CgenError;
 use crate::helpers::Helper;
 use crate::operation::Value;
 use crate::types::{c_type, integer};
-use emission::buffers::{LINE, MOST_ON_STACK};
-use emission::lanes::lanes_of;
+use emission::buffers::{Found, LINE, MOST_ON_STACK, find};
 use emission::ranges::{Range, range};
-use loop_tree::{Affine, Buffer, Condition, Constraint, Green, Home, LoopKind, Node, Path, Relation, Window};
+use loop_tree::{Affine, Buffer, Condition, Constraint, Green, Home, Relation, Window};
 use std::sync::Arc;
 
 /// A buffer on the heap.
@@ -49,10 +48,11 @@ enum Direction {
 impl Emitter<'_> {
     /// Names the buffers of a tree that are allocated, and says how large they are.
     pub(crate) fn find_heap(&mut self, root: &Green) -> Result<Vec<Heap>, CgenError> {
-        let mut found = Vec::new();
-        find(root, &mut Path::root(), (false, 1), &mut found);
-        let mut result = Vec::with_capacity(found.len());
-        for (path, buffer, (per_thread, lanes)) in found {
+        let mut result = Vec::new();
+        for Found { path, buffer, in_parallel, lanes } in find(root) {
+            if buffer.home != Home::Heap {
+                continue;
+            }
             let array = self.kernel.array(buffer.array);
             let name = self.names.fresh(&format!("{}_buffer", array.name));
             let (bytes, fits) = self.size(&buffer, lanes)?;
@@ -63,7 +63,7 @@ impl Emitter<'_> {
                 bytes,
                 fits,
                 alignment: buffer.alignment,
-                per_thread,
+                per_thread: in_parallel.is_some(),
             });
         }
         Ok(result)
@@ -275,31 +275,5 @@ impl Emitter<'_> {
         }
         self.assign(&to.code, to.row.as_ref(), &value);
         Ok(())
-    }
-}
-
-/// Buffers on the heap, with whether threads have parts of their own, those in parallel loops, and the lanes that have.
-type Found = (Path, Arc<Buffer>, (bool, u32));
-
-fn find(node: &Green, path: &mut Path, around: (bool, u32), found: &mut Vec<Found>) {
-    if !node.summary().has_storage_or_versions {
-        return;
-    }
-    let mut inside = around;
-    match node.node() {
-        Node::Alloc(buffer, _) if buffer.home == Home::Heap => {
-            found.push((path.clone(), buffer.clone(), around));
-        }
-        // Lanes share nothing between threads.
-        Node::Loop(header, _) if header.kind == LoopKind::Parallel => inside.0 |= around.1 == 1,
-        Node::Loop(header, _) if header.kind == LoopKind::Vector => {
-            inside.1 = lanes_of(header).unwrap_or(1).max(1);
-        }
-        _ => {}
-    }
-    for (index, child) in node.children().enumerate() {
-        path.0.push(index as u32);
-        find(child, path, inside, found);
-        path.0.pop();
     }
 }

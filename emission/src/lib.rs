@@ -1,6 +1,6 @@
 //! What turning loop trees into code asks of them, whatever the code is written in.
 //!
-//! - [`buffers`]: how much memory they may take, and where.
+//! - [`buffers`]: where they are, and how much memory they may take.
 //! - [`scope`]: variables and buffers around a node, by name and by place.
 //! - [`ranges`]: within which limits on parameters all integers are exact, and which values expressions have there.
 //! - [`extent`]: the elements of an array that a kernel touches.

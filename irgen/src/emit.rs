@@ -187,7 +187,7 @@ impl<'m, 'k> Emitter<'m, 'k> {
             origins: &[],
             called: Vec::new(),
             location: None,
-            scopes: Scopes::new(module, kernel, conditions, moving, &buffers::find(root)),
+            scopes: Scopes::new(module, kernel, conditions, moving, &emission::buffers::find(root)),
             parallel,
             hints: BTreeMap::new(),
             calls,

@@ -6,76 +6,16 @@
 //! there is not enough memory the original code runs.
 
 use super::element::{Element, Tag};
-use super::lanes::lanes_of;
 use super::ranges::MOST_UNROLLED;
 use super::{EmitError, Emitter};
 use crate::llvm::{Block, Function, IntPredicate, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
-use emission::buffers::{LINE, MOST_ON_STACK};
+use emission::buffers::{Found, LINE, MOST_ON_STACK};
 use loop_tree::{
-    Affine, ArrayId, Buffer, Constraint, Green, Home, LoopKind, Node, Path, Relation, ScalarType, Window,
-    WindowRange,
+    Affine, ArrayId, Buffer, Constraint, Green, Home, Path, Relation, ScalarType, Window, WindowRange,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A buffer's node in the tree.
-#[derive(Clone)]
-pub(super) struct Found {
-    pub(super) path: Path,
-    pub(super) buffer: Arc<Buffer>,
-    /// The outermost loop marked parallel around it, whose iterations have one each.
-    in_parallel: Option<Path>,
-    /// Lanes of the vector loop around it, each of which has one of its own: as many elements stand in the place of one.
-    lanes: u32,
-}
-
-impl Found {
-    /// How many elements it has for all lanes together, where that is a constant.
-    fn places(&self) -> Option<i64> {
-        self.buffer.constant_len()?.checked_mul(self.lanes.into()).filter(|places| *places > 0)
-    }
-}
-
-/// All buffers of a tree, in order.
-pub(super) fn find(root: &Green) -> Vec<Found> {
-    fn walk(node: &Green, path: &mut Path, in_parallel: Option<&Path>, lanes: u32, found: &mut Vec<Found>) {
-        if !node.summary().has_storage_or_versions {
-            return;
-        }
-        let (here, mut lanes_inside) = (path.clone(), lanes);
-        let mut inside = in_parallel;
-        match node.node() {
-            Node::Alloc(buffer, _) => {
-                found.push(Found {
-                    path: path.clone(),
-                    buffer: buffer.clone(),
-                    in_parallel: in_parallel.cloned(),
-                    lanes,
-                });
-            }
-            Node::Loop(header, _) => {
-                // Lanes share nothing between threads.
-                if header.kind == LoopKind::Parallel && lanes == 1 {
-                    inside = inside.or(Some(&here));
-                }
-                if header.kind == LoopKind::Vector {
-                    // What cannot be emitted is refused where it would be.
-                    lanes_inside = lanes_of(header).unwrap_or(1).max(1);
-                }
-            }
-            _ => {}
-        }
-        for (index, child) in node.children().enumerate() {
-            path.0.push(index as u32);
-            walk(child, path, inside, lanes_inside, found);
-            path.0.pop();
-        }
-    }
-    let mut found = Vec::new();
-    walk(root, &mut Path::root(), None, 1, &mut found);
-    found
-}
 
 /// What is known of a buffer in effect.
 pub(super) struct Store<'m> {

@@ -1,9 +1,9 @@
 //! A kernel as a function of its own.
 
-use super::buffers;
 use super::{Base, EmitError, Emitter, Variant, conditions};
 use crate::lift::Apart;
 use crate::llvm::{Builder, Context, Module};
+use emission::buffers;
 use loop_tree::{ArrayId, Kernel, ParamId, RuntimeCondition, Storage};
 
 /// What an argument of an emitted function means.

@@ -1,11 +1,11 @@
 //! A variant in place of a region.
 
-use super::buffers;
 use super::extent::footprints;
 use super::{Base, EmitError, Emitter, Variant, conditions, gathers};
 use crate::lift::{Apart, ArrayBinding, CallArgument, CallBinding, FrontRead, Region};
 use crate::llvm::{Block, Builder, Inst, Module, Opcode, PoisonFlags, TypeKind, Value};
 use crate::mutation::{self, Rule};
+use emission::buffers;
 use loop_tree::{Affine, ArrayId, Atom, ParamId, RuntimeCondition};
 use rustc_hash::FxHashSet;
 

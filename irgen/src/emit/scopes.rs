@@ -1,9 +1,9 @@
 //! Alias scopes: what the run-time check has established about arrays, said so that LLVM understands it.
 
-use super::buffers::Found;
 use super::{Base, EmitError, Emitter};
 use crate::llvm::{Inst, Metadata, Module};
 use crate::mutation::{self, Rule};
+use emission::buffers::Found;
 use loop_tree::{ArrayId, Home, Kernel, Path, RuntimeCondition, Storage};
 use std::collections::BTreeMap;
 

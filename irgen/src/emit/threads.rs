@@ -9,13 +9,13 @@
 //! of them needs no second one.
 
 use super::arith::Known;
-use super::buffers;
 use super::gathers;
 use super::lanes::lanes_of;
 use super::ranges::Range;
 use super::{Base, EmitError, Emitter};
 use crate::llvm::{Block, Function, GepFlags, Inst, Metadata, Opcode, PoisonFlags, Type, Value};
 use crate::mutation::{self, Rule};
+use emission::buffers;
 use loop_tree::{
     AccessKind, Affine, ArrayId, Bounds, Green, GuardCondition, LoopHeader, LoopKind, Node, Occurrence, Path,
     ScalarType, VarId,
