@@ -1,5 +1,6 @@
 //! What all trees of a kernel have in common, at concrete parameter values.
 
+use crate::alike::Executions;
 use crate::extents::rows;
 use crate::linear::Scope;
 use crate::trip_counts::LARGEST;
@@ -28,6 +29,8 @@ pub(crate) struct Facts<'k> {
     pub lifted: bool,
     /// Instructions of the bodies of loops, by structure and variable, and whether arrays may overlap.
     pub sizes: Mutex<FxHashMap<(u128, VarId, bool), i64>>,
+    /// Loops that were priced.
+    pub executions: Executions,
     /// Variables of the program's own loops of constant length inside of others.
     pub constant_loops: FxHashSet<VarId>,
     /// A copy of one element, by array: a load through access 0, a store through access 1.
@@ -61,6 +64,7 @@ impl<'k> Facts<'k> {
             row_bytes: each().map(|(a, strides)| unknown_distance(a, strides)).collect(),
             copies: kernel.arrays.iter().map(copy).collect(),
             sizes: Mutex::default(),
+            executions: Executions::default(),
             constant_loops,
             lifted: kernel.statements.iter().any(|s| s.ops.iter().any(|op| op.origin.is_some())),
             parametric_row: each().map(|(a, strides)| parametric_row(a, strides)).collect(),

@@ -1,5 +1,6 @@
 //! The analytic model: computation on the ports, traffic between caches, and how they overlap.
 
+use crate::alike::Execution;
 use crate::explain::{Cost, Term, Words};
 use crate::facts::Facts;
 use crate::least::least;
@@ -108,8 +109,8 @@ impl AnalyticModel {
 
     /// A loop with the transfers that what it executes causes.
     fn loop_term(&self, part: &Part, moved: &[Traffic], l: &Priced, words: Words) -> Term {
-        let (compute, entry, busy, threads, how) = match &l.takes {
-            Takes::Code { compute, entry, busy, threads, how } => (compute, entry, busy, threads, how),
+        let (Execution { compute, entry, busy, threads, plan: _ }, how) = match &l.takes {
+            Takes::Code(code, how) => (code, how),
             Takes::Call(call) => {
                 let memory: f64 = call
                     .moved
@@ -188,8 +189,13 @@ impl CostModel for AnalyticModel {
             // There are no vectors to lose.
             facts.constant_loops.clear();
         }
-        let mut prepared =
-            PreparedModel { model: self, facts, whole: Whole::default(), parts: Mutex::default() };
+        let mut prepared = PreparedModel {
+            model: self,
+            facts,
+            whole: Whole::default(),
+            parts: Mutex::default(),
+            rests: Mutex::default(),
+        };
         let parts = prepared.parts(&kernel.original, Words::UNSAID);
         let cycles = Cost::of(self.terms(kernel, &parts, None, Words::UNSAID)).cycles;
         prepared.whole = Whole::new(kernel, parts.iter().flat_map(|p| &p.work), cycles);
@@ -204,35 +210,44 @@ struct PreparedModel<'a> {
     whole: Whole,
     /// Prices of nodes below roots, without words: most trees differ from others in one of them.
     parts: Mutex<FxHashMap<u128, Arc<Part>>>,
+    /// Cycles of parts of trees: what is left without a nest is the same as long as nothing else changes.
+    rests: Mutex<FxHashMap<u128, f64>>,
 }
 
 impl PreparedModel<'_> {
     /// The parts of a tree: each nest by itself, and what stands between them.
     fn parts(&self, root: &Green, words: Words) -> Vec<Arc<Part>> {
-        let price = |node: &Green| self.model.price_part(&self.facts, node, words);
-        let Node::Seq(children) = root.node() else { return vec![price(root)] };
-        let mut parts = Vec::new();
-        for nest in children.iter().filter(|c| c.summary().loop_depth > 0) {
-            let known = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-            let hash = nest.structural_hash();
-            let found = if words.are_said() { None } else { known().get(&hash).cloned() };
-            parts.push(found.unwrap_or_else(|| {
-                let part = price(nest);
-                if !words.are_said() {
-                    let mut known = known();
-                    if known.len() >= REMEMBERED {
-                        known.clear();
-                    }
-                    known.insert(hash, part.clone());
-                }
-                part
-            }));
-        }
+        // What is all of a tree is not met again.
+        let Node::Seq(children) = root.node() else {
+            return vec![self.model.price_part(&self.facts, root, words)];
+        };
+        let nests = children.iter().filter(|c| c.summary().loop_depth > 0);
+        let mut parts: Vec<Arc<Part>> = nests.map(|nest| self.part(nest, words)).collect();
         let straight: Vec<Green> = children.iter().filter(|c| c.summary().loop_depth == 0).cloned().collect();
         if !straight.is_empty() {
-            parts.push(price(&Green::seq(straight)));
+            parts.push(self.model.price_part(&self.facts, &Green::seq(straight), words));
         }
         parts
+    }
+
+    /// One nest.
+    fn part(&self, nest: &Green, words: Words) -> Arc<Part> {
+        let price = || self.model.price_part(&self.facts, nest, words);
+        if words.are_said() {
+            return price();
+        }
+        let known = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let hash = nest.structural_hash();
+        let found = known().get(&hash).cloned();
+        found.unwrap_or_else(|| {
+            let part = price();
+            let mut known = known();
+            if known.len() >= REMEMBERED {
+                known.clear();
+            }
+            known.insert(hash, part.clone());
+            part
+        })
     }
 
     fn terms(&self, root: &Green, words: Words) -> Vec<Term> {
@@ -255,8 +270,15 @@ impl Prepared for PreparedModel<'_> {
     }
 
     fn cycles_of_part(&self, root: &Green) -> f64 {
-        let parts = self.parts(root, Words::UNSAID);
-        Cost::of(self.model.terms(self.facts.kernel, &parts, None, Words::UNSAID)).cycles
+        let known = || self.rests.lock().unwrap_or_else(PoisonError::into_inner);
+        let hash = root.structural_hash();
+        let found = known().get(&hash).copied();
+        found.unwrap_or_else(|| {
+            let parts = self.parts(root, Words::UNSAID);
+            let cycles = Cost::of(self.model.terms(self.facts.kernel, &parts, None, Words::UNSAID)).cycles;
+            known().insert(hash, cycles);
+            cycles
+        })
     }
 
     fn cost_of_original(&self) -> Cost {

@@ -1,6 +1,7 @@
 //! A part of a tree with the prices of all that does not depend on what else is in the tree: computation, control, and what its
 //! references move by themselves.
 
+use crate::alike::Execution;
 use crate::body::body;
 use crate::clang::{Circumstances, Packing, Plan, hand_on, hand_to_calls, hold_rows, keep, plan, weaken};
 use crate::explain::Words;
@@ -49,18 +50,8 @@ pub(crate) struct Priced {
 
 /// What a loop takes.
 pub(crate) enum Takes {
-    /// As the compiler leaves it.
-    Code {
-        /// Cycles of computation in all, and those of them for entries and remainders.
-        compute: f64,
-        entry: f64,
-        /// Cycles in which it loads and stores.
-        busy: f64,
-        /// How many threads are at work.
-        threads: f64,
-        /// The code in words.
-        how: String,
-    },
+    /// As the compiler leaves it, and that in words.
+    Code(Execution, String),
     /// A library's function.
     Call(Call),
 }
@@ -109,7 +100,13 @@ impl Pricing<'_> {
             }
             let executed = program.executed(Some(at));
             if !executed.is_empty() || program.is_innermost(at) {
-                let (takes, plan) = self.code(program, at, &executed);
+                let plain = !self.original && !self.words.are_said() && program.is_innermost(at);
+                let find = || self.code(program, at, &executed);
+                let (code, how) = match plain {
+                    true => (program.facts.executions.of(program, at, &executed, || find().0), String::new()),
+                    false => find(),
+                };
+                let plan = &code.plan;
                 unrolled.extend(plan.unrolled.then_some(at));
                 let statements = executed.iter().map(|leaf| program.leaves[*leaf].id);
                 short_in_vectors |= plan.packing != Packing::Scalar && repeat(statements);
@@ -120,7 +117,7 @@ impl Pricing<'_> {
                     format!("loop {} {{{}{more}}}", program.loops[at].name(kernel), names.join(", "))
                 });
                 let detail = self.words.say(|| iterations(program, at));
-                loops.push(Priced { at, name, detail, leaves, takes });
+                loops.push(Priced { at, name, detail, leaves, takes: Takes::Code(code, how) });
             }
         }
         let name = |m: &Moved| self.words.say(|| program.array_name(m.array()).to_owned());
@@ -148,8 +145,9 @@ impl Pricing<'_> {
         price(&b, self.target, &plan(&b, self.target, &once)).cycles
     }
 
-    /// The statements directly inside one loop.
-    fn code(&self, program: &Lowered<'_>, index: usize, leaves: &[usize]) -> (Takes, Plan) {
+    /// The statements directly inside one loop, and how they are executed in words. What this reads of an innermost loop of new code
+    /// stands in [`alike`](crate::alike), too.
+    fn code(&self, program: &Lowered<'_>, index: usize, leaves: &[usize]) -> (Execution, String) {
         let (kernel, target, may_alias) = (program.facts.kernel, self.target, self.original);
         let l = &program.loops[index];
         let innermost = program.is_innermost(index);
@@ -180,7 +178,7 @@ impl Pricing<'_> {
         let once = price(&b, target, &plan);
         let runs = program.entered(index);
         let iterations = runs * l.trip;
-        let scalar = price(&b, target, &Plan::SCALAR);
+        let scalar = || price(&b, target, &Plan::SCALAR).cycles;
         let control = target.control();
         let bounds = l.header.lower().len() + l.header.upper().len();
         let mut compute;
@@ -193,13 +191,15 @@ impl Pricing<'_> {
                 if plan.folded() {
                     vectors = vectors.ceil();
                 }
-                compute = vectors * once.cycles + rest * scalar.cycles.max(1.0);
+                compute = vectors * once.cycles + rest * if rest > 0.0 { scalar().max(1.0) } else { 0.0 };
                 if narrow > 0.0 {
                     let half = Plan { packing: Packing::Lanes(n / 2), ..plan };
                     compute += narrow * 2.0 / lanes * price(&b, target, &half).cycles;
                 }
                 compute *= runs;
-                compute += b.checks_fail * (iterations * scalar.cycles - compute).max(0.0);
+                if b.checks_fail > 0.0 {
+                    compute += b.checks_fail * (iterations * scalar() - compute).max(0.0);
+                }
             }
             Packing::Scalar | Packing::Marked(_) | Packing::Adjacent(_) | Packing::Sums(_) => {
                 lanes = 1.0;
@@ -243,14 +243,9 @@ impl Pricing<'_> {
             Packing::Scalar => "scalar".into(),
         };
         let how = || format!("{}, {:.2} cycles per iteration, bound by {}", how(), once.cycles, once.bound);
-        let takes = Takes::Code {
-            compute,
-            entry,
-            busy: iterations / lanes * once.accesses,
-            threads: Threads::new(program, target, self.threads).at_a_time(index),
-            how: self.words.say(how),
-        };
-        (takes, plan)
+        let busy = iterations / lanes * once.accesses;
+        let threads = Threads::new(program, target, self.threads).at_a_time(index);
+        (Execution { compute, entry, busy, threads, plan }, self.words.say(how))
     }
 
     /// Loops that contain loops, guards, and threads. One in which no loop is left goes on beside what it computes.

@@ -1,0 +1,152 @@
+//! Innermost loops whose code takes the same, whatever else is in their trees: most drafts of a search differ from others in one of
+//! many loops, and what takes long of pricing is to look at each statement.
+
+use crate::clang::Plan;
+use crate::linear::Linear;
+use crate::lower::{Leaf, Loop, Lowered, Touch};
+use loop_tree::hash128;
+use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+
+/// What the code of a loop takes, in all of its runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Execution {
+    /// Cycles of computation in all, and those of them for entries and remainders.
+    pub compute: f64,
+    pub entry: f64,
+    /// Cycles in which it loads and stores.
+    pub busy: f64,
+    /// How many threads are at work.
+    pub threads: f64,
+    /// What becomes of it.
+    pub plan: Plan,
+}
+
+/// New code of loops, by all that it depends on.
+#[derive(Default)]
+pub(crate) struct Executions(Mutex<FxHashMap<u128, Execution>>);
+
+/// Loops that are remembered at a time.
+const REMEMBERED: usize = 8192;
+
+impl Executions {
+    /// The code of an innermost loop that executes these leaves, found unless one like it is known.
+    pub fn of(
+        &self,
+        program: &Lowered<'_>,
+        index: usize,
+        leaves: &[usize],
+        find: impl FnOnce() -> Execution,
+    ) -> Execution {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = hash128(&Depends { program, index, leaves });
+        let found = known().get(&key).copied();
+        found.unwrap_or_else(|| {
+            let code = find();
+            let mut known = known();
+            if known.len() >= REMEMBERED {
+                known.clear();
+            }
+            known.insert(key, code);
+            code
+        })
+    }
+}
+
+/// All that the code of an innermost loop depends on, of one kernel on one target.
+struct Depends<'p, 'k> {
+    program: &'p Lowered<'k>,
+    index: usize,
+    leaves: &'p [usize],
+}
+
+impl Hash for Depends<'_, '_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let loops = &self.program.loops;
+        let own = &loops[self.index];
+        own.header.hash(state);
+        for at in self.program.path(Some(self.index)) {
+            a_loop(&loops[at], state);
+        }
+        // What stands beside it: it may be alone in the loop around, and sums are handed to calls there.
+        if let Some(around) = own.parent.map(|p| &loops[p]) {
+            (around.inner.len(), around.leaves.len()).hash(state);
+            for leaf in around.leaves.iter().map(|l| &self.program.leaves[*l]) {
+                std::ptr::from_ref(leaf.statement).hash(state);
+                leaf.touches.iter().for_each(|t| (t.array, t.write).hash(state));
+            }
+        }
+        self.leaves.len().hash(state);
+        for leaf in self.leaves.iter().map(|l| &self.program.leaves[*l]) {
+            // Lanes around it.
+            for at in self.program.path(leaf.parent).take_while(|at| *at != self.index) {
+                a_loop(&loops[at], state);
+            }
+            self.leaf(leaf, state);
+        }
+    }
+}
+
+impl Depends<'_, '_> {
+    fn leaf<H: Hasher>(&self, leaf: &Leaf<'_>, state: &mut H) {
+        let Leaf {
+            statement,
+            id,
+            copy,
+            parent: _,
+            runs: _,
+            probability,
+            guarded,
+            under,
+            varying_guard,
+            kept,
+            touches,
+        } = leaf;
+        // A statement has one place as long as its kernel is priced.
+        (std::ptr::from_ref(*statement), id, copy, probability.to_bits(), guarded, under, varying_guard)
+            .hash(state);
+        (&kept[..], touches.len()).hash(state);
+        for Touch { array, address, write, bytes, private, carried } in touches {
+            // A buffer has a number, which is another's in other trees.
+            let of_buffer = array.checked_sub(self.program.facts.kernel.arrays.len());
+            let buffer = of_buffer.and_then(|b| self.program.buffers.get(b));
+            (array, buffer.map(|(of, bytes)| (of, bytes.to_bits())), write, bytes.to_bits()).hash(state);
+            (private, carried, address.is_some()).hash(state);
+            address.iter().for_each(|a| linear(a, state));
+        }
+    }
+}
+
+/// A loop around, or one of lanes inside.
+fn a_loop<H: Hasher>(l: &Loop, state: &mut H) {
+    let Loop {
+        header,
+        parent: _,
+        depth,
+        trip,
+        constant,
+        exact,
+        steady,
+        extent,
+        below,
+        runs,
+        skipped: _,
+        middle,
+        leaves: _,
+        inner: _,
+        guards,
+        varying_guards,
+        settled: _,
+        unrolled_inside,
+    } = l;
+    (header.kind, header.step, depth, trip.to_bits(), constant.map(f64::to_bits)).hash(state);
+    (exact, steady, runs.to_bits(), middle.to_bits(), guards, varying_guards, unrolled_inside).hash(state);
+    (extent.is_some(), below.len()).hash(state);
+    extent.iter().chain(below).for_each(|form| linear(form, state));
+}
+
+fn linear<H: Hasher>(form: &Linear, state: &mut H) {
+    (form.terms.len(), form.constant.to_bits()).hash(state);
+    form.terms.iter().for_each(|(depth, c)| (depth, c.to_bits()).hash(state));
+}
