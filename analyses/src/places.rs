@@ -284,20 +284,26 @@ impl Place {
     }
 
     fn shape_hash(&self) -> u128 {
-        loop_tree::hash128(&Shape(self))
+        loop_tree::hash128(&(self.statement, &self.predicates, Domain(self)))
+    }
+
+    /// Hash of loops (but for their kinds), conditions and dims: equal places execute the same instances of whatever statement.
+    pub fn domain_hash(&self) -> u128 {
+        loop_tree::hash128(&Domain(self))
     }
 }
 
-/// What is hashed of a place.
-struct Shape<'p>(&'p Place);
+/// What decides which instances a place executes, and when.
+struct Domain<'p>(&'p Place);
 
-impl Hash for Shape<'_> {
+impl Hash for Domain<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Place { loops, conditions, predicates, dims, .. } = self.0;
+        let Place { loops, conditions, dims, .. } = self.0;
+        loops.len().hash(state);
         for l in loops {
             (&l.lower, &l.upper, l.step).hash(state);
         }
-        (self.0.statement, conditions, predicates, dims).hash(state);
+        (conditions, dims).hash(state);
     }
 }
 

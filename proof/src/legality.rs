@@ -13,7 +13,7 @@ use fastrand::Rng;
 use loop_tree::interp::{Layout, Memory, RunOptions, run};
 use loop_tree::{ArrayId, Green, Kernel, Node, Path, text};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use transforms::{Context, Merge, MoveOptions, Recipe, Registry, Step, moves};
 
@@ -200,6 +200,9 @@ impl Subject {
             Box::new(Unsound { text, recipe, verdict, params, places, wrong })
         };
         let facts = if verdict.is_legal() { self.oracle.loop_facts(root) } else { BTreeMap::new() };
+        let parallel: BTreeSet<Path> =
+            facts.iter().filter(|(_, f)| f.parallel).map(|(path, _)| path.clone()).collect();
+        assert_eq!(self.oracle.parallel(root, |_| false), parallel, "of {recipe}\n{}", self.text);
         let mut carries: BTreeMap<&Path, bool> = BTreeMap::new();
         let (mut wrong, mut complete) = (false, true);
         for setting in &self.settings {

@@ -222,13 +222,7 @@ impl Optimizer {
     fn chosen(&self, root: Green, conditions: Vec<RuntimeCondition>, oracle: &Oracle) -> Chosen {
         // What the check tests anyway may be relied on.
         let conditions = checked(oracle.kernel(), &conditions);
-        let holds = |needed: &Vec<RuntimeCondition>| needed.iter().all(|c| conditions.contains(c));
-        let facts = oracle.loop_facts(&root);
-        let parallel = facts
-            .into_iter()
-            .filter(|(_, f)| f.parallel || f.parallel_if.as_ref().is_some_and(holds))
-            .map(|(p, _)| p)
-            .collect();
+        let parallel = oracle.parallel(&root, |needed| needed.iter().all(|c| conditions.contains(c)));
         let threads = self.settings.threads;
         let calls = self.idioms.calls(oracle.kernel(), &root);
         Chosen { kernel: oracle.kernel().clone(), root, conditions, parallel, threads, calls }

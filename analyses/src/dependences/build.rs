@@ -119,9 +119,10 @@ fn build(kernel: &Kernel, precision: Precision, quota: u64) -> Result<Dependence
         result: Vec::new(),
     };
     builder.check_instances(&places)?;
+    let domains: Vec<u128> = places.iter().map(Place::domain_hash).collect();
     for (i, a) in places.iter().enumerate() {
         for (j, b) in places.iter().enumerate() {
-            builder.pair(precision, (i, a, &touched[i]), (j, b, &touched[j]))?;
+            builder.pair(precision, (domains[i], a, &touched[i]), (domains[j], b, &touched[j]))?;
         }
     }
     Ok(DependenceSet { dependences: builder.result })
@@ -214,7 +215,9 @@ pub(crate) fn by_position(statement: &Statement, e: &Affine) -> Option<Affine> {
 /// The subscripts of two accesses that must be equal; `None`: nothing is known.
 type Subscripts = Option<(Rc<[Affine]>, Rc<[Affine]>)>;
 
-type RelationKey = (usize, usize, Subscripts);
+/// Domains of two places, the loops that these share, which stands first, and subscripts: all that their pairs of instances depend on.
+/// Many statements of one loop body have the same.
+type RelationKey = (u128, u128, usize, Ordering, Subscripts);
 
 struct Builder<'k> {
     kernel: &'k Kernel,
@@ -269,8 +272,8 @@ impl Builder<'_> {
     fn pair(
         &mut self,
         precision: Precision,
-        (i, a, from): (usize, &Place, &[Touch]),
-        (j, b, to): (usize, &Place, &[Touch]),
+        (i, a, from): (u128, &Place, &[Touch]),
+        (j, b, to): (u128, &Place, &[Touch]),
     ) -> Result<(), AnalysisError> {
         let (source, target) = (self.kernel.statement(a.statement), self.kernel.statement(b.statement));
         if precision == Precision::Nothing || rules::ordered(source, target) {
@@ -349,18 +352,19 @@ impl Builder<'_> {
     fn add(
         &mut self,
         mut dependence: Dependence,
-        (i, a): (usize, &Place),
-        (j, b): (usize, &Place),
+        (i, a): (u128, &Place),
+        (j, b): (u128, &Place),
         equal: Subscripts,
     ) -> Result<(), AnalysisError> {
-        let key = (i, j, equal);
+        let (shared, order) = a.shared(b);
+        let key = (i, j, shared, order, equal);
         let known = match self.known.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let equal = key.2.as_ref().map(|(x, y)| (&x[..], &y[..]));
+                let equal = key.4.as_ref().map(|(x, y)| (&x[..], &y[..]));
                 let disjuncts = self.disjuncts(a, b, equal)?;
                 let identities = a.is_identity() && b.is_identity();
-                let common = if identities { a.shared(b).0 } else { 0 };
+                let common = if identities { shared } else { 0 };
                 let (source, target) = (self.kernel.params.len(), self.kernel.params.len() + a.dims.len());
                 let loops = (0..common).map(|k| (source + k, target + k)).collect();
                 let quota = self.solver.quota();
@@ -418,7 +422,7 @@ impl Builder<'_> {
                     if !self.may_have_point(&system)? {
                         continue;
                     }
-                    let core = if plain { ordered.clone() } else { system.clone() };
+                    let core = Arc::new(if plain { ordered.clone() } else { system.clone() });
                     result.push(Disjunct { system, core });
                 }
             }

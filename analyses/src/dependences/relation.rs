@@ -4,7 +4,7 @@ use super::Component;
 use crate::isl::IslError;
 use crate::isl::Optimum;
 use crate::system::{Row, Solver, System};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// One conjunction of a dependence relation.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -12,7 +12,7 @@ pub struct Disjunct {
     /// All constraints.
     pub system: System,
     /// Those that remain necessary where both instances are known to be in their domains.
-    pub(crate) core: System,
+    pub(crate) core: Arc<System>,
 }
 
 /// A union of sets of pairs. Columns: parameters, dims of the source, dims of the target, then existential ones.

@@ -42,6 +42,7 @@ use buffers::Judged;
 use coverage::{Any, Covered};
 use loop_tree::{ArrayId, Green, Kernel, LoopKind, Path, RuntimeCondition, StmtId, fresh_variable};
 use order::{Orders, Question};
+use rustc_hash::FxHashSet;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -124,6 +125,15 @@ enum First {
     /// What says more of a tree that is wrong.
     Coverage,
     Order,
+}
+
+/// What is asked about loops that have no mark.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Facts {
+    None,
+    /// Whether they are parallel: of one that carries what cannot vanish, nothing more.
+    Parallel,
+    All,
 }
 
 /// A dependence that a loop of the rolled tree carries.
@@ -210,7 +220,7 @@ impl Oracle {
         let _span = tracing::info_span!("legality").entered();
         let usual = self.work.get();
         self.work.set(usual.saturating_mul(times));
-        let (verdict, _) = self.verdict(root, false, First::Order);
+        let (verdict, _) = self.verdict(root, Facts::None, First::Order);
         self.work.set(usual);
         verdict
     }
@@ -218,12 +228,12 @@ impl Oracle {
     /// Whether the tree may replace the original order.
     pub fn judge(&self, root: &Green) -> Verdict {
         let _span = tracing::info_span!("legality").entered();
-        self.verdict(root, false, First::Coverage).0
+        self.verdict(root, Facts::None, First::Coverage).0
     }
 
     /// The same, with what each loop carries: nothing for a tree that is not legal.
     pub fn examine(&self, root: &Green) -> (Verdict, BTreeMap<Path, LoopFacts>) {
-        self.verdict(root, true, First::Coverage)
+        self.verdict(root, Facts::All, First::Coverage)
     }
 
     /// What each loop of a legal tree carries.
@@ -231,8 +241,15 @@ impl Oracle {
         self.examine(root).1
     }
 
-    fn verdict(&self, root: &Green, with_facts: bool, first: First) -> (Verdict, BTreeMap<Path, LoopFacts>) {
-        match self.examined(root, with_facts, first) {
+    /// The loops of a legal tree that are parallel where conditions hold, of which it is told whether all of a list do.
+    pub fn parallel(&self, root: &Green, hold: impl Fn(&[RuntimeCondition]) -> bool) -> BTreeSet<Path> {
+        let facts = self.verdict(root, Facts::Parallel, First::Coverage).1.into_iter();
+        let parallel = |f: &LoopFacts| f.parallel || f.parallel_if.as_deref().is_some_and(&hold);
+        facts.filter(|(_, f)| parallel(f)).map(|(path, _)| path).collect()
+    }
+
+    fn verdict(&self, root: &Green, asked: Facts, first: First) -> (Verdict, BTreeMap<Path, LoopFacts>) {
+        match self.examined(root, asked, first) {
             Ok((judged, facts)) => (judged.verdict(), facts),
             Err(witness) => (Verdict::Never(witness), BTreeMap::new()),
         }
@@ -241,7 +258,7 @@ impl Oracle {
     fn examined(
         &self,
         root: &Green,
-        with_facts: bool,
+        asked: Facts,
         first: First,
     ) -> Result<(Judged, BTreeMap<Path, LoopFacts>), Witness> {
         kept::check(&self.kernel, root)?;
@@ -250,7 +267,7 @@ impl Oracle {
         threads::check(self, &rolled, &rolled_places)?;
         self.solver.set_budget(self.work.get());
         let called = library::check(self, root)?;
-        let (mut judged, carried) = self.judge_places(&rolled, &rolled_places, with_facts, first)?;
+        let (mut judged, carried) = self.judge_places(&rolled, &rolled_places, asked, first)?;
         judged.conditions.extend(called);
         if root.summary().has_storage_or_versions {
             buffers::judge(self, &rolled_places, &mut judged).map_err(|witness| match witness {
@@ -261,7 +278,7 @@ impl Oracle {
             })?;
         }
         let slots = !self.privates.is_empty() && !mutation::off(Rule::Storage);
-        if !slots && !with_facts {
+        if !slots && asked == Facts::None {
             return Ok((judged, BTreeMap::new()));
         }
         // Copies have slots of their own.
@@ -278,8 +295,10 @@ impl Oracle {
                 return Err(Witness::Storage(broken));
             }
         }
-        let facts =
-            if with_facts { self.facts(&rolled, &places, &judged, &carried) } else { BTreeMap::new() };
+        let facts = match asked {
+            Facts::None => BTreeMap::new(),
+            Facts::Parallel | Facts::All => self.facts(&rolled, &places, &judged, &carried),
+        };
         Ok((judged, facts))
     }
 
@@ -288,7 +307,7 @@ impl Oracle {
         &self,
         rolled: &Rolled,
         places: &[Place],
-        with_facts: bool,
+        asked: Facts,
         first: First,
     ) -> Result<(Judged, Vec<CarriedBy>), Witness> {
         let mut by_statement: Vec<Vec<&Place>> = vec![Vec::new(); self.kernel.statements.len()];
@@ -305,6 +324,8 @@ impl Oracle {
         let mut carried = Vec::new();
         // Facts have work of their own, so that the verdict does not depend on whether they are asked for.
         let mut left = self.work.get();
+        // Loops that carry what stays, whatever is hidden in the end.
+        let mut settled: FxHashSet<Path> = FxHashSet::default();
         for (&(source, target), checks) in &self.by_pair {
             for a in &by_statement[source.index()] {
                 for b in &by_statement[target.index()] {
@@ -330,7 +351,10 @@ impl Oracle {
                                     self.broken_in_lanes(index, a, b, level)?
                                 }
                                 true => self.carried(index, a, b, level)?,
-                                false if !with_facts || rolled.is_over_copies(&path()) => continue,
+                                false if asked == Facts::None => continue,
+                                false if rolled.is_over_copies(&path()) || settled.contains(&path()) => {
+                                    continue;
+                                }
                                 false => {
                                     let budget = self.solver.budget();
                                     self.solver.set_budget(left);
@@ -348,6 +372,12 @@ impl Oracle {
                             if marked {
                                 let path = rolled.origin(&path());
                                 judged.without(check, &hideable, || Witness::Carried { path, dependence })?;
+                            }
+                            if asked == Facts::Parallel
+                                && check.vanishes_if.is_empty()
+                                && !check.is_on(&hideable)
+                            {
+                                settled.insert(path());
                             }
                             carried.push(CarriedBy { path: path(), check: Some(index) });
                         }
@@ -438,22 +468,21 @@ impl Oracle {
     ) -> BTreeMap<Path, LoopFacts> {
         let mut facts: BTreeMap<&Path, LoopFacts> = BTreeMap::new();
         let mut unknown: BTreeSet<&Path> = BTreeSet::new();
+        let mut listed: FxHashSet<(&Path, usize)> = FxHashSet::default();
         for CarriedBy { path, check } in carried {
             let Some(check) = check.map(|index| &self.checks[index]) else {
                 unknown.insert(path);
                 continue;
             };
-            let dependence = &self.set.dependences[check.dependence];
-            let carried = Carried {
+            if judged.leaves_out(check) || !listed.insert((path, check.dependence)) {
+                continue;
+            }
+            facts.entry(path).or_default().carried.push(Carried {
                 dependence: check.dependence,
-                kind: dependence.kind,
+                kind: self.set.dependences[check.dependence].kind,
                 reduction: check.reduction,
                 vanishes_if: check.vanishes_if.clone(),
-            };
-            let list = &mut facts.entry(path).or_default().carried;
-            if !judged.leaves_out(check) && !list.contains(&carried) {
-                list.push(carried);
-            }
+            });
         }
         let loops = places.iter().flat_map(|p| p.loops.iter().map(|l| p.path.prefix(l.depth)));
         let fact = |path: Path| {

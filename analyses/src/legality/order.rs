@@ -8,11 +8,12 @@
 use super::Fault;
 use super::case::Answers;
 use super::witness::{BrokenDependence, StatementRef};
-use crate::dependences::{Dependence, DependenceKind, DependenceSet};
+use crate::dependences::{Dependence, DependenceKind, DependenceSet, Relation};
 use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Posed, Row, Solver, System};
 use loop_tree::{ArrayId, Kernel, RuntimeCondition, StmtId, Storage};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +23,7 @@ use std::sync::Arc;
 pub(super) struct Check {
     pub source: StmtId,
     pub target: StmtId,
-    pub core: System,
+    pub core: Arc<System>,
     /// The first dependence that it stands for.
     pub dependence: usize,
     /// The arrays that these are on; `None`: of order.
@@ -39,15 +40,18 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
     // By pair of statements: only there one can imply another.
     let mut by_pair: BTreeMap<(StmtId, StmtId), Vec<(usize, Check)>> = BTreeMap::new();
     let mut number = 0;
+    // Many dependences have one relation.
+    let mut sorted: FxHashMap<*const Relation, Vec<Arc<System>>> = FxHashMap::default();
     for (index, d) in set.dependences.iter().enumerate() {
         if is_left_out(kernel, d) {
             continue;
         }
-        for disjunct in &d.relation.disjuncts {
+        let sort = || d.relation.disjuncts.iter().map(|x| Arc::new((*x.core).clone().sorted())).collect();
+        for core in &*sorted.entry(Arc::as_ptr(&d.relation)).or_insert_with(sort) {
             let check = Check {
                 source: d.source,
                 target: d.target,
-                core: disjunct.core.clone().sorted(),
+                core: core.clone(),
                 dependence: index,
                 on: BTreeSet::from([d.array]),
                 vanishes_if: d.vanishes_if.clone(),
@@ -67,7 +71,8 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
         // `a` holds wherever `b` does, and is checked under no fewer circumstances.
         (a.vanishes_if.is_empty() || a.vanishes_if == b.vanishes_if)
             && a.reduction == b.reduction
-            && (a.core == b.core
+            && (Arc::ptr_eq(&a.core, &b.core)
+                || a.core == b.core
                 || (a.core.columns() == owned
                     && a.core.rows_within(&b.core)
                     && (a.on == b.on || a.on.iter().any(stays))))
@@ -175,10 +180,16 @@ impl Memo {
     pub fn trusting(checks: &[Check], places: &[Place]) -> Memo {
         let memo = Memo::default();
         // Places of one shape execute the same instances; then nothing is known by definition.
-        let unique = |p: &&Place| places.iter().filter(|q| q.shape == p.shape).count() == 1;
+        let mut alike: FxHashMap<u128, usize> = FxHashMap::default();
+        places.iter().for_each(|p| *alike.entry(p.shape).or_default() += 1);
+        let mut unique: FxHashMap<StmtId, Vec<&Place>> = FxHashMap::default();
+        for place in places.iter().filter(|p| alike[&p.shape] == 1) {
+            unique.entry(place.statement).or_default().push(place);
+        }
+        let of = |id| unique.get(&id).into_iter().flatten();
         for (index, check) in checks.iter().enumerate() {
-            for a in places.iter().filter(|p| p.statement == check.source).filter(unique) {
-                for b in places.iter().filter(|p| p.statement == check.target).filter(unique) {
+            for a in of(check.source) {
+                for b in of(check.target) {
                     memo.known.trust(key(index, a, b, Question::Reversed), None);
                 }
             }

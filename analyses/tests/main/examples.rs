@@ -8,6 +8,7 @@ use analyses::{
     dependences_by_name,
 };
 use loop_tree::*;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 fn oracle(kernel: &Kernel) -> Oracle {
@@ -184,6 +185,47 @@ fn possible_overlap_becomes_a_condition() {
     assert!(!fact.parallel);
     assert_eq!(fact.parallel_if, Some(vec![condition]));
     assert!(oracle(&kernel).loop_facts(&split).values().all(|f| f.parallel));
+    // So says the short question, about what is known to hold.
+    let parallel =
+        |hold: &dyn Fn(&[RuntimeCondition]) -> bool| oracle(&kernel).parallel(&kernel.original, hold);
+    assert_eq!(parallel(&|_| false), BTreeSet::new());
+    assert_eq!(parallel(&|needed| needed == [condition.clone()]), BTreeSet::from([Path::root()]));
+}
+
+#[test]
+fn what_carries_one_dependence_for_sure_is_not_parallel_for_another() {
+    // for i for j: A[i, j] = A[i-1, j] + B[j]; B[j] = A[i, j], with A and B of one class: i carries some that vanish, some that stay.
+    let element = [v(0), v(1)];
+    let above = read(0, &[v(0).offset(-1), v(1)]);
+    let s0 = statement("S0", &[0, 1], vec![above, read(1, &[v(1)]), write(0, &element)]);
+    let s1 = statement("S1", &[0, 1], vec![read(0, &element), write(1, &[v(1)])]);
+    let body = Green::seq([leaf(0, &[0, 1]), leaf(1, &[0, 1])]);
+    let mut kernel = kernel(1, 2, &[2, 1], vec![s0, s1], range(0, c(1), n(), range(1, c(0), n(), body)));
+    let inner = Path::root().child(0);
+    assert_eq!(oracle(&kernel).parallel(&kernel.original, |_| true), BTreeSet::from([inner.clone()]));
+    kernel.arrays[1].alias = kernel.arrays[0].alias;
+    assert_eq!(oracle(&kernel).parallel(&kernel.original, |_| true), BTreeSet::from([inner]));
+    assert_eq!(oracle(&kernel).parallel(&kernel.original, |_| false), BTreeSet::new());
+}
+
+#[test]
+fn statements_of_one_body_share_relations() {
+    // for i: A[i] = A[i-1]; B[i] = B[i-1]; and for i: C[i] = C[i-1] over other iterations.
+    let step =
+        |name, array| statement(name, &[0], vec![read(array, &[v(0).offset(-1)]), write(array, &[v(0)])]);
+    let tree = Green::seq([
+        range(0, c(1), n(), Green::seq([leaf(0, &[0]), leaf(1, &[0])])),
+        range(0, c(2), n(), leaf(2, &[0])),
+    ]);
+    let kernel = kernel(1, 1, &[1, 1, 1], vec![step("S0", 0), step("S1", 1), step("S2", 2)], tree);
+    let set = Polyhedral::default().dependences(&kernel).expect("affine");
+    let flow = |id| {
+        let within = |d: &&analyses::Dependence| d.source == id && d.target == id;
+        let found = set.dependences.iter().filter(within).find(|d| d.kind == DependenceKind::Flow);
+        found.expect("a dependence").relation.clone()
+    };
+    assert!(Arc::ptr_eq(&flow(StmtId(0)), &flow(StmtId(1))));
+    assert_ne!(flow(StmtId(0)), flow(StmtId(2)));
 }
 
 #[test]

@@ -219,8 +219,7 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
         let drawn = tally.time("sketches", || drawn(kernel, oracle.dependences(), rng));
         tally.drawn += drawn.len() as u64;
         for variant in drawn {
-            let facts = tally.time("loop facts", || oracle.loop_facts(&variant.root));
-            let parallel = facts.into_iter().filter(|(_, f)| f.parallel).map(|(path, _)| path).collect();
+            let parallel = tally.time("loop facts", || oracle.parallel(&variant.root, |_| false));
             let Variant { root, recipe, conditions, .. } = variant;
             let conditions = conditions.to_vec();
             tally.buffered += u64::from(has_buffers(&root));
@@ -280,11 +279,10 @@ fn region(kernel: &Arc<Kernel>, count: usize, rng: &mut Rng, tally: &mut PlanTal
             };
             tally.private_variants += u64::from(private && attempt > 0);
             // Asking about all loops costs more than the verdict, so that not every variant says what is parallel.
-            let facts = match choices.len() % FACTS_EVERY {
-                0 => tally.time("loop facts", || oracle.loop_facts(&root)),
-                _ => BTreeMap::new(),
+            let parallel = match choices.len() % FACTS_EVERY {
+                0 => tally.time("loop facts", || oracle.parallel(&root, |_| false)),
+                _ => BTreeSet::new(),
             };
-            let parallel = facts.into_iter().filter(|(_, f)| f.parallel).map(|(path, _)| path).collect();
             tally.buffered += u64::from(has_buffers(&root));
             let recipe =
                 if drawn { format!("{recipe} {}", print_tree(kernel, &root)) } else { recipe.to_string() };

@@ -73,7 +73,7 @@ impl Oracle {
             Some(Check {
                 source,
                 target,
-                core,
+                core: Arc::new(core),
                 dependence,
                 on: BTreeSet::from([Some(array)]),
                 vanishes_if: Vec::new(),
