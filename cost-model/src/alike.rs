@@ -133,6 +133,7 @@ fn a_loop<H: Hasher>(l: &Loop, state: &mut H) {
         runs,
         skipped: _,
         middle,
+        begins,
         leaves: _,
         inner: _,
         guards,
@@ -140,8 +141,9 @@ fn a_loop<H: Hasher>(l: &Loop, state: &mut H) {
         settled: _,
         unrolled_inside,
     } = l;
-    (header.kind, header.step, depth, trip.to_bits(), constant.map(f64::to_bits)).hash(state);
-    (exact, steady, runs.to_bits(), middle.to_bits(), guards, varying_guards, unrolled_inside).hash(state);
+    (header.kind, header.step, depth, constant.map(f64::to_bits)).hash(state);
+    [trip, runs, middle, begins].map(|number| number.to_bits()).hash(state);
+    (exact, steady, guards, varying_guards, unrolled_inside).hash(state);
     (extent.is_some(), below.len()).hash(state);
     extent.iter().chain(below).for_each(|form| linear(form, state));
 }
