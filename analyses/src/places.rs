@@ -162,6 +162,8 @@ pub struct Place {
     /// Hash of loops (but for their kinds), conditions and dims: equal places execute the same instances in the same
     /// order.
     pub shape: u128,
+    /// The same, but of whatever statement, and whatever predicates decide.
+    pub domain: u128,
     /// See [`Place::bound_constraints`].
     pub(crate) bounds: OnceLock<Vec<Constraint>>,
 }
@@ -246,11 +248,8 @@ impl Place {
             }
             pieces.extend(rest);
         }
-        let piece = |conjunction: Vec<Constraint>| {
-            let mut place = Place { conditions: vec![conjunction], ..self.clone() };
-            place.shape = place.shape_hash();
-            place
-        };
+        let piece =
+            |conjunction: Vec<Constraint>| Place { conditions: vec![conjunction], ..self.clone() }.hashed();
         (pieces.len() <= most).then(|| pieces.into_iter().map(piece).collect())
     }
 
@@ -283,13 +282,11 @@ impl Place {
             && self.dims.iter().enumerate().all(|(k, d)| d.as_var() == Some(VarId::new(k)))
     }
 
-    fn shape_hash(&self) -> u128 {
-        loop_tree::hash128(&(self.statement, &self.predicates, Domain(self)))
-    }
-
-    /// Hash of loops (but for their kinds), conditions and dims: equal places execute the same instances of whatever statement.
-    pub fn domain_hash(&self) -> u128 {
-        loop_tree::hash128(&Domain(self))
+    /// With the hashes of what it has become.
+    fn hashed(mut self) -> Place {
+        self.domain = loop_tree::hash128(&Domain(&self));
+        self.shape = loop_tree::hash128(&(self.statement, &self.predicates, self.domain));
+        self
     }
 }
 
@@ -453,10 +450,10 @@ impl Surroundings<'_, '_> {
         let occurrence = Occurrence::new(id, self.walk.here());
         let loops = self.loops().cloned().collect();
         let bounds = OnceLock::new();
-        let mut place =
-            Place { occurrence, loops, conditions, predicates, tests, dims, buffers, shape: 0, bounds };
-        place.shape = place.shape_hash();
-        Ok(place)
+        let (shape, domain) = (0, 0);
+        let place =
+            Place { occurrence, loops, conditions, predicates, tests, dims, buffers, shape, domain, bounds };
+        Ok(place.hashed())
     }
 
     /// All affine conditions around.
@@ -501,6 +498,7 @@ mod tests {
             dims: Vec::new(),
             buffers: Vec::new(),
             shape: 0,
+            domain: 0,
             bounds: OnceLock::new(),
         };
         let pieces = place.pieces(32).expect("few");

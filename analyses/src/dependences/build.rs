@@ -119,10 +119,9 @@ fn build(kernel: &Kernel, precision: Precision, quota: u64) -> Result<Dependence
         result: Vec::new(),
     };
     builder.check_instances(&places)?;
-    let domains: Vec<u128> = places.iter().map(Place::domain_hash).collect();
-    for (i, a) in places.iter().enumerate() {
-        for (j, b) in places.iter().enumerate() {
-            builder.pair(precision, (domains[i], a, &touched[i]), (domains[j], b, &touched[j]))?;
+    for (a, from) in places.iter().zip(&touched) {
+        for (b, to) in places.iter().zip(&touched) {
+            builder.pair(precision, (a, from), (b, to))?;
         }
     }
     Ok(DependenceSet { dependences: builder.result })
@@ -272,8 +271,8 @@ impl Builder<'_> {
     fn pair(
         &mut self,
         precision: Precision,
-        (i, a, from): (u128, &Place, &[Touch]),
-        (j, b, to): (u128, &Place, &[Touch]),
+        (a, from): (&Place, &[Touch]),
+        (b, to): (&Place, &[Touch]),
     ) -> Result<(), AnalysisError> {
         let (source, target) = (self.kernel.statement(a.statement), self.kernel.statement(b.statement));
         if precision == Precision::Nothing || rules::ordered(source, target) {
@@ -288,7 +287,7 @@ impl Builder<'_> {
                 reduction: false,
                 relation: Arc::default(),
             };
-            self.add(dependence, (i, a), (j, b), None)?;
+            self.add(dependence, a, b, None)?;
         }
         if precision == Precision::Nothing {
             return Ok(());
@@ -343,7 +342,7 @@ impl Builder<'_> {
                     }
                     seen.push(sort);
                 }
-                self.add(dependence, (i, a), (j, b), equal)?;
+                self.add(dependence, a, b, equal)?;
             }
         }
         Ok(())
@@ -352,12 +351,12 @@ impl Builder<'_> {
     fn add(
         &mut self,
         mut dependence: Dependence,
-        (i, a): (u128, &Place),
-        (j, b): (u128, &Place),
+        a: &Place,
+        b: &Place,
         equal: Subscripts,
     ) -> Result<(), AnalysisError> {
         let (shared, order) = a.shared(b);
-        let key = (i, j, shared, order, equal);
+        let key = (a.domain, b.domain, shared, order, equal);
         let known = match self.known.get(&key) {
             Some(known) => known.clone(),
             None => {

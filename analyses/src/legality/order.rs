@@ -13,7 +13,7 @@ use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Inexact, Posed, Row, Solver, System};
 use loop_tree::{ArrayId, Kernel, RuntimeCondition, StmtId, Storage};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,9 +132,13 @@ pub(super) enum Question {
     Any,
 }
 
+/// All that an answer depends on. Many statements of one body have the same conjunction to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
-    check: usize,
+    /// Where the check's conjunction is, as long as there is the check.
+    core: usize,
+    /// Whether operations of the check are in order, where lanes ask for it.
+    in_text: bool,
     source: u128,
     target: u128,
     shared: usize,
@@ -145,14 +149,23 @@ struct Key {
 /// Answer: an example, if there is one.
 pub(super) type Answer = Result<Option<Arc<BrokenDependence>>, Fault>;
 
+/// Two instances, at sizes.
+struct Point {
+    params: Vec<(Arc<str>, i64)>,
+    source: Vec<i64>,
+    target: Vec<i64>,
+}
+
 #[derive(Default)]
 pub(super) struct Memo {
-    known: Answers<Key, Option<Arc<BrokenDependence>>>,
-    /// Domains of places, by their shapes.
+    /// Checks, and the shapes of two places that are as in the original tree to each other.
+    trusted: FxHashSet<(usize, u128, u128, usize, Ordering)>,
+    known: Answers<Key, Option<Arc<Point>>>,
+    /// Domains of places.
     alone: Answers<u128, Arc<Vec<System>>>,
 }
 
-/// The last pair of places, by their shapes: it is asked about for several checks.
+/// The last pair of places, by their domains: it is asked about for several checks.
 pub(super) type LastPair = RefCell<Option<((u128, u128), Arc<Pair>)>>;
 
 /// Work of building the systems of one question.
@@ -178,7 +191,7 @@ impl Check {
 impl Memo {
     /// The order of the original tree keeps its dependences, by definition.
     pub fn trusting(checks: &[Check], places: &[Place]) -> Memo {
-        let memo = Memo::default();
+        let mut memo = Memo::default();
         // Places of one shape execute the same instances; then nothing is known by definition.
         let mut alike: FxHashMap<u128, usize> = FxHashMap::default();
         places.iter().for_each(|p| *alike.entry(p.shape).or_default() += 1);
@@ -190,7 +203,8 @@ impl Memo {
         for (index, check) in checks.iter().enumerate() {
             for a in of(check.source) {
                 for b in of(check.target) {
-                    memo.known.trust(key(index, a, b, Question::Reversed), None);
+                    let (shared, order) = a.shared(b);
+                    memo.trusted.insert((index, a.shape, b.shape, shared, order));
                 }
             }
         }
@@ -201,28 +215,47 @@ impl Memo {
 impl Orders<'_> {
     /// An example for the question about check number `index`, or none.
     pub fn ask(&self, index: usize, a: &Place, b: &Place, question: Question) -> Answer {
-        let key = key(index, a, b, question);
-        // The source's loops are all over before the target's begin.
-        if question == Question::Reversed && key.shared == 0 && key.order == Ordering::Less {
-            return Ok(None);
+        let check = &self.checks[index];
+        let (shared, order) = a.shared(b);
+        if question == Question::Reversed {
+            // The source's loops are all over before the target's begin.
+            let before = shared == 0 && order == Ordering::Less;
+            if before || self.memo.trusted.contains(&(index, a.shape, b.shape, shared, order)) {
+                return Ok(None);
+            }
         }
-        self.memo.known.ask(self.solver, key, || {
+        let key = Key {
+            core: Arc::as_ptr(&check.core).addr(),
+            in_text: check.in_text && matches!(question, Question::Lanes(_)),
+            source: a.domain,
+            target: b.domain,
+            shared,
+            order,
+            question,
+        };
+        let point = self.memo.known.ask(self.solver, key, || {
             self.solver.charge(BUILDING)?;
             let pair = self.pair(a, b)?;
-            self.compute(&self.checks[index], &pair, a.shared(b), question)
-        })
+            let point = self.compute(check, &pair, (shared, order), question)?;
+            Ok(point.map(|point| {
+                let instance = |rows: &[Row]| super::values(rows, &point);
+                let params = super::param_values(self.kernel, &point);
+                Arc::new(Point { params, source: instance(pair.source()), target: instance(pair.target()) })
+            }))
+        })?;
+        Ok(point.map(|point| self.example(check, &point)))
     }
 
     fn pair(&self, a: &Place, b: &Place) -> Result<Arc<Pair>, Fault> {
-        let shapes = (a.shape, b.shape);
-        if let Some((_, pair)) = self.last.borrow().as_ref().filter(|(known, _)| *known == shapes) {
+        let both = (a.domain, b.domain);
+        if let Some((_, pair)) = self.last.borrow().as_ref().filter(|(known, _)| *known == both) {
             return Ok(pair.clone());
         }
         let params = self.kernel.params.len();
         let domains =
-            |p: &Place| self.memo.alone.ask(self.solver, p.shape, || Ok(Arc::new(alone(params, p)?)));
+            |p: &Place| self.memo.alone.ask(self.solver, p.domain, || Ok(Arc::new(alone(params, p)?)));
         let pair = Arc::new(Pair::new(self.context, params, (a, &domains(a)?), (b, &domains(b)?))?);
-        self.last.replace(Some((shapes, pair.clone())));
+        self.last.replace(Some((both, pair.clone())));
         Ok(pair)
     }
 
@@ -232,7 +265,7 @@ impl Orders<'_> {
         pair: &Pair,
         (shared, order): (usize, Ordering),
         question: Question,
-    ) -> Answer {
+    ) -> Result<Option<Vec<i64>>, Fault> {
         let alternatives = if mutation::off(Rule::Alternatives) { 1 } else { pair.domains.len() };
         for base in pair.domains.iter().take(alternatives) {
             let mut base = base.clone();
@@ -264,8 +297,8 @@ impl Orders<'_> {
                     self.reversed(base, (0..levels).map(difference), order)?
                 }
             };
-            if let Some(point) = found {
-                return Ok(Some(self.example(check, pair, &point)));
+            if found.is_some() {
+                return Ok(found);
             }
         }
         Ok(None)
@@ -297,9 +330,8 @@ impl Orders<'_> {
         Ok(None)
     }
 
-    fn example(&self, check: &Check, pair: &Pair, point: &[i64]) -> Arc<BrokenDependence> {
+    fn example(&self, check: &Check, point: &Point) -> Arc<BrokenDependence> {
         let d = &self.set.dependences[check.dependence];
-        let instance = |rows: &[Row]| super::values(rows, point);
         Arc::new(BrokenDependence {
             kind: d.kind,
             source: StatementRef::new(self.kernel, d.source),
@@ -309,16 +341,11 @@ impl Orders<'_> {
             array: d.array.map(|a| self.kernel.array(a).name.clone()),
             relation: d.relation.clone(),
             reduction: d.reduction,
-            params: super::param_values(self.kernel, point),
-            source_instance: instance(pair.source()),
-            target_instance: instance(pair.target()),
+            params: point.params.clone(),
+            source_instance: point.source.clone(),
+            target_instance: point.target.clone(),
         })
     }
-}
-
-fn key(check: usize, a: &Place, b: &Place, question: Question) -> Key {
-    let (shared, order) = a.shared(b);
-    Key { check, source: a.shape, target: b.shape, shared, order, question }
 }
 
 /// The domain of a place, by alternatives of its conditions. Columns: parameters, loops, floors.

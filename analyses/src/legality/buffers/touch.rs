@@ -70,6 +70,7 @@ impl Copied {
                     dims: Vec::new(),
                     buffers: Vec::new(),
                     shape: 0,
+                    domain: 0,
                     bounds: Default::default(),
                 };
                 Copied { place, element, reads }
