@@ -183,7 +183,7 @@ fn possible_overlap_becomes_a_condition() {
     let facts = oracle(&kernel).loop_facts(&kernel.original);
     let fact = &facts[&Path::root()];
     assert!(!fact.parallel);
-    assert_eq!(fact.parallel_if, Some(vec![condition]));
+    assert_eq!(fact.parallel_if, Some(vec![condition.clone()]));
     assert!(oracle(&kernel).loop_facts(&split).values().all(|f| f.parallel));
     // So says the short question, about what is known to hold.
     let parallel =
