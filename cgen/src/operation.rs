@@ -5,7 +5,7 @@ use crate::code::{Code, Level};
 use crate::emitter::Emitter;
 use crate::error::CgenError;
 use crate::helpers::Helper;
-use crate::types::{c_type, float, integer, signed, unsigned, wrapping};
+use crate::types::{c_type, float, integer, unsigned, wrapping};
 use loop_tree::{BinaryOp, CastOp, ComparePredicate, Constant, Intrinsic, OpFlags, ScalarType};
 
 /// A value of an operation.
@@ -53,7 +53,7 @@ impl Emitter<'_> {
         if c.ty == ScalarType::I1 {
             return Value::new(Code::primary(if c.bits == 1 { "true" } else { "false" }), c.ty);
         }
-        let (code, wide) = integer(signed(c));
+        let (code, wide) = integer(c.signed());
         Value { wide, ..Value::new(code, c.ty) }
     }
 

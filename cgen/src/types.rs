@@ -48,12 +48,6 @@ pub(crate) fn integer(value: i64) -> (Code, bool) {
     }
 }
 
-/// The signed value of an integer's bits.
-pub(crate) fn signed(c: Constant) -> i64 {
-    let unused = 64 - c.ty.bits();
-    ((c.bits << unused) as i64) >> unused
-}
-
 /// A floating-point literal; `None` for a NaN, of which only the bits say which one it is.
 pub(crate) fn float(c: Constant) -> Option<Code> {
     let (value, text, suffix) = match c.ty {

@@ -76,6 +76,14 @@ pub struct Constant {
     pub bits: u64,
 }
 
+impl Constant {
+    /// An integer's value, with sign.
+    pub fn signed(self) -> i64 {
+        let unused = 64 - self.ty.bits();
+        ((self.bits << unused) as i64) >> unused
+    }
+}
+
 names!(
     /// Binary operators, as in LLVM IR. Division by zero, signed overflow of a division, and shifts by the width
     /// or more are undefined; the interpreter reports them.

@@ -124,10 +124,7 @@ impl Factor {
             Factor::Constant(c) => match c.ty {
                 ScalarType::F64 => format!("{:?}", f64::from_bits(c.bits)),
                 ScalarType::F32 => format!("{:?}", f32::from_bits(c.bits as u32)),
-                ty => {
-                    let unused = 64 - ty.bits();
-                    ((c.bits << unused) as i64 >> unused).to_string()
-                }
+                _ => c.signed().to_string(),
             },
             Factor::Affine(e) => format!("({})", loop_tree::text::print_affine(kernel, e)),
             Factor::Other(elements) => {

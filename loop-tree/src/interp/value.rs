@@ -1,6 +1,6 @@
 //! Operations on bits, as LLVM IR defines them. `None` is poison.
 
-use crate::{BinaryOp, CastOp, ComparePredicate, Intrinsic, OpFlags, ScalarType};
+use crate::{BinaryOp, CastOp, ComparePredicate, Constant, Intrinsic, OpFlags, ScalarType};
 use std::ops::{Add, Div, Mul, Rem, Sub};
 
 /// A function of floats; `f32` is computed in `f32`.
@@ -60,8 +60,7 @@ pub(super) fn mask(ty: ScalarType) -> u64 {
 
 /// The value of an integer, with sign.
 fn signed(bits: u64, ty: ScalarType) -> i64 {
-    let unused = 64 - ty.bits();
-    ((bits << unused) as i64) >> unused
+    Constant { ty, bits }.signed()
 }
 
 fn f64_of(bits: u64, ty: ScalarType) -> f64 {

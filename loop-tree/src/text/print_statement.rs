@@ -217,7 +217,6 @@ fn element(names: &Names, a: &Access) -> String {
 
 /// A number that reads back as the same bits.
 fn constant(c: &Constant) -> String {
-    let signed = |bits: u32| ((c.bits << (64 - bits)) as i64) >> (64 - bits);
     match c.ty {
         ScalarType::I1 if c.bits <= 1 => (c.bits == 1).to_string(),
         ScalarType::F64 if f64::from_bits(c.bits).is_finite() => format!("{:?}", f64::from_bits(c.bits)),
@@ -225,7 +224,7 @@ fn constant(c: &Constant) -> String {
             format!("{:?}", f32::from_bits(c.bits as u32))
         }
         ScalarType::I1 | ScalarType::F32 | ScalarType::F64 => format!("0x{:x}", c.bits),
-        ty => signed(ty.bits()).to_string(),
+        _ => c.signed().to_string(),
     }
 }
 
