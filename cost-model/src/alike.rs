@@ -4,10 +4,9 @@
 use crate::clang::Plan;
 use crate::linear::Linear;
 use crate::lower::{Leaf, Loop, Lowered, Touch};
+use crate::remembered::Remembered;
 use loop_tree::hash128;
-use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
 
 /// What the code of a loop takes, in all of its runs.
 #[derive(Clone, Copy)]
@@ -23,38 +22,15 @@ pub(crate) struct Execution {
     pub plan: Plan,
 }
 
-/// New code of loops, by all that it depends on.
-#[derive(Default)]
-pub(crate) struct Executions(Mutex<FxHashMap<u128, Execution>>);
+/// New code of loops, by [what it depends on](depends).
+pub(crate) type Executions = Remembered<Execution, 8192>;
 
-/// Loops that are remembered at a time.
-const REMEMBERED: usize = 8192;
-
-impl Executions {
-    /// The code of an innermost loop that executes these leaves, found unless one like it is known.
-    pub fn of(
-        &self,
-        program: &Lowered<'_>,
-        index: usize,
-        leaves: &[usize],
-        find: impl FnOnce() -> Execution,
-    ) -> Execution {
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = hash128(&Depends { program, index, leaves });
-        let found = known().get(&key).copied();
-        found.unwrap_or_else(|| {
-            let code = find();
-            let mut known = known();
-            if known.len() >= REMEMBERED {
-                known.clear();
-            }
-            known.insert(key, code);
-            code
-        })
-    }
+/// All that the code of an innermost loop that executes these leaves depends on.
+pub(crate) fn depends(program: &Lowered<'_>, index: usize, leaves: &[usize]) -> u128 {
+    hash128(&Depends { program, index, leaves })
 }
 
-/// All that the code of an innermost loop depends on, of one kernel on one target.
+/// Of one kernel on one target.
 struct Depends<'p, 'k> {
     program: &'p Lowered<'k>,
     index: usize,

@@ -47,6 +47,7 @@ mod numbering;
 mod operations;
 mod overlap;
 mod part;
+mod remembered;
 mod size;
 mod storage;
 mod target;

@@ -6,15 +6,15 @@ use crate::facts::Facts;
 use crate::least::least;
 use crate::lower::lower;
 use crate::part::{Part, Priced, Pricing, Takes};
+use crate::remembered::Remembered;
 use crate::traffic::{Moved, Traffic, together};
 use crate::transfers::{Transfer, overlapped};
 use crate::unroll::{Code, Unrolled, unroll_short};
 use crate::unseen::{Seen, Whole};
 use crate::{CostModel, Prepared, Target};
 use loop_tree::{Green, Kernel, Node};
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Predicts cycles on a target, of code that `clang -O3` makes of the tree.
 #[derive(Clone)]
@@ -22,9 +22,6 @@ pub struct AnalyticModel {
     target: Arc<dyn Target>,
     threads: u32,
 }
-
-/// Prices of parts that are remembered at a time.
-const REMEMBERED: usize = 512;
 
 impl AnalyticModel {
     /// A model of one thread on the target.
@@ -193,8 +190,8 @@ impl CostModel for AnalyticModel {
             model: self,
             facts,
             whole: Whole::default(),
-            parts: Mutex::default(),
-            rests: Mutex::default(),
+            parts: Remembered::default(),
+            rests: Remembered::default(),
         };
         let parts = prepared.parts(&kernel.original, Words::UNSAID);
         let cycles = Cost::of(self.terms(kernel, &parts, None, Words::UNSAID)).cycles;
@@ -209,9 +206,9 @@ struct PreparedModel<'a> {
     facts: Facts<'a>,
     whole: Whole,
     /// Prices of nodes below roots, without words: most trees differ from others in one of them.
-    parts: Mutex<FxHashMap<u128, Arc<Part>>>,
+    parts: Remembered<Arc<Part>, 512>,
     /// Cycles of parts of trees: what is left without a nest is the same as long as nothing else changes.
-    rests: Mutex<FxHashMap<u128, f64>>,
+    rests: Remembered<f64, 8192>,
 }
 
 impl PreparedModel<'_> {
@@ -233,21 +230,7 @@ impl PreparedModel<'_> {
     /// One nest.
     fn part(&self, nest: &Green, words: Words) -> Arc<Part> {
         let price = || self.model.price_part(&self.facts, nest, words);
-        if words.are_said() {
-            return price();
-        }
-        let known = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        let hash = nest.structural_hash();
-        let found = known().get(&hash).cloned();
-        found.unwrap_or_else(|| {
-            let part = price();
-            let mut known = known();
-            if known.len() >= REMEMBERED {
-                known.clear();
-            }
-            known.insert(hash, part.clone());
-            part
-        })
+        if words.are_said() { price() } else { self.parts.or_find(nest.structural_hash(), price) }
     }
 
     fn terms(&self, root: &Green, words: Words) -> Vec<Term> {
@@ -270,14 +253,9 @@ impl Prepared for PreparedModel<'_> {
     }
 
     fn cycles_of_part(&self, root: &Green) -> f64 {
-        let known = || self.rests.lock().unwrap_or_else(PoisonError::into_inner);
-        let hash = root.structural_hash();
-        let found = known().get(&hash).copied();
-        found.unwrap_or_else(|| {
+        self.rests.or_find(root.structural_hash(), || {
             let parts = self.parts(root, Words::UNSAID);
-            let cycles = Cost::of(self.model.terms(self.facts.kernel, &parts, None, Words::UNSAID)).cycles;
-            known().insert(hash, cycles);
-            cycles
+            Cost::of(self.model.terms(self.facts.kernel, &parts, None, Words::UNSAID)).cycles
         })
     }
 

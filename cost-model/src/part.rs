@@ -1,7 +1,7 @@
 //! A part of a tree with the prices of all that does not depend on what else is in the tree: computation, control, and what its
 //! references move by themselves.
 
-use crate::alike::Execution;
+use crate::alike::{Execution, depends};
 use crate::body::body;
 use crate::clang::{Circumstances, Packing, Plan, hand_on, hand_to_calls, hold_rows, keep, plan, weaken};
 use crate::explain::Words;
@@ -100,11 +100,12 @@ impl Pricing<'_> {
             }
             let executed = program.executed(Some(at));
             if !executed.is_empty() || program.is_innermost(at) {
-                let plain = !self.original && !self.words.are_said() && program.is_innermost(at);
                 let find = || self.code(program, at, &executed);
-                let (code, how) = match plain {
-                    true => (program.facts.executions.of(program, at, &executed, || find().0), String::new()),
-                    false => find(),
+                let (code, how) = if self.original || self.words.are_said() || !program.is_innermost(at) {
+                    find()
+                } else {
+                    let key = depends(program, at, &executed);
+                    (program.facts.executions.or_find(key, || find().0), String::new())
                 };
                 let plan = &code.plan;
                 unrolled.extend(plan.unrolled.then_some(at));

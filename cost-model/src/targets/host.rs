@@ -18,15 +18,14 @@ pub fn detect_host() -> StaticTarget {
     if let Ok(cores) = std::thread::available_parallelism() {
         target.cores = u32::try_from(cores.get()).unwrap_or(u32::MAX);
     }
-    if !is_virtual() {
-        target.last_at_best = None;
-    }
+    let shared = is_virtual();
+    target.last_at_best = target.last_at_best.filter(|_| shared);
     for index in 0..8 {
         let Some(found) = read_cache(index) else { continue };
         let Some(level) = found.level.checked_sub(1).and_then(|l| target.caches.get_mut(l)) else { continue };
         // Others use the last level too, and where the machine is virtual, others than its own programs.
         level.bytes = match found.level {
-            3 if is_virtual() => {
+            3 if shared => {
                 target.last_at_best = target.last_at_best.map(|b| b.min(found.bytes));
                 level.bytes.min(found.bytes / 2)
             }
