@@ -181,6 +181,7 @@ pub(crate) fn body(
         now: 0,
         under: 0,
         by_data: false,
+        masked: false,
         shape: 0,
         in_turn: false,
         branching: false,
@@ -255,9 +256,11 @@ struct Scan<'a> {
     handed_on: Vec<((usize, u64), usize)>,
     /// Where the load or store at hand stands in the program.
     now: u32,
-    /// The guard around the statement at hand, by number, and whether data decide, too, whether it loads or stores.
+    /// The guard around the statement at hand, by number; whether data decide, too, whether it loads or stores; and whether it is
+    /// under a mask where iterations are lanes.
     under: usize,
     by_data: bool,
+    masked: bool,
     /// The operations that made what is stored now.
     shape: u64,
     /// Whether such a value goes into another element: then neighbours wait for each other.
@@ -334,6 +337,8 @@ impl Scan<'_> {
             }
             self.by_data = op.mask.is_some() && !is_stored_both_ways(statement, op);
             let masked = self.by_data || leaf.guarded;
+            // The program's own conditions that do not vary the compiler takes out of the loop, if that is short.
+            self.masked = self.by_data || leaf.varying_guard || leaf.guarded && self.aliases.is_none();
             self.now = op.origin.unwrap_or(self.now + 1);
             let mut weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
             let mut width = op.ty;
@@ -634,8 +639,8 @@ impl Scan<'_> {
         if f.promoted() {
             value.number.into_iter().for_each(|n| self.result.live.accumulates(n));
         }
-        let both = location.perhaps && self.by_data;
-        location.perhaps = self.by_data;
+        let both = location.perhaps && self.masked;
+        location.perhaps = self.masked;
         let asked = f.promoted() && self.by_data && !touch.private;
         if asked {
             // It is known in a register, but stored wherever data ask for it.
@@ -656,7 +661,7 @@ impl Scan<'_> {
                 }
                 self.result.stores.push(s);
                 self.mask(masked, ty);
-                self.result.masked_stores += f64::from(u8::from(self.by_data));
+                self.result.masked_stores += f64::from(u8::from(self.masked));
             }
         }
         let forward = self.target.store_forward();

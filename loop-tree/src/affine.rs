@@ -284,6 +284,18 @@ impl Affine {
         whole.combine(&Affine::atom(div), 1)
     }
 
+    /// The common divisor of the coefficients; 1 where it is none, or not an `i64`.
+    pub(crate) fn content(&self) -> i64 {
+        let g = self.terms.iter().fold(0, |g, (_, c)| gcd(g, c.unsigned_abs()));
+        i64::try_from(g).unwrap_or(1).max(1)
+    }
+
+    /// Divided by the common divisor of its coefficients, rounded down: negative for the same values. No floor remains, as every
+    /// coefficient is a multiple.
+    pub(crate) fn rounded(&self) -> Affine {
+        self.floor_div(self.content())
+    }
+
     /// `ceil(self / divisor)`.
     pub fn ceil_div(&self, divisor: i64) -> Affine {
         self.offset(divisor.saturating_sub(1)).floor_div(divisor)
@@ -340,7 +352,7 @@ impl Affine {
     }
 }
 
-pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
+fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

@@ -99,6 +99,20 @@ impl Constraint {
         result
     }
 
+    /// The same constraint over the integers, with coefficients that have no common divisor: `4*i >= 2` is `i >= 1`, and `4*i == 2`
+    /// never holds.
+    pub fn tightened(self) -> Self {
+        let divisor = self.expression.content();
+        if divisor == 1 || !self.expression.is_exact() {
+            return self;
+        }
+        let expression = match self.relation {
+            Relation::Zero if self.expression.constant_term() % divisor != 0 => Affine::constant(1),
+            _ => self.expression.rounded(),
+        };
+        Constraint { expression, ..self }
+    }
+
     /// The constraints whose disjunction is the negation.
     pub fn negated(&self) -> Vec<Constraint> {
         let below =
@@ -138,9 +152,10 @@ impl Condition {
         Condition { disjuncts: vec![] }
     }
 
-    /// Constant constraints decided, the rest sorted, duplicates dropped.
+    /// Constant constraints decided, the rest tightened and sorted, duplicates dropped.
     pub fn simplified(mut self) -> Self {
         self.disjuncts.retain_mut(|conjunction| {
+            *conjunction = std::mem::take(conjunction).into_iter().map(Constraint::tightened).collect();
             if conjunction.iter().any(|c| c.as_constant() == Some(false)) {
                 return false;
             }
@@ -267,6 +282,28 @@ mod tests {
         assert!(!least.contradicts(&Constraint::eq(n(), c(2))));
         assert!(Constraint::eq(n(), c(2)).contradicts(&Constraint::eq(n(), c(3))));
         assert!(Constraint::eq(n(), c(3)).contradicts(&Constraint::eq(c(2), n())));
+    }
+
+    #[test]
+    fn over_the_integers_a_common_divisor_says_nothing() {
+        let i = |c| Affine::var(VarId(0)).scale(c);
+        let c = Affine::constant;
+        let both = Condition::all(vec![Constraint::ge(i(4), c(2)), Constraint::ge(i(4), c(1))]);
+        assert_eq!(both, Condition::all(vec![Constraint::ge(i(1), c(1))]));
+        assert_eq!(Constraint::eq(i(4), c(-8)).tightened(), Constraint::eq(i(1), c(-2)));
+        assert!(Condition::all(vec![Constraint::eq(i(4), c(2))]).is_never());
+        let cases = (-9..9).flat_map(|k| [-6, -1, 0, 2, 6].map(|f| (k, f)));
+        for (constraint, value) in cases
+            .flat_map(|(k, f)| {
+                let of = |relation| Constraint { expression: i(f).offset(k), relation };
+                [Relation::Zero, Relation::NonNegative].map(of)
+            })
+            .flat_map(|constraint| (-20..20).map(move |value| (constraint.clone(), value)))
+        {
+            let holds = |c: &Constraint| c.expression.eval(&|_| Some(value), &|_| None).map(|v| c.accepts(v));
+            let tight = constraint.clone().tightened();
+            assert_eq!(holds(&constraint), holds(&tight), "{constraint:?} {tight:?} at {value}");
+        }
     }
 
     #[test]

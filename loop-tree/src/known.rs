@@ -5,7 +5,6 @@
 //! innermost on, each with one fact that bounds it, rounded to integers. That decides what bounds of tiles and splits need; it
 //! may fail, and `false` means unknown.
 
-use crate::affine::gcd;
 use crate::{Affine, Atom, Bounds, Condition, Kernel, LoopHeader, Relation, VarId};
 
 /// Eliminations of one question, at most.
@@ -151,7 +150,7 @@ impl Known {
                 1 => e.combine(fact, -factor),
                 _ => e.scale(scale).combine(fact, -factor).offset(scale - 1),
             };
-            rest.is_exact() && self.prove(&rounded(rest), steps)
+            rest.is_exact() && self.prove(&rest.rounded(), steps)
         };
         if let Atom::Div(d) = atom {
             let rest = &d.numerator - &Affine::atom(atom.clone()).scale(d.denominator);
@@ -190,16 +189,6 @@ impl Known {
                 inner.map_or((0, 1), |(level, floors)| (level, floors + 1))
             }
         }
-    }
-}
-
-/// Divided by the common divisor of its coefficients: negative for the same values.
-fn rounded(e: Affine) -> Affine {
-    let g = e.terms().iter().fold(0, |g, (_, c)| gcd(g, c.unsigned_abs()));
-    match i64::try_from(g) {
-        // Every coefficient is a multiple, so that no floor remains.
-        Ok(g) if g > 1 => e.floor_div(g),
-        _ => e,
     }
 }
 

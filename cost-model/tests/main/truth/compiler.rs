@@ -277,7 +277,8 @@ fn a_store_in_front_of_what_is_handed_on_keeps_the_original_from_vectors() {
 
 #[test]
 fn bytes_have_no_masks_in_avx2() {
-    // A filter of images that spares the border, against its inside alone: clang makes vectors of both where bytes have masks.
+    // A filter of images that spares the border, against its inside alone: clang makes vectors of both where bytes have masks. With
+    // doubles 4.8 to 5.7 times as long on Zen 3, whose masked stores take lanes one after the other.
     let cost = |ty: &str, target: &str, guard: &str| {
         let text = format!(
             "nest @inside[] {{ array x: {ty}[1200] array y: {ty}[1200]
@@ -291,8 +292,35 @@ fn bytes_have_no_masks_in_avx2() {
         cost(ty, target, "if 3*floor(i/3) - i >= -1") / cost(ty, target, "if i >= 0")
     };
     assert!(loss("i8", "znver3") > 10.0, "{}", loss("i8", "znver3"));
-    assert!(loss("f64", "znver3") < 4.0, "{}", loss("f64", "znver3"));
+    assert!((4.0..6.5).contains(&loss("f64", "znver3")), "{}", loss("f64", "znver3"));
     assert!(loss("i8", "znver4") < 4.0, "{}", loss("i8", "znver4"));
+}
+
+#[test]
+fn masks_of_several_conditions_are_taken_lane_by_lane() {
+    // Eight rows that are jammed, each with a condition of its own that a row does not change: clang does not write such a loop once
+    // for each of their values. Measured on Zen 3: 5.5 to 8.5 times as long as without the conditions.
+    let cycles = |target: &str, condition: &dyn Fn(u32) -> String| {
+        let row = |r| format!("{} {{ let i = 8*t + {r} {{ S }} }} ", condition(r));
+        let text = format!(
+            "nest @rows[N] {{ array x: f32[32, 64] array y: f32[32, 64]
+               require N >= 0
+               for i in 0..32 {{ for j in 0..64 {{ S: y[i, j] = x[i, j] * 0.25 }} }}
+               variant {{ for t in 0..4 {{ for j in 0..64 {{ {} }} }} }} }}",
+            (0..8).map(row).collect::<String>(),
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        of_target(target).cost(&program.kernel, program.tree(), &[0]).cycles
+    };
+    let loss = |target, condition: &dyn Fn(u32) -> String| {
+        cycles(target, condition) / cycles(target, &|_| "if N >= 0".into())
+    };
+    let several = |r| format!("if {}*t >= N", r + 1);
+    assert!((4.0..12.0).contains(&loss("znver3", &several)), "{}", loss("znver3", &several));
+    assert!(loss("znver5", &several) < 2.0, "{}", loss("znver5", &several));
+    // One condition, however it is written, for whose values there are two loops.
+    let one = |r| format!("if {}*t >= {}", r + 1, r + 1);
+    assert!(loss("znver3", &one) < 1.5, "{}", loss("znver3", &one));
 }
 
 #[test]
