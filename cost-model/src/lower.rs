@@ -2,18 +2,20 @@
 
 use crate::facts::Facts;
 use crate::linear::{Binding, Linear, Scope};
+use crate::size::at_most;
 use crate::storage::{Copy, Frame};
 use crate::trip_counts::Samples;
-use crate::unroll::Unrolled;
+use crate::unroll::{INSTRUCTIONS, Unrolled};
 use loop_tree::{
-    Access, Affine, Buffer, Condition, Derived, Green, GuardCondition, Kernel, LoopHeader, Node, Op, OpId,
-    OpKind, Settled, Statement, StmtFlags, StmtId, VarId,
+    Access, Affine, Buffer, Condition, Constraint, Derived, Green, GuardCondition, Kernel, LoopHeader,
+    LoopKind, Node, Op, OpId, OpKind, Relation, Settled, Statement, StmtFlags, StmtId, VarId,
 };
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 pub(crate) struct Loop {
-    pub header: std::sync::Arc<LoopHeader>,
+    pub header: Arc<LoopHeader>,
     pub parent: Option<usize>,
     pub depth: usize,
     /// Mean iterations per execution.
@@ -104,6 +106,7 @@ pub(crate) fn lower<'k>(facts: &'k Facts<'k>, root: &Unrolled) -> Lowered<'k> {
         copying: None,
         around: root.around.clone(),
         guards: 0,
+        innermost: None,
         out: Lowered { facts, buffers: vec![], loops: vec![], leaves: vec![], top_leaves: vec![] },
     };
     walk.node(&root.tree, None, &Samples::once(), Around::NOTHING);
@@ -137,7 +140,25 @@ pub(crate) struct Walk<'k> {
     around: Vec<Green>,
     /// How many guards there were so far.
     guards: usize,
+    /// The loop at hand if it has none inside, with its body.
+    innermost: Option<(Arc<LoopHeader>, Green)>,
     pub out: Lowered<'k>,
+}
+
+/// First iterations of an innermost loop that LLVM peels at most (`UnrollPeelMaxCount` in its LoopPeel).
+const MOST_PEELED: i64 = 7;
+
+/// Whether a condition holds in all iterations of an innermost loop but a few first ones, which the compiler peels, as far as copies
+/// are no more instructions than it unrolls loops to. Last ones it does not peel where there may be none.
+fn is_peeled(kernel: &Kernel, header: &LoopHeader, body: &Green, condition: &Condition) -> bool {
+    let bounds = header.single_bounds().filter(|_| header.step == 1 && header.kind != LoopKind::Vector);
+    let (Some((lower, _)), [conjunction]) = (bounds, &condition.disjuncts[..]) else { return false };
+    let first = |c: &Constraint| {
+        let begins = (&(&c.expression - &Affine::var(header.var)) + lower).as_constant()?;
+        (c.relation == Relation::NonNegative && begins >= -MOST_PEELED).then_some(-begins)
+    };
+    let count = conjunction.iter().try_fold(0, |most, c| Some(first(c)?.max(most)));
+    count.is_some_and(|n: i64| (n + 1) * at_most(kernel, body) <= INSTRUCTIONS)
 }
 
 /// Whether how often anything in a tree runs depends on the iterations of loops.
@@ -176,15 +197,22 @@ impl Walk<'_> {
                     self.out.loops[parent].guards += 1;
                 }
                 self.guards += 1;
-                let settled = parent.and_then(|l| self.out.loops[l].settled.as_ref());
-                let twice = matches!(&**condition, GuardCondition::Affine(c) if Some(c) == settled);
+                let twice = parent.and_then(|l| self.out.loops[l].settled.as_ref());
+                let peeled = |c| {
+                    let innermost = self.innermost.as_ref();
+                    innermost.is_some_and(|(header, body)| is_peeled(self.facts.kernel, header, body, c))
+                };
+                let settled =
+                    matches!(&**condition, GuardCondition::Affine(c) if Some(c) == twice || peeled(c));
                 let (inside, p, varying) = match &**condition {
                     GuardCondition::Affine(c) => {
                         let (inside, p) = samples.filter(c, &self.scope, &self.trips);
                         let depth = parent.map(|l| self.out.loops[l].depth);
-                        let varying = depth.is_some_and(|d| {
-                            c.constraints().any(|c| self.scope.linear(&c.expression).coefficient(d) != 0.0)
-                        });
+                        let varying = !settled
+                            && depth.is_some_and(|d| {
+                                c.constraints()
+                                    .any(|c| self.scope.linear(&c.expression).coefficient(d) != 0.0)
+                            });
                         if let Some(parent) = parent.filter(|_| varying) {
                             self.out.loops[parent].varying_guards += 1;
                         }
@@ -194,8 +222,8 @@ impl Walk<'_> {
                 };
                 let around = Around {
                     probability: around.probability * p,
-                    guarded: around.guarded || !twice,
-                    under: if twice { around.under } else { self.guards },
+                    guarded: around.guarded || !settled,
+                    under: if settled { around.under } else { self.guards },
                     varying: around.varying || varying,
                 };
                 self.node(body, parent, &inside, around);
@@ -245,7 +273,9 @@ impl Walk<'_> {
                 let mut iteration = first;
                 iteration.add_scaled(&Linear::depth(depth), step);
                 self.scope.vars.push(Binding { var: header.var, value: Linear::depth(depth), iteration });
+                self.innermost = (body.summary().loop_depth == 0).then(|| (header.clone(), body.clone()));
                 self.node(body, Some(index), &inside, Around::NOTHING);
+                self.innermost = None;
                 self.scope.vars.pop();
                 self.trips.pop();
             }

@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 
 /// Instructions that may stand in place of an innermost loop of constant length, as LLVM counts them at `-O3`
 /// (`UnrollThreshold` in its LoopUnrollPass).
-const INSTRUCTIONS: i64 = 300;
+pub(crate) const INSTRUCTIONS: i64 = 300;
 /// Instructions of a loop that goes, besides what its statements compute.
 const OF_THE_LOOP: i64 = 1;
 /// Instructions in all, beyond which loops around loops stay. LLVM knows no such end; here every copy is looked at.

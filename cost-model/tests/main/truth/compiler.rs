@@ -324,6 +324,36 @@ fn masks_of_several_conditions_are_taken_lane_by_lane() {
 }
 
 #[test]
+fn first_iterations_are_peeled() {
+    // Two loops fused, of which one begins later. Clang 22 peels up to seven iterations for that, if the copies are 300 instructions at
+    // most, and none at the end; else there are masks.
+    let loss = |guard: &str, rows: u32| {
+        let cycles = |guard: &str| {
+            let row = |k| format!("T{k}: B[{k}, i] = A[i] * {k}.5 ");
+            let text = format!(
+                "nest @fused[N] {{ array A: f64[N] array B: f64[16, N]
+                   for i in 0..N {{ S: A[i] = A[i] + 1.0  {guard} {{ {} }} }} }}",
+                (0..rows).map(row).collect::<String>(),
+            );
+            let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+            of_target("znver3").cost(&program.kernel, program.tree(), &[1000]).cycles
+        };
+        cycles(guard) / cycles("if N >= 0")
+    };
+    for (guard, rows, masked) in [
+        ("if i >= 1", 1, false),
+        ("if i >= 7", 1, false),
+        ("if i >= 8", 1, true),
+        ("if i <= N - 2", 1, true),
+        ("if i >= 7", 16, true),
+        ("if i >= 1", 16, false),
+    ] {
+        let found = loss(guard, rows);
+        assert_eq!(found > 1.2, masked, "{guard} {rows} {found}");
+    }
+}
+
+#[test]
 fn what_is_stored_in_any_case_is_stored_once() {
     let cost = |second: &str| {
         let text = format!(
