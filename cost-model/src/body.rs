@@ -1,6 +1,7 @@
 //! One iteration of an innermost loop, as the compiler leaves it: equal loads once, stored values forwarded, invariant
 //! accesses outside, and what each iteration waits for from the ones before.
 
+mod conditions;
 mod neighbours;
 mod references;
 
@@ -15,10 +16,11 @@ use crate::operations::{
     products_of_shorts, reordering, shapes,
 };
 use crate::{OpClass, Target};
-use loop_tree::{Op, OpId, OpKind, ScalarType, Statement, StmtFlags};
+use loop_tree::{Mask, Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use conditions::Case;
 use neighbours::{runs, sorted};
 use references::{Family, Location};
 
@@ -181,7 +183,9 @@ pub(crate) fn body(
         now: 0,
         under: 0,
         by_data: false,
-        masked: false,
+        case: Case::new(),
+        at: (StmtId(0), None),
+        executed: FxHashMap::default(),
         shape: 0,
         in_turn: false,
         branching: false,
@@ -256,11 +260,15 @@ struct Scan<'a> {
     handed_on: Vec<((usize, u64), usize)>,
     /// Where the load or store at hand stands in the program.
     now: u32,
-    /// The guard around the statement at hand, by number; whether data decide, too, whether it loads or stores; and whether it is
-    /// under a mask where iterations are lanes.
+    /// The guard around the statement at hand, by number; whether data decide, too, whether it loads or stores; and the case in which
+    /// it does so under a mask where iterations are lanes.
     under: usize,
     by_data: bool,
-    masked: bool,
+    case: Case,
+    /// The statement at hand, and the instruction that its operation stands for in the program as written.
+    at: (StmtId, Option<u32>),
+    /// Values of instructions by number, and the statement for which they were executed.
+    executed: FxHashMap<u32, (StmtId, Value)>,
     /// The operations that made what is stored now.
     shape: u64,
     /// Whether such a value goes into another element: then neighbours wait for each other.
@@ -338,7 +346,9 @@ impl Scan<'_> {
             self.by_data = op.mask.is_some() && !is_stored_both_ways(statement, op);
             let masked = self.by_data || leaf.guarded;
             // The program's own conditions that do not vary the compiler takes out of the loop, if that is short.
-            self.masked = self.by_data || leaf.varying_guard || leaf.guarded && self.aliases.is_none();
+            let by_lanes = leaf.varying_guard || leaf.guarded && self.aliases.is_none();
+            self.case = self.case(statement, op, &values, by_lanes);
+            self.at = (leaf.id, op.origin.filter(|_| self.aliases.is_some()));
             self.now = op.origin.unwrap_or(self.now + 1);
             let mut weight = leaf.probability * if op.mask.is_some() { 0.5 } else { 1.0 };
             let mut width = op.ty;
@@ -370,7 +380,7 @@ impl Scan<'_> {
                     let operands: Option<Operands> = kind.operands().into_iter().map(number).collect();
                     let site = Site { statement: leaf.id, index, op, always: !masked };
                     let known = operands.as_ref().and_then(|operands| self.numbers.known(&site, operands));
-                    known.unwrap_or_else(|| {
+                    known.or_else(|| self.executed()).unwrap_or_else(|| {
                         let counted = (weight, width, masked);
                         let mut value = self.compute(OpId::new(index), statement, &values, counted);
                         if let Some(operands) = operands {
@@ -382,8 +392,34 @@ impl Scan<'_> {
                     })
                 }
             };
+            if let Some(instruction) = self.at.1.filter(|_| self.executed().is_none()) {
+                self.executed.insert(instruction, (leaf.id, value.clone()));
+            }
             values.push(value);
         }
+    }
+
+    /// The value of the operation at hand if it stands for an instruction of the program that another statement has executed, whatever
+    /// was stored since.
+    fn executed(&self) -> Option<Value> {
+        let (statement, value) = self.executed.get(&self.at.1?)?;
+        (*statement != self.at.0).then(|| value.clone())
+    }
+
+    /// The case in which an operation is executed under a mask. That new code finds all cases of an element together is not counted on.
+    fn case(&mut self, statement: &Statement, op: &Op, values: &[Value], guarded: bool) -> Case {
+        let mut case = Case::new();
+        let mut mask = op.mask.filter(|_| self.by_data);
+        while let Some(Mask { op, value }) = mask {
+            let number = values.get(op.index()).and_then(|v| v.number).filter(|_| self.aliases.is_some());
+            case.push((number.unwrap_or_else(|| self.numbers.next()), value));
+            mask = statement.ops[op.index()].mask;
+        }
+        if guarded {
+            // Numbers of guards are none of values.
+            case.push((u32::MAX - self.under as u32, true));
+        }
+        case
     }
 
     fn compute(
@@ -495,6 +531,9 @@ impl Scan<'_> {
             self.locations[at].loaded_at = self.locations[at].loaded_at.min(self.now);
         }
         let f = &self.families[family];
+        if let Some(value) = self.executed() {
+            return value;
+        }
         if self.locations[at].epoch == f.epoch
             && (self.locations[at].under == 0 || self.locations[at].under == self.under)
             && let Some(v) = &self.locations[at].value
@@ -580,7 +619,7 @@ impl Scan<'_> {
         } else if !promoted {
             self.result.loads.push(stride);
             self.mask(masked, ty);
-            self.result.behind_masks += f64::from(u8::from(self.locations[at].perhaps));
+            self.result.behind_masks += f64::from(u8::from(!self.locations[at].cases.exclude(&self.case)));
         }
         let number = Some(self.numbers.next());
         let location = &mut self.locations[at];
@@ -639,15 +678,28 @@ impl Scan<'_> {
         if f.promoted() {
             value.number.into_iter().for_each(|n| self.result.live.accumulates(n));
         }
-        let both = location.perhaps && self.masked;
-        location.perhaps = self.masked;
+        let masked_too = !self.case.is_empty();
+        let both = location.cases.is_any() && masked_too && !location.cases.contain(&self.case);
+        let joined = location.cases.add(self.case.clone());
         let asked = f.promoted() && self.by_data && !touch.private;
         if asked {
             // It is known in a register, but stored wherever data ask for it.
             self.result.max_lanes = 1.0;
             self.result.stores.push(Stride::Invariant);
         }
-        if !location.stored || needed || (f.stride == 0.0 || both) && !f.promoted() {
+        if joined > 0 && !f.promoted() && !touch.private {
+            // One store of what is selected: of those before, one is left.
+            let left = usize::from(location.cases.is_any());
+            let unmasked = (joined - left) as f64;
+            self.result.masked_stores -= unmasked;
+            self.result.masked -= unmasked;
+            self.result.masked_narrow -= if ty.size() < 4 { unmasked } else { 0.0 };
+            let stride = self.stride(family, address.constant, touch.bytes, true);
+            for _ in 1..joined {
+                let same = self.result.stores.iter().rposition(|s| *s == stride);
+                same.map(|at| self.result.stores.remove(at));
+            }
+        } else if !location.stored || needed || (f.stride == 0.0 || both) && !f.promoted() {
             location.stored = true;
             location.looked_at = f.looked_at;
             location.row_loaded = false;
@@ -661,7 +713,7 @@ impl Scan<'_> {
                 }
                 self.result.stores.push(s);
                 self.mask(masked, ty);
-                self.result.masked_stores += f64::from(u8::from(self.masked));
+                self.result.masked_stores += f64::from(u8::from(masked_too));
             }
         }
         let forward = self.target.store_forward();
@@ -680,7 +732,8 @@ impl Scan<'_> {
         }
         location.loaded_for.extend(self.operands.iter().copied().filter(|from| *from != at));
         // Known for the rest of the iteration, or of what is under the same guard; where data decide it may not have happened.
-        location.value = (!self.by_data).then_some(Value { varies: true, ..value });
+        location.value =
+            (!self.by_data || !location.cases.is_any()).then_some(Value { varies: true, ..value });
         location.under = self.under;
         location.epoch = epoch;
     }

@@ -1,5 +1,6 @@
 //! What an iteration refers to: families of references that move alike, their elements, how they move, and which of them may meet.
 
+use super::conditions::Cases;
 use super::{Scan, Stride};
 use crate::chains::Value;
 use crate::lower::Lowered;
@@ -19,8 +20,8 @@ pub(super) struct Location {
     /// Where in the program that is first.
     pub loaded_at: u32,
     pub stored: bool,
-    /// Whether the last store to it is made where data ask for it.
-    pub perhaps: bool,
+    /// Where it was stored, if not in any case.
+    pub cases: Cases,
     /// Where in the program that is last.
     pub stored_at: u32,
     /// The operations that made what was stored.
@@ -278,7 +279,7 @@ impl Scan<'_> {
                 loaded: false,
                 loaded_at: u32::MAX,
                 stored: false,
-                perhaps: false,
+                cases: Cases::default(),
                 stored_at: 0,
                 shape: 0,
                 reduced: 0,

@@ -324,6 +324,28 @@ fn masks_of_several_conditions_are_taken_lane_by_lane() {
 }
 
 #[test]
+fn what_all_cases_store_is_selected_and_stored_once() {
+    // One of several sums is chosen by data: clang makes vectors with one store of what is selected. As loops of their own each has a
+    // mask. Measured on Zen 3: 0.15x as fast with two cases, 0.36x with four.
+    let case = |name: &str, when: &str, of: &str, asked: &str| {
+        format!(
+            "{name}: {{ %0 = load d[i] %1 = const f32 0.0 %2 = cmp folt %0, %1 {asked}
+               %4 = load a[i] if {when} %5 = load {of}[i] if {when} %6 = fmul f32 %5, %5 if {when}
+               %7 = fadd f32 %4, %6 if {when} store a[i], %7 if {when} }} "
+        )
+    };
+    let unused = "%3 = const i32 0";
+    let cases = case("S", "!%2", "c", unused) + &case("T", "%2", "b", unused);
+    let arrays: String = "abcd".chars().map(|a| format!("array {a}: f32[1024] ")).collect();
+    let text = format!(
+        "nest @cases[] {{ {arrays} for i in 0..1024 {{ {cases} }}
+           variant {{ for i in 0..1024 {{ S }} for i in 0..1024 {{ T }} }} }}"
+    );
+    let found = gain_on("znver3", &text, &[]);
+    assert!(found < 0.4, "{found}");
+}
+
+#[test]
 fn first_iterations_are_peeled() {
     // Two loops fused, of which one begins later. Clang 22 peels up to seven iterations for that, if the copies are 300 instructions at
     // most, and none at the end; else there are masks.

@@ -1,0 +1,79 @@
+//! Conditions under which elements are stored: a compiler that finds all cases together selects a value and stores once.
+
+use smallvec::SmallVec;
+
+/// What decides whether an operation is executed: values by number, each with what it is then, innermost first. Empty: always.
+pub(super) type Case = SmallVec<[(u32, bool); 2]>;
+
+/// Cases in which an element was stored, since it was in any case; those apart from each other whose values differ in the first.
+#[derive(Default)]
+pub(super) struct Cases(SmallVec<[Case; 1]>);
+
+impl Cases {
+    /// Whether it depends on any what the element holds.
+    pub fn is_any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Whether it is one of them.
+    pub fn contain(&self, case: &Case) -> bool {
+        self.0.contains(case)
+    }
+
+    /// Whether nothing that was stored in one of them is seen in this one.
+    pub fn exclude(&self, case: &Case) -> bool {
+        let contradicts = |other: &Case| other.iter().any(|(n, is)| case.contains(&(*n, !is)));
+        self.0.iter().all(contradicts)
+    }
+
+    /// Adds a case; how many others it makes one store with.
+    pub fn add(&mut self, mut case: Case) -> usize {
+        let mut joined = 0;
+        while let Some(at) = self.0.iter().position(|other| are_opposite(other, &case)) {
+            self.0.swap_remove(at);
+            case.remove(0);
+            joined += 1;
+        }
+        if case.is_empty() {
+            self.0.clear();
+        } else if !self.contain(&case) {
+            self.0.push(case);
+        }
+        joined
+    }
+}
+
+/// Whether one is where the last value that decides is so, the other one where it is not.
+fn are_opposite(a: &Case, b: &Case) -> bool {
+    match (&a[..], &b[..]) {
+        ([(a, is), around @ ..], [(b, is_too), around_too @ ..]) => {
+            a == b && is != is_too && around == around_too
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_cases_are_one_store_in_whatever_order() {
+        let case = |values: &[(u32, bool)]| Case::from_slice(values);
+        let all = [case(&[(2, true)]), case(&[(3, false), (2, false)]), case(&[(3, true), (2, false)])];
+        for order in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1]] {
+            let mut cases = Cases::default();
+            let joined: usize = order.iter().map(|n| cases.add(all[*n].clone())).sum();
+            assert!(joined == 2 && !cases.is_any());
+        }
+        let mut one = Cases::default();
+        one.add(all[1].clone());
+        assert!(one.exclude(&all[0]) && one.exclude(&all[2]) && !one.exclude(&all[1]));
+        let mut two = Cases::default();
+        assert_eq!(two.add(all[0].clone()) + two.add(all[1].clone()), 0);
+        assert!(two.is_any() && two.contain(&all[1]));
+        assert!(two.exclude(&all[2]) && !two.exclude(&all[1]) && !two.exclude(&case(&[])));
+        assert_eq!(two.add(case(&[])), 0);
+        assert!(!two.is_any());
+    }
+}
