@@ -121,10 +121,10 @@ pub(super) enum Action {
     Const(u64),
     Affine(Linear),
     Test(Test),
-    Load(usize),
-    LoadAt(usize, usize),
-    StoreAt(usize, usize, usize),
-    Store(usize, usize),
+    /// Through an access; of the element that an operand numbers, where one does.
+    Load(usize, Option<usize>),
+    /// The same of the last operand.
+    Store(usize, Option<usize>, usize),
     Binary(crate::BinaryOp, usize, usize),
     Cast(CastOp, ScalarType, usize),
     Compare(ComparePredicate, ScalarType, usize, usize),
@@ -358,10 +358,10 @@ impl Compiler<'_> {
                 OpKind::Const(c) => Action::Const(c.bits),
                 OpKind::Affine(e) => Action::Affine(self.linear(e)?),
                 OpKind::Test(c) => Action::Test(self.test(c)?),
-                OpKind::Load(a) => Action::Load(a.index()),
-                OpKind::Store(a, v) => Action::Store(a.index(), v.index()),
-                OpKind::LoadAt(a, at) => Action::LoadAt(a.index(), at.index()),
-                OpKind::StoreAt(a, at, v) => Action::StoreAt(a.index(), at.index(), v.index()),
+                OpKind::Load(a) => Action::Load(a.index(), None),
+                OpKind::Store(a, v) => Action::Store(a.index(), None, v.index()),
+                OpKind::LoadAt(a, at) => Action::Load(a.index(), Some(at.index())),
+                OpKind::StoreAt(a, at, v) => Action::Store(a.index(), Some(at.index()), v.index()),
                 OpKind::Binary(b, x, y) => Action::Binary(*b, x.index(), y.index()),
                 OpKind::Cast(c, x) => Action::Cast(*c, ty(x), x.index()),
                 OpKind::Compare(p, x, y) => Action::Compare(*p, ty(x), x.index(), y.index()),
@@ -382,13 +382,19 @@ pub(super) trait Visitor {
     /// `element` numbers the elements of a private scalar.
     fn predicate(&mut self, array: ArrayId, element: Option<&[i64]>) -> Result<bool, InterpErrorKind>;
     /// A buffer comes into effect.
-    fn enter(&mut self, buffer: &Arc<BufferCode>, slots: &[i64]) -> Result<(), InterpErrorKind>;
+    fn enter(&mut self, _buffer: &Arc<BufferCode>, _slots: &[i64]) -> Result<(), InterpErrorKind> {
+        Ok(())
+    }
     /// The buffer entered last is over.
-    fn leave(&mut self, buffer: &BufferCode, slots: &[i64]) -> Result<(), InterpErrorKind>;
+    fn leave(&mut self, _buffer: &BufferCode, _slots: &[i64]) -> Result<(), InterpErrorKind> {
+        Ok(())
+    }
     /// One iteration or instance.
     fn tick(&mut self) -> Result<(), InterpErrorKind>;
     /// Whether loops that are not sequential run from the end.
-    fn backwards(&self) -> bool;
+    fn backwards(&self) -> bool {
+        false
+    }
 }
 
 impl Compiled {

@@ -1,11 +1,10 @@
 //! What a tree executes and touches, in order, without values.
 
-use super::compile::{BufferCode, StatementCode, Visitor, compile, values};
+use super::compile::{StatementCode, Visitor, compile, values};
 use super::machine::address;
 use super::memory::Layout;
 use super::{InterpError, InterpErrorKind};
 use crate::{AccessId, AccessKind, ArrayId, Green, Kernel, StmtId};
-use std::sync::Arc;
 
 /// One execution of a statement.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -104,20 +103,8 @@ impl Visitor for Listing<'_> {
         Err(InterpErrorKind::NeedsValues)
     }
 
-    fn enter(&mut self, _: &Arc<BufferCode>, _: &[i64]) -> Result<(), InterpErrorKind> {
-        Ok(())
-    }
-
-    fn leave(&mut self, _: &BufferCode, _: &[i64]) -> Result<(), InterpErrorKind> {
-        Ok(())
-    }
-
     fn tick(&mut self) -> Result<(), InterpErrorKind> {
         self.left = self.left.checked_sub(1).ok_or(InterpErrorKind::Fuel(self.limit))?;
         Ok(())
-    }
-
-    fn backwards(&self) -> bool {
-        false
     }
 }

@@ -147,6 +147,14 @@ enum Value {
     Unexecuted,
 }
 
+/// Where an element is.
+enum Place<'f> {
+    Buffer(&'f mut u64),
+    /// One of a private scalar's.
+    Element(Vec<i64>),
+    Memory(usize),
+}
+
 struct Execution<'a, O> {
     layout: Arc<Layout>,
     memory: &'a mut Memory,
@@ -212,12 +220,26 @@ impl<O: Observer> Execution<'_, O> {
         }
     }
 
-    /// The address of the element of this number; those of buffers have none.
-    fn numbered(&mut self, a: &Accessed, number: i64) -> Result<usize, InterpErrorKind> {
-        match (self.frames.of(a.array), &a.private) {
-            (None, None) => self.layout.numbered_address(a.array, number),
-            _ => Err(InterpErrorKind::UnknownElement(a.id)),
+    /// Where an access goes: by its subscripts, or to the element of a number, which those of buffers have not.
+    fn place(
+        &mut self,
+        a: &Accessed,
+        number: Option<u64>,
+        code: &StatementCode,
+        slots: &[i64],
+    ) -> Result<Place<'_>, InterpErrorKind> {
+        if let Some(number) = number {
+            return match (self.frames.of(a.array), &a.private) {
+                (None, None) => Ok(Place::Memory(self.layout.numbered_address(a.array, number as i64)?)),
+                _ => Err(InterpErrorKind::UnknownElement(a.id)),
+            };
         }
+        let address = address(&self.layout, a, slots)?;
+        Ok(match (self.frames.of(a.array), &a.private) {
+            (Some(frame), _) => Place::Buffer(frame.accessed(a, &code.dims, slots)?),
+            (None, Some(private)) => Place::Element(values(private, slots)),
+            (None, None) => Place::Memory(address),
+        })
     }
 
     /// Bits of an element of a private scalar; what was not set is garbage.
@@ -330,50 +352,31 @@ impl<O: Observer> Execution<'_, O> {
             Action::Const(bits) => Some(*bits),
             Action::Affine(e) => Some((e.eval(slots)? as u64) & mask(step.ty)),
             Action::Test(t) => Some(u64::from(t.holds(slots)?)),
-            Action::Load(a) => {
-                let a = &code.accesses[*a];
-                let address = address(&self.layout, a, slots)?;
-                let size = step.ty.size() as usize;
-                let bits = match (self.frames.of(a.array), &a.private) {
-                    (Some(frame), _) => *frame.accessed(a, &code.dims, slots)?,
-                    (None, Some(private)) => self.element(a.array, values(private, slots)),
-                    (None, None) => {
+            Action::Load(a, number) => {
+                let number = number.map(|n| self.observed(at, n)).transpose()?;
+                let (a, size) = (&code.accesses[*a], step.ty.size() as usize);
+                let bits = match self.place(a, number, code, slots)? {
+                    Place::Buffer(bits) => *bits,
+                    Place::Element(element) => self.element(a.array, element),
+                    Place::Memory(address) => {
                         self.access(id, a, address, size);
                         self.memory.load(address, size)
                     }
                 };
                 (bits & !mask(step.ty) == 0).then_some(bits)
             }
-            Action::Store(a, v) => {
+            Action::Store(a, number, v) => {
+                let number = number.map(|n| self.observed(at, n)).transpose()?;
                 let bits = self.observed(at, *v)?;
-                let a = &code.accesses[*a];
-                let address = address(&self.layout, a, slots)?;
-                let size = step.ty.size() as usize;
-                match (self.frames.of(a.array), &a.private) {
-                    (Some(frame), _) => *frame.accessed(a, &code.dims, slots)? = bits,
-                    (None, Some(private)) => self.elements.set(a.array, values(private, slots), bits),
-                    (None, None) => {
+                let (a, size) = (&code.accesses[*a], step.ty.size() as usize);
+                match self.place(a, number, code, slots)? {
+                    Place::Buffer(to) => *to = bits,
+                    Place::Element(element) => self.elements.set(a.array, element, bits),
+                    Place::Memory(address) => {
                         self.access(id, a, address, size);
                         self.memory.store(address, size, bits);
                     }
                 }
-                Some(bits)
-            }
-            Action::LoadAt(a, number) => {
-                let number = self.observed(at, *number)? as i64;
-                let a = &code.accesses[*a];
-                let (address, size) = (self.numbered(a, number)?, step.ty.size() as usize);
-                self.access(id, a, address, size);
-                let bits = self.memory.load(address, size);
-                (bits & !mask(step.ty) == 0).then_some(bits)
-            }
-            Action::StoreAt(a, number, v) => {
-                let number = self.observed(at, *number)? as i64;
-                let bits = self.observed(at, *v)?;
-                let a = &code.accesses[*a];
-                let (address, size) = (self.numbered(a, number)?, step.ty.size() as usize);
-                self.access(id, a, address, size);
-                self.memory.store(address, size, bits);
                 Some(bits)
             }
             Action::Binary(op, x, y) => {

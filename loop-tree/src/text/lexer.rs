@@ -31,57 +31,11 @@ const PUNCTUATION: &[&str] = &[
 ];
 
 /// Words with a meaning; names equal to one are written in quotes.
-const RESERVED: &[&str] = &[
-    "affine",
-    "alias",
-    "alloc",
-    "array",
-    "assume",
-    "call",
-    "ceil",
-    "cmp",
-    "const",
-    "else",
-    "false",
-    "floor",
-    "for",
-    "if",
-    "in",
-    "kept",
-    "let",
-    "library",
-    "load",
-    "local",
-    "loop",
-    "max",
-    "maywrite",
-    "memory",
-    "min",
-    "mod",
-    "nest",
-    "nocall",
-    "nooverlap",
-    "opaque",
-    "out",
-    "parallel",
-    "pure",
-    "read",
-    "require",
-    "scalar",
-    "select",
-    "statement",
-    "step",
-    "store",
-    "test",
-    "true",
-    "until",
-    "variables",
-    "variant",
-    "vector",
-    "version",
-    "when",
-    "write",
-];
+const RESERVED: &str = "
+    affine alias alloc array assume call ceil cmp const else false floor for if in kept let library load
+    local loop max maywrite memory min mod nest nocall nooverlap opaque out parallel pure read require
+    scalar select statement step store test true until variables variant vector version when write
+";
 
 /// A name as it must be written: in quotes where it is not a plain word, or has a meaning.
 pub fn quoted(name: &str) -> String {
@@ -90,7 +44,7 @@ pub fn quoted(name: &str) -> String {
         && chars.all(|c| is_start(c) || c.is_ascii_digit() || c == '.')
         && !name.ends_with('.')
         && !name.contains("..")
-        && !RESERVED.contains(&name);
+        && !is_reserved(name);
     if plain { name.to_string() } else { string(name) }
 }
 
@@ -116,7 +70,7 @@ pub(super) fn string(text: &str) -> String {
 }
 
 pub(super) fn is_reserved(word: &str) -> bool {
-    RESERVED.contains(&word)
+    RESERVED.split_whitespace().any(|reserved| reserved == word)
 }
 
 fn is_start(c: char) -> bool {
