@@ -53,6 +53,7 @@ pub struct Fuse {
 }
 
 /// One of the loops to fuse.
+#[derive(Clone)]
 struct Part<'a> {
     site: Site<'a>,
     /// When the loop runs at all, in terms of the scope around the sequence.
@@ -337,14 +338,7 @@ impl Part<'_> {
     fn shifted(&self, shift: i64) -> Self {
         let by = self.shift - shift;
         let moved = |bounds: &[Affine]| bounds.iter().map(|e| e.offset(by)).collect();
-        Part {
-            site: self.site.clone(),
-            condition: self.condition.clone(),
-            links: self.links.clone(),
-            lower: moved(&self.lower),
-            upper: moved(&self.upper),
-            shift,
-        }
+        Part { lower: moved(&self.lower), upper: moved(&self.upper), shift, ..self.clone() }
     }
 
     /// The body below its bindings, for one iteration of the fused loop.

@@ -183,12 +183,6 @@ mod tests {
         check(
             &k,
             tree,
-            "split(j; i)",
-            "for i in 0..N { for j in 0..min(N, i) { S } for j in max(0, i)..N { S } }",
-        );
-        check(
-            &k,
-            tree,
             "split(i; 2*M - 3)",
             "for i in 0..min(N, 2*M - 3) { for j in 0..N { S } } for i in max(0, 2*M - 3)..N { for j in 0..N { S } }",
         );

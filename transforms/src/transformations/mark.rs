@@ -91,7 +91,6 @@ mod tests {
     fn only_the_kind_changes() {
         let k = kernel(&[("S", "i")]);
         let tree = "for i in 0..N { S }";
-        check(&k, tree, "mark(i; parallel)", "parallel for i in 0..N { S }");
         check(&k, tree, "mark(i; vector); mark(i; sequential)", tree);
     }
 }

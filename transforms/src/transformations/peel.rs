@@ -139,23 +139,6 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn guarded_where_the_loop_may_be_shorter() {
-        let k = kernel(&[("S", "i")]);
-        check(
-            &k,
-            "for i in 0..N { S }",
-            "peel(i; first=1)",
-            "if N - 1 >= 0 { let i = 0 { S } } for i in 1..N { S }",
-        );
-        check(
-            &k,
-            "for i in 0..N { S }",
-            "peel(i; last=2)",
-            "for i in 0..N - 2 { S } if N - 2 >= 0 { let i = N - 2 { S } } if N - 1 >= 0 { let i = N - 1 { S } }",
-        );
-    }
-
-    #[test]
     fn constant_ranges_need_no_guards() {
         let k = kernel(&[("S", "i")]);
         check(&k, "for i in 0..3 { S }", "peel(i; first=1)", "let i = 0 { S } for i in 1..3 { S }");

@@ -170,7 +170,6 @@ mod tests {
     fn parts_change_places() {
         let k = kernel(&[("S", "i"), ("T", ""), ("U", "j")]);
         let tree = "for i in 0..N { S } T for j in 0..N { U }";
-        check(&k, tree, "move(@1; 0)", "T for i in 0..N { S } for j in 0..N { U }");
         check(&k, tree, "reorder(@; 1, 0, 2)", "T for i in 0..N { S } for j in 0..N { U }");
         check(&k, tree, "reorder(@; 2, 0, 1); move(@0; 2)", tree);
         refuse(&k, tree, "reorder(@; 0, 1)", "position");

@@ -164,15 +164,8 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn what_is_left_over_runs_after() {
+    fn constant_ranges_leave_nothing_over() {
         let k = kernel(&[("S", "i")]);
-        check(
-            &k,
-            "for i in 0..N { S }",
-            "unroll(i; 2)",
-            "for t0 in 0..floor(N/2) { let i = 2*t0 { S } let i = 2*t0 + 1 { S } }
-             for i in max(0, 2*floor(N/2))..N { S }",
-        );
         check(
             &k,
             "for i in 1..5 { S }",

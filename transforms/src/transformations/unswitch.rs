@@ -57,12 +57,16 @@ impl Transform for Unswitch {
 /// The tree with all guards of this condition decided.
 fn decided(node: &Green, bound: &mut Vec<VarId>, condition: &Condition, holds: bool) -> Green {
     if affine(node) == Some(condition)
-        && uses_none(condition, bound)
+        && !condition.constraints().any(|c| bound.iter().any(|v| c.expression.uses(*v)))
         && let Some(body) = node.child(0)
     {
         return if holds { decided(body, bound, condition, holds) } else { Green::empty() };
     }
-    below(bound, node, |bound| node.map_children(|child| decided(child, bound, condition, holds)))
+    let depth = bound.len();
+    bound.extend(node.binds());
+    let result = node.map_children(|child| decided(child, bound, condition, holds));
+    bound.truncate(depth);
+    result
 }
 
 fn affine(node: &Green) -> Option<&Condition> {
@@ -73,19 +77,6 @@ fn affine(node: &Green) -> Option<&Condition> {
         },
         _ => None,
     }
-}
-
-fn uses_none(condition: &Condition, bound: &[VarId]) -> bool {
-    condition.constraints().all(|c| !bound.iter().any(|v| c.expression.uses(*v)))
-}
-
-/// With the variable that a node binds among the bound ones.
-fn below<T>(bound: &mut Vec<VarId>, node: &Green, work: impl FnOnce(&mut Vec<VarId>) -> T) -> T {
-    let depth = bound.len();
-    bound.extend(node.binds());
-    let result = work(bound);
-    bound.truncate(depth);
-    result
 }
 
 impl BuiltIn for Unswitch {

@@ -44,14 +44,3 @@ impl fmt::Display for Version {
         f.write_str("version()")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::testing::*;
-
-    #[test]
-    fn keeps_the_tree() {
-        let k = kernel(&[("S", "i")]);
-        check(&k, "for i in 0..N { S }", "version()", "for i in 0..N { S }");
-    }
-}
