@@ -52,7 +52,7 @@ impl Ret for i64 {
 handle! {
     /// A quasi-affine function on a set space: rational coefficients, floors allowed. Its domain dimensions
     /// are `DimType::In`.
-    pub Aff(isl_aff), isl_aff_free, copy isl_aff_copy
+    pub Aff(isl_aff), isl_aff_free
 }
 
 methods! { Aff {
@@ -60,14 +60,6 @@ methods! { Aff {
     keep dim(of: DimType) -> usize = isl_aff_dim;
     /// Whether it is not a number, as after a division by zero.
     keep is_nan() -> bool = isl_aff_is_nan;
-    /// Sum.
-    take add(other: Aff) -> Aff = isl_aff_add;
-    /// Rounded down.
-    take floor() -> Aff = isl_aff_floor;
-    /// Times a number.
-    take scale(factor: i64) -> Aff = isl_aff_scale_val;
-    /// Divided, without rounding, by a number that is not zero.
-    take scale_down(divisor: i64) -> Aff = isl_aff_scale_down_val;
 } }
 
 impl Aff {

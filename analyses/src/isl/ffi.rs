@@ -133,14 +133,11 @@ unsafe extern "C" {
         pos: c_int,
         v: Take<isl_val>,
     ) -> Give<isl_constraint>;
-    pub fn isl_equality_from_aff(a: Take<isl_aff>) -> Give<isl_constraint>;
-    pub fn isl_inequality_from_aff(a: Take<isl_aff>) -> Give<isl_constraint>;
     pub fn isl_constraint_list_free(l: Take<isl_constraint_list>) -> Give<isl_constraint_list>;
     pub fn isl_constraint_list_size(l: Keep<isl_constraint_list>) -> isl_size;
     pub fn isl_constraint_list_get_at(l: Keep<isl_constraint_list>, i: c_int) -> Give<isl_constraint>;
 
     pub fn isl_aff_val_on_domain(l: Take<isl_local_space>, v: Take<isl_val>) -> Give<isl_aff>;
-    pub fn isl_aff_copy(a: Keep<isl_aff>) -> Give<isl_aff>;
     pub fn isl_aff_free(a: Take<isl_aff>) -> Give<isl_aff>;
     pub fn isl_aff_dim(a: Keep<isl_aff>, t: isl_dim_type) -> isl_size;
     pub fn isl_aff_is_nan(a: Keep<isl_aff>) -> isl_bool;
@@ -153,10 +150,6 @@ unsafe extern "C" {
         pos: c_int,
         v: Take<isl_val>,
     ) -> Give<isl_aff>;
-    pub fn isl_aff_add(a: Take<isl_aff>, b: Take<isl_aff>) -> Give<isl_aff>;
-    pub fn isl_aff_floor(a: Take<isl_aff>) -> Give<isl_aff>;
-    pub fn isl_aff_scale_val(a: Take<isl_aff>, v: Take<isl_val>) -> Give<isl_aff>;
-    pub fn isl_aff_scale_down_val(a: Take<isl_aff>, v: Take<isl_val>) -> Give<isl_aff>;
 
     pub fn isl_basic_set_copy(b: Keep<isl_basic_set>) -> Give<isl_basic_set>;
     pub fn isl_basic_set_free(b: Take<isl_basic_set>) -> Give<isl_basic_set>;

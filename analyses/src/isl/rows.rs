@@ -43,29 +43,14 @@ pub struct Conjunction {
 }
 
 impl BasicSet {
-    /// The set that the rows describe.
+    /// The set that the rows describe, which use no floors.
     pub fn from_rows(space: Space, rows: &Conjunction) -> Result<Self, IslError> {
-        let mut floors = Vec::with_capacity(rows.divs.len());
-        for floor in &rows.divs {
-            let numerator = Aff::from_row(space.clone(), &floor.numerator, &floors)?;
-            floors.push(numerator.scale_down(floor.denominator)?.floor()?);
-        }
         let mut set = BasicSet::universe(space.clone())?;
         let local = LocalSpace::new(space.clone())?;
         let kinds = [(&rows.equalities, true), (&rows.inequalities, false)];
         for (row, equality) in kinds.iter().flat_map(|(rows, eq)| rows.iter().map(move |row| (row, *eq))) {
-            let ctx = set.ctx().clone();
-            let constraint: Constraint = if row.divs.iter().any(|&c| c != 0) {
-                let aff = Aff::from_row(space.clone(), row, &floors)?;
-                if equality {
-                    call!(ctx.clone(), isl_equality_from_aff(aff))?
-                } else {
-                    call!(ctx.clone(), isl_inequality_from_aff(aff))?
-                }
-            } else {
-                dense(&space, local.clone(), row, equality)?
-            };
-            set = call!(ctx, isl_basic_set_add_constraint(set, constraint))?;
+            let constraint = Constraint::of(&space, local.clone(), row, equality)?;
+            set = call!(set.ctx().clone(), isl_basic_set_add_constraint(set, constraint))?;
         }
         Ok(set)
     }
@@ -117,19 +102,14 @@ impl Map {
 }
 
 impl Aff {
-    /// The function on a set space that a row describes, with the values of its floors.
-    pub fn from_row(domain: Space, row: &Row, floors: &[Aff]) -> Result<Self, IslError> {
-        if row.divs.iter().skip(floors.len()).any(|&c| c != 0) {
-            return Err(IslError::Index { first: 0, count: row.divs.len(), available: floors.len() });
-        }
+    /// The function on a set space that a row without floors describes.
+    pub fn from_row(domain: Space, row: &Row) -> Result<Self, IslError> {
+        no_floors(row)?;
         let mut aff = Aff::constant(domain, row.constant)?;
         for (of, coefficients) in [(DimType::Param, &row.params), (DimType::In, &row.dims)] {
             for (pos, &value) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
                 aff = aff.set_coefficient(of, pos, value)?;
             }
-        }
-        for (floor, &value) in floors.iter().zip(&row.divs).filter(|(_, c)| **c != 0) {
-            aff = aff.add(floor.clone().scale(value)?)?;
         }
         Ok(aff)
     }
@@ -167,6 +147,27 @@ methods! { Constraint {
 } }
 
 impl Constraint {
+    /// What a row without floors says.
+    fn of(space: &Space, local: LocalSpace, row: &Row, equality: bool) -> Result<Self, IslError> {
+        no_floors(row)?;
+        let ctx = space.ctx();
+        let mut constraint: Constraint = if equality {
+            call!(ctx.clone(), isl_constraint_alloc_equality(local))?
+        } else {
+            call!(ctx.clone(), isl_constraint_alloc_inequality(local))?
+        };
+        let constant = row.constant;
+        constraint = call!(ctx.clone(), isl_constraint_set_constant_val(constraint, constant))?;
+        for (of, coefficients) in [(DimType::Param, &row.params), (DimType::Out, &row.dims)] {
+            check_range(0, coefficients.len(), space.dim(of)?)?;
+            for (pos, &value) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
+                let (c, p) = (constraint, Pos(pos));
+                constraint = call!(ctx.clone(), isl_constraint_set_coefficient_val(c, of, p, value))?;
+            }
+        }
+        Ok(constraint)
+    }
+
     fn row(&self) -> Result<Row, IslError> {
         let this = self;
         let coefficient = |of: DimType, pos: usize| {
@@ -183,22 +184,9 @@ impl Constraint {
     }
 }
 
-/// A constraint without floors.
-fn dense(space: &Space, local: LocalSpace, row: &Row, equality: bool) -> Result<Constraint, IslError> {
-    let ctx = space.ctx();
-    let mut constraint: Constraint = if equality {
-        call!(ctx.clone(), isl_constraint_alloc_equality(local))?
-    } else {
-        call!(ctx.clone(), isl_constraint_alloc_inequality(local))?
-    };
-    let constant = row.constant;
-    constraint = call!(ctx.clone(), isl_constraint_set_constant_val(constraint, constant))?;
-    for (of, coefficients) in [(DimType::Param, &row.params), (DimType::Out, &row.dims)] {
-        check_range(0, coefficients.len(), space.dim(of)?)?;
-        for (pos, &value) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
-            let (c, p) = (constraint, Pos(pos));
-            constraint = call!(ctx.clone(), isl_constraint_set_coefficient_val(c, of, p, value))?;
-        }
+fn no_floors(row: &Row) -> Result<(), IslError> {
+    match row.divs.iter().any(|c| *c != 0) {
+        true => Err(IslError::Index { first: 0, count: row.divs.len(), available: 0 }),
+        false => Ok(()),
     }
-    Ok(constraint)
 }

@@ -184,7 +184,7 @@ impl Solver {
     pub fn range(&self, system: &System, row: &Row) -> Result<(isl::Optimum, isl::Optimum), isl::IslError> {
         self.within_quota(|ctx| {
             let set = set(ctx, system)?;
-            let objective = isl::Aff::from_row(set.space()?, &isl_row(row), &[])?;
+            let objective = isl::Aff::from_row(set.space()?, &isl_row(row))?;
             Ok((set.min_val(&objective)?, set.max_val(&objective)?))
         })
     }
