@@ -203,6 +203,31 @@ impl Place {
         (loops.min(other.loops.len()), self.path.0[common..].cmp(&other.path.0[common..]))
     }
 
+    /// The cases of a system in which this place, with its loops at `time`, is executed before another one: one for each shared loop in
+    /// which it is earlier, outermost first, and one for equal values of these where it stands in front of the other.
+    pub fn before(
+        &self,
+        other: &Place,
+        base: &System,
+        time: &[Row],
+        later: &[Row],
+    ) -> Result<Vec<System>, Inexact> {
+        let (shared, order) = self.shared(other);
+        let mut cases = Vec::with_capacity(shared + 1);
+        let mut equal = base.clone();
+        for (x, y) in time.iter().zip(later).take(shared) {
+            let difference = y.clone().minus(x)?;
+            let mut case = equal.clone();
+            case.require_nonnegative(difference.clone().offset(-1)?);
+            cases.push(case);
+            equal.require_zero(difference);
+        }
+        if order == std::cmp::Ordering::Less {
+            cases.push(equal);
+        }
+        Ok(cases)
+    }
+
     /// One system per alternative of the conditions: bounds, steps and conditions with the loops at `columns`.
     pub fn domains(&self, base: &System, columns: &[Row]) -> Result<Vec<System>, Inexact> {
         let mut bounds = base.clone();

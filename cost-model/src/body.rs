@@ -134,9 +134,7 @@ impl Body {
             + missing(target.masked_memory(), self.masked - self.masked_narrow)
             + missing(target.masks_narrow_lanes(), self.masked_narrow)
     }
-}
 
-impl Body {
     /// Whether all that is accessed is one element to the next, or the same.
     pub fn is_plain(&self) -> bool {
         let mut all = self.loads.iter().chain(&self.stores);

@@ -17,6 +17,7 @@ pub(crate) struct Site<'a> {
 }
 
 /// What has been computed, as values of type `V`.
+#[derive(Default)]
 pub(crate) struct Numbers<V> {
     /// By copies of a statement.
     copies: FxHashMap<(StmtId, usize, Operands), V>,
@@ -26,17 +27,6 @@ pub(crate) struct Numbers<V> {
     constants: FxHashMap<Constant, u32>,
     /// How many were given out.
     last: u32,
-}
-
-impl<V> Default for Numbers<V> {
-    fn default() -> Self {
-        Numbers {
-            copies: FxHashMap::default(),
-            alike: FxHashMap::default(),
-            constants: FxHashMap::default(),
-            last: 0,
-        }
-    }
 }
 
 impl<V: Clone> Numbers<V> {

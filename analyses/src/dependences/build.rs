@@ -410,7 +410,7 @@ impl Builder<'_> {
             }
         }
         let mut result = Vec::new();
-        for order in before(a, b, &time_a, &time_b)? {
+        for order in a.before(b, &System::new(0), &time_a, &time_b)? {
             let mut ordered = core.clone();
             order.zero().iter().for_each(|r| ordered.require_zero(r.clone()));
             order.nonnegative().iter().for_each(|r| ordered.require_nonnegative(r.clone()));
@@ -475,21 +475,4 @@ fn commute((a, s, x): (StmtId, &Statement, &Touch), (b, t, y): (StmtId, &Stateme
         && of_it(second, y)
         && same_element(first, s)
         && same_element(second, t)
-}
-
-/// One system per loop that may carry it, and one for equal loop values, such that `x` is before `y`.
-fn before(a: &Place, b: &Place, x: &[Row], y: &[Row]) -> Result<Vec<System>, Inexact> {
-    let (shared, order) = a.shared(b);
-    let mut result = Vec::with_capacity(shared + 1);
-    let mut equal = System::new(0);
-    for (x, y) in x.iter().zip(y).take(shared) {
-        let mut carried = equal.clone();
-        carried.require_nonnegative(y.clone().minus(x)?.offset(-1)?);
-        result.push(carried);
-        equal.require_zero(y.clone().minus(x)?);
-    }
-    if order == Ordering::Less {
-        result.push(equal);
-    }
-    Ok(result)
 }

@@ -124,13 +124,7 @@ impl View<'_> {
     pub fn stride(&self, e: &Element, position: usize) -> Option<Affine> {
         let extents = &self.kernel.array(e.array).extents;
         extents[position + 1..].iter().try_fold(Affine::constant(1), |product, extent| {
-            let extent = extent.as_ref()?;
-            let product = match (product.as_constant(), extent.as_constant()) {
-                (Some(c), _) => extent.scale(c),
-                (None, Some(c)) => product.scale(c),
-                (None, None) => return None,
-            };
-            product.is_exact().then_some(product)
+            product.times(extent.as_ref()?).filter(Affine::is_exact)
         })
     }
 

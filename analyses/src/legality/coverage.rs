@@ -5,14 +5,15 @@
 
 use super::case::Answers;
 use super::witness::{BrokenCoverage, CoverageProblem, StatementRef};
-use super::{Fault, inverse};
+use super::{Fault, Oracle, inverse};
 use crate::isl;
 use crate::mutation::{self, Rule};
 use crate::places::Place;
-use crate::system::{Inexact, Posed, Row, Solver, System, Tried};
-use loop_tree::{Affine, ArrayId, Constraint, Kernel, Relation, StmtId, VarId, hash128};
+use crate::system::{Inexact, Posed, Row, System, Tried};
+use loop_tree::{Affine, ArrayId, Constraint, Relation, StmtId, VarId, hash128};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 use std::sync::Arc;
 
 pub(super) type Answer = Result<Covered, Fault>;
@@ -51,10 +52,7 @@ const COMPARING: u64 = 4;
 const MAX_CASES: usize = 2000;
 
 pub(super) struct Coverage<'o> {
-    pub kernel: &'o Kernel,
-    pub context: &'o System,
-    pub solver: &'o Solver,
-    pub memo: &'o Memo,
+    pub oracle: &'o Oracle,
     /// How often instances are executed does not matter.
     pub any: Any,
 }
@@ -92,6 +90,14 @@ impl Image {
     }
 }
 
+impl Deref for Coverage<'_> {
+    type Target = Oracle;
+
+    fn deref(&self) -> &Oracle {
+        self.oracle
+    }
+}
+
 impl Coverage<'_> {
     /// Whether the new places of a statement execute what the original ones do.
     pub fn ask(&self, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
@@ -104,7 +110,7 @@ impl Coverage<'_> {
         if key.2 == shapes(original) {
             return Ok(Covered::Where([].into()));
         }
-        self.memo.known.ask(self.solver, key, || {
+        self.coverage.known.ask(&self.solver, key, || {
             // In an order of their own, so that the example does not depend on which tree was asked about first.
             let mut new = new.to_vec();
             new.sort_by_key(|p| p.shape);
@@ -163,14 +169,14 @@ impl Coverage<'_> {
         let n = self.kernel.params.len();
         let dims = Row::columns(n..n + original.dims.len());
         let whole = || self.whole(original, &dims);
-        let Some(whole) = self.memo.wholes.ask(self.solver, original.shape, whole)? else {
+        let Some(whole) = self.coverage.wholes.ask(&self.solver, original.shape, whole)? else {
             return Ok(None);
         };
         let mut images: Vec<Arc<Image>> = Vec::with_capacity(new.len());
         for place in &new {
             let key = (original.shape, place.shape);
             let image = || self.image(id, place, (original.shape, &whole, &dims));
-            match self.memo.images.ask(self.solver, key, image)? {
+            match self.coverage.images.ask(&self.solver, key, image)? {
                 Verified::Image(image) => images.push(image),
                 Verified::Unknown => return Ok(None),
                 Verified::Broken(broken) => return Ok(Some(Proved::Broken(broken))),
@@ -188,7 +194,7 @@ impl Coverage<'_> {
                     both.require_all(a.constraints.iter().chain(&b.constraints), &dims)?;
                     Ok(self.solver.find(&both)?)
                 };
-                if let Some(point) = self.memo.overlaps.ask(self.solver, key, overlap)? {
+                if let Some(point) = self.coverage.overlaps.ask(&self.solver, key, overlap)? {
                     let broken = self.broken(id, CoverageProblem::Repeated, &dims, &point);
                     return Ok(Some(Proved::Broken(broken)));
                 }
@@ -208,7 +214,7 @@ impl Coverage<'_> {
             Some(point) => self.covered(&whole.domain, &point, &mut Vec::new(), &dims, &sets, &mut 0),
             None => Ok(false),
         };
-        if let Ok(true) = self.memo.covers.ask(self.solver, key, covers) {
+        if let Ok(true) = self.coverage.covers.ask(&self.solver, key, covers) {
             return exactly();
         }
         // An example is looked for in an order that depends on the images alone, with no less work than without the attempt.
@@ -257,7 +263,7 @@ impl Coverage<'_> {
     /// The instances of an original place whose dims are its loops.
     fn whole(&self, original: &Place, dims: &[Row]) -> Result<Option<Arc<Whole>>, Fault> {
         let n = self.kernel.params.len();
-        let domain = System::under(self.context, n, n + dims.len());
+        let domain = System::under(&self.context, n, n + dims.len());
         let domain = original.domains(&domain, dims)?.into_iter().next();
         Ok(domain.map(|d| Arc::new(Whole { domain: Posed::new(d), required: constraints(original) })))
     }
@@ -272,7 +278,7 @@ impl Coverage<'_> {
         let Some(inverse) = inverse::guess(place) else { return Ok(Verified::Unknown) };
         let n = self.kernel.params.len();
         let time = Row::columns(n..n + place.loops.len());
-        let domain = System::under(self.context, n, n + time.len());
+        let domain = System::under(&self.context, n, n + time.len());
         let Some(domain) = place.domains(&domain, &time)?.into_iter().next() else {
             return Ok(Verified::Unknown);
         };
@@ -323,7 +329,7 @@ impl Coverage<'_> {
             let implied =
                 c.as_constant() == Some(true) || whole.required.contains(&c) || constraints.contains(&c);
             let find = || self.implied(&whole.domain, &c, dims);
-            if !implied && !self.memo.implied.ask(self.solver, (shape, c.clone()), find)? {
+            if !implied && !self.coverage.implied.ask(&self.solver, (shape, c.clone()), find)? {
                 constraints.push(c);
             }
         }
@@ -556,7 +562,7 @@ impl Coverage<'_> {
         let n = self.kernel.params.len();
         let first = n + place.dims.len();
         let k = place.loops.len();
-        let mut base = System::under(self.context, n, first + 2 * k);
+        let mut base = System::under(&self.context, n, first + 2 * k);
         let times = [first, first + k].map(|first| Row::columns(first..first + k));
         for time in &times {
             base.require_equal(&place.dims, time, &Row::columns(n..first))?;
@@ -581,7 +587,7 @@ impl Coverage<'_> {
         let n = self.kernel.params.len();
         let first = n + place.dims.len();
         let all = first + place.loops.len();
-        let mut base = System::under(self.context, n, all);
+        let mut base = System::under(&self.context, n, all);
         let time = Row::columns(first..all);
         base.require_equal(&place.dims, &time, &Row::columns(n..first))?;
         Ok(place.domains(&base, &time)?)
@@ -589,9 +595,9 @@ impl Coverage<'_> {
 
     fn broken(&self, id: StmtId, problem: CoverageProblem, dims: &[Row], point: &[i64]) -> BrokenCoverage {
         BrokenCoverage {
-            statement: StatementRef::new(self.kernel, id),
+            statement: StatementRef::new(&self.kernel, id),
             problem,
-            params: super::param_values(self.kernel, point),
+            params: super::param_values(&self.kernel, point),
             instance: super::values(dims, point),
         }
     }

@@ -47,7 +47,6 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::sync::Arc;
-use storage::Storage;
 
 /// How much an oracle may spend.
 #[derive(Clone, Copy, Debug)]
@@ -283,17 +282,8 @@ impl Oracle {
         }
         // Copies have slots of their own.
         let places = places(&self.kernel, root)?;
-        if slots {
-            let storage = Storage {
-                kernel: &self.kernel,
-                privates: &self.privates,
-                context: &self.context,
-                solver: &self.solver,
-                memo: &self.slots,
-            };
-            if let Some(broken) = storage.broken(&places)? {
-                return Err(Witness::Storage(broken));
-            }
+        if slots && let Some(broken) = self.broken_slot(&places)? {
+            return Err(Witness::Storage(broken));
         }
         let facts = match asked {
             Facts::None => BTreeMap::new(),
@@ -398,13 +388,7 @@ impl Oracle {
         hideable: &BTreeSet<ArrayId>,
         judged: &mut Judged,
     ) -> Result<(), Witness> {
-        let coverage = |any| coverage::Coverage {
-            kernel: &self.kernel,
-            context: &self.context,
-            solver: &self.solver,
-            memo: &self.coverage,
-            any,
-        };
+        let coverage = |any| coverage::Coverage { oracle: self, any };
         let mut original: Vec<Vec<&Place>> = vec![Vec::new(); by_statement.len()];
         for place in &self.original {
             original[place.statement.index()].push(place);

@@ -49,14 +49,10 @@ pub(super) fn checks(kernel: &Kernel, set: &DependenceSet) -> Vec<Check> {
         let sort = || d.relation.disjuncts.iter().map(|x| Arc::new((*x.core).clone().sorted())).collect();
         for core in &*sorted.entry(Arc::as_ptr(&d.relation)).or_insert_with(sort) {
             let check = Check {
-                source: d.source,
-                target: d.target,
-                core: core.clone(),
-                dependence: index,
-                on: BTreeSet::from([d.array]),
                 vanishes_if: d.vanishes_if.clone(),
                 reduction: d.reduction,
                 in_text: d.is_in_text(kernel),
+                ..Check::of(index, d.array, (d.source, d.target), core.clone())
             };
             by_pair.entry((d.source, d.target)).or_default().push((number, check));
             number += 1;
@@ -182,6 +178,17 @@ pub(super) struct Orders<'o> {
 }
 
 impl Check {
+    /// Of a dependence by its number: to be kept always.
+    pub fn of(
+        dependence: usize,
+        on: Option<ArrayId>,
+        (source, target): (StmtId, StmtId),
+        core: Arc<System>,
+    ) -> Check {
+        let on = BTreeSet::from([on]);
+        Check { source, target, core, dependence, on, vanishes_if: vec![], reduction: false, in_text: false }
+    }
+
     /// Whether all of it is on these arrays.
     pub fn is_on(&self, arrays: &BTreeSet<ArrayId>) -> bool {
         !arrays.is_empty() && self.on.iter().all(|on| on.is_some_and(|a| arrays.contains(&a)))

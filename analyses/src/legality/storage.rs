@@ -5,22 +5,14 @@
 //! no two different homes or elements of a tree may be the same element at any time, nor one at two times. Bounds are all that is
 //! used of what is around a home, which refuses a little more than necessary.
 
-use super::Fault;
 use super::case::Answers;
 use super::witness::{BrokenStorage, StatementRef, StorageProblem, Witness};
+use super::{Fault, Oracle};
 use crate::places::{Place, Unsupported};
-use crate::system::{Inexact, Posed, Row, Solver, System};
-use loop_tree::{Affine, Kernel, PrivateElement, Privates};
+use crate::system::{Inexact, Posed, Row, System};
+use loop_tree::{Affine, PrivateElement};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-pub(super) struct Storage<'o> {
-    pub kernel: &'o Kernel,
-    pub privates: &'o Privates,
-    pub context: &'o System,
-    pub solver: &'o Solver,
-    pub memo: &'o Memo,
-}
 
 /// Whether two homes, by the hash of all that decides it, have an element in common.
 pub(super) type Memo = Answers<u128, bool>;
@@ -56,12 +48,12 @@ fn question(a: &Home<'_>, b: &Home<'_>) -> u128 {
 /// Work of building the system of one question.
 const BUILDING: u64 = 20;
 
-impl Storage<'_> {
+impl Oracle {
     /// An element that is touched in two executions of homes, or none.
-    pub fn broken(&self, places: &[Place]) -> Result<Option<Arc<BrokenStorage>>, Witness> {
+    pub(super) fn broken_slot(&self, places: &[Place]) -> Result<Option<Arc<BrokenStorage>>, Witness> {
         let mut homes: BTreeMap<PrivateElement, &Place> = BTreeMap::new();
         for place in places {
-            let touched = self.privates.touched(self.kernel, place);
+            let touched = self.privates.touched(&self.kernel, place);
             let unknown = || Unsupported::Predicate { path: place.path.clone() };
             for (_, element) in touched.ok_or_else(unknown)? {
                 homes.entry(element).or_insert(place);
@@ -71,11 +63,11 @@ impl Storage<'_> {
         for (index, a) in homes.iter().enumerate() {
             for b in homes[index..].iter().take_while(|b| b.element.array == a.element.array) {
                 let budget = self.solver.budget();
-                let find = || Ok(self.apart(*a, *b)?.is_some());
-                if self.memo.ask(self.solver, question(a, b), find)? {
+                let find = || Ok(self.slot_of_two(*a, *b)?.is_some());
+                if self.slots.ask(&self.solver, question(a, b), find)? {
                     // The example is of these two.
                     self.solver.set_budget(budget);
-                    return Ok(self.apart(*a, *b)?.map(Arc::new));
+                    return Ok(self.slot_of_two(*a, *b)?.map(Arc::new));
                 }
             }
         }
@@ -83,13 +75,13 @@ impl Storage<'_> {
     }
 
     /// An element of both homes, or of two executions of one.
-    fn apart(&self, a: Home<'_>, b: Home<'_>) -> Result<Option<BrokenStorage>, Fault> {
+    fn slot_of_two(&self, a: Home<'_>, b: Home<'_>) -> Result<Option<BrokenStorage>, Fault> {
         self.solver.charge(BUILDING)?;
         let params = self.kernel.params.len();
         let between = params + a.element.loops();
         let all = between + b.element.loops();
         let (time_a, time_b) = (Row::columns(params..between), Row::columns(between..all));
-        let mut base = System::under(self.context, params, all);
+        let mut base = System::under(&self.context, params, all);
         let element = |base: &mut System, list: &[Affine], time: &[Row]| {
             list.iter().map(|e| base.row(e, time)).collect::<Result<Vec<Row>, Inexact>>()
         };
@@ -109,9 +101,9 @@ impl Storage<'_> {
         let example = |point: &[i64]| BrokenStorage {
             array: self.kernel.array(a.element.array).name.clone(),
             problem: StorageProblem::Apart,
-            first: StatementRef::new(self.kernel, a.place.statement),
-            second: Some(StatementRef::new(self.kernel, b.place.statement)),
-            params: super::param_values(self.kernel, point),
+            first: StatementRef::new(&self.kernel, a.place.statement),
+            second: Some(StatementRef::new(&self.kernel, b.place.statement)),
+            params: super::param_values(&self.kernel, point),
             element: super::values(&first, point),
         };
         if a.element != b.element {

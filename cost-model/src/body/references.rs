@@ -8,6 +8,7 @@ use crate::overlap::{References, multiple, never_meet, overlap};
 use loop_tree::{Affine, LoopHeader};
 use smallvec::SmallVec;
 
+#[derive(Default)]
 pub(super) struct Location {
     pub family: usize,
     pub offset: f64,
@@ -40,6 +41,7 @@ pub(super) struct Location {
 }
 
 /// References with equal linear part.
+#[derive(Default)]
 pub(super) struct Family {
     pub array: usize,
     pub terms: SmallVec<[(u16, f64); 4]>,
@@ -186,18 +188,9 @@ impl Scan<'_> {
                 array: touch.array,
                 terms: address.terms.clone(),
                 stride: self.depth.map_or(0.0, |d| address.coefficient(d)),
-                offsets: SmallVec::new(),
-                loaded: SmallVec::new(),
-                stored: SmallVec::new(),
                 bytes: touch.bytes,
                 private: touch.private,
-                carried: false,
-                stored_so_far: false,
-                epoch: 0,
-                looked_at: 0,
-                clobbered: false,
-                observed: false,
-                apart: SmallVec::new(),
+                ..Family::default()
             });
             self.families.len() - 1
         });
@@ -273,21 +266,9 @@ impl Scan<'_> {
             self.locations.push(Location {
                 family,
                 offset,
-                value: None,
-                under: 0,
-                epoch: 0,
-                loaded: false,
                 loaded_at: u32::MAX,
-                stored: false,
-                cases: Cases::default(),
-                stored_at: 0,
-                shape: 0,
-                reduced: 0,
-                loaded_for: SmallVec::new(),
-                looked_at: 0,
-                row_loaded: false,
-                through: 0.0,
                 bytes,
+                ..Location::default()
             });
         }
         at

@@ -17,45 +17,48 @@ pub(super) fn op_flag(name: &str) -> Option<OpFlags> {
     OpFlags::all().iter_names().find(|(of, _)| named(of)).map(|(_, flag)| flag)
 }
 
-/// The operator of an infix sign.
-pub(super) fn infix_operator(sign: &str, ty: ScalarType) -> Option<BinaryOp> {
-    Some(match (sign, ty.is_float()) {
-        ("+", true) => BinaryOp::FAdd,
-        ("-", true) => BinaryOp::FSub,
-        ("*", true) => BinaryOp::FMul,
-        ("/", true) => BinaryOp::FDiv,
-        ("%", true) => BinaryOp::FRem,
-        ("+", false) => BinaryOp::Add,
-        ("-", false) => BinaryOp::Sub,
-        ("*", false) => BinaryOp::Mul,
-        ("/", false) => BinaryOp::SDiv,
-        ("%", false) => BinaryOp::SRem,
-        ("<<", false) => BinaryOp::Shl,
-        (">>", false) => BinaryOp::AShr,
-        ("&", false) => BinaryOp::And,
-        ("|", false) => BinaryOp::Or,
-        ("^", false) => BinaryOp::Xor,
-        _ => return None,
-    })
+/// Infix signs with their operators, of floats and of integers.
+const OPERATORS: [(&str, Option<BinaryOp>, BinaryOp); 10] = [
+    ("+", Some(BinaryOp::FAdd), BinaryOp::Add),
+    ("-", Some(BinaryOp::FSub), BinaryOp::Sub),
+    ("*", Some(BinaryOp::FMul), BinaryOp::Mul),
+    ("/", Some(BinaryOp::FDiv), BinaryOp::SDiv),
+    ("%", Some(BinaryOp::FRem), BinaryOp::SRem),
+    ("<<", None, BinaryOp::Shl),
+    (">>", None, BinaryOp::AShr),
+    ("&", None, BinaryOp::And),
+    ("|", None, BinaryOp::Or),
+    ("^", None, BinaryOp::Xor),
+];
+
+/// Signs of comparisons with their predicates: of floats, ordered (`!=`: unordered), and of integers, signed.
+const PREDICATES: [(&str, ComparePredicate, ComparePredicate); 6] = [
+    ("<", ComparePredicate::FOlt, ComparePredicate::Slt),
+    ("<=", ComparePredicate::FOle, ComparePredicate::Sle),
+    (">", ComparePredicate::FOgt, ComparePredicate::Sgt),
+    (">=", ComparePredicate::FOge, ComparePredicate::Sge),
+    ("==", ComparePredicate::FOeq, ComparePredicate::Eq),
+    ("!=", ComparePredicate::FUne, ComparePredicate::Ne),
+];
+
+fn operator(sign: &str, ty: ScalarType) -> Option<BinaryOp> {
+    let (_, float, integer) = OPERATORS.iter().find(|o| o.0 == sign)?;
+    if ty.is_float() { *float } else { Some(*integer) }
 }
 
-/// The predicate of a comparison sign: signed, ordered (`!=`: unordered).
-pub(super) fn infix_predicate(sign: &str, ty: ScalarType) -> Option<ComparePredicate> {
-    Some(match (sign, ty.is_float()) {
-        ("<", true) => ComparePredicate::FOlt,
-        ("<=", true) => ComparePredicate::FOle,
-        (">", true) => ComparePredicate::FOgt,
-        (">=", true) => ComparePredicate::FOge,
-        ("==", true) => ComparePredicate::FOeq,
-        ("!=", true) => ComparePredicate::FUne,
-        ("<", false) => ComparePredicate::Slt,
-        ("<=", false) => ComparePredicate::Sle,
-        (">", false) => ComparePredicate::Sgt,
-        (">=", false) => ComparePredicate::Sge,
-        ("==", false) => ComparePredicate::Eq,
-        ("!=", false) => ComparePredicate::Ne,
-        _ => return None,
-    })
+fn predicate(sign: &str, ty: ScalarType) -> Option<ComparePredicate> {
+    let (_, float, integer) = PREDICATES.iter().find(|p| p.0 == sign)?;
+    Some(if ty.is_float() { *float } else { *integer })
+}
+
+/// The infix sign of an operator.
+pub(super) fn sign_of_operator(op: BinaryOp, ty: ScalarType) -> Option<&'static str> {
+    OPERATORS.iter().map(|o| o.0).find(|sign| operator(sign, ty) == Some(op))
+}
+
+/// The sign of a comparison.
+pub(super) fn sign_of_predicate(of: ComparePredicate, ty: ScalarType) -> Option<&'static str> {
+    PREDICATES.iter().map(|p| p.0).find(|sign| predicate(sign, ty) == Some(of))
 }
 
 /// The conversion that a type's name means when it is called.
@@ -322,7 +325,7 @@ impl Elaborator<'_> {
             }
             ExprKind::Infix(sign @ ("<" | "<=" | ">" | ">=" | "==" | "!="), a, b) => {
                 let ty = self.common(&[a, b], None);
-                let Some(predicate) = infix_predicate(sign, ty) else {
+                let Some(predicate) = predicate(sign, ty) else {
                     return self.parser.error("unknown comparison", e.span.clone());
                 };
                 let (a, b) = (self.of_type(a, ty)?, self.of_type(b, ty)?);
@@ -331,7 +334,7 @@ impl Elaborator<'_> {
             }
             ExprKind::Infix(sign, a, b) => {
                 let ty = self.common(&[a, b], expected);
-                let Some(op) = infix_operator(sign, ty) else {
+                let Some(op) = operator(sign, ty) else {
                     let message = format!("`{sign}` does not work on {}", ty.name());
                     return self.parser.error(message, e.span.clone());
                 };

@@ -1,6 +1,6 @@
 //! Text of statements: readable where that reads back as the same operations, else complete.
 
-use super::elaborate::{infix_operator, infix_predicate, plain_cast};
+use super::elaborate::{plain_cast, sign_of_operator, sign_of_predicate};
 use super::expression::level;
 use super::lexer::{string, tokens};
 use super::parser::{Parser, Tables};
@@ -87,7 +87,7 @@ fn readable(names: &Names, parser: &Parser, s: &Statement) -> Option<String> {
         && let OpKind::Load(read) = &s.ops.get(a.index())?.kind
         && s.accesses.get(read.index())?.subscripts == written.subscripts
         && s.accesses.get(read.index())?.array == written.array
-        && let Some(sign) = ["+", "-", "*", "/"].iter().find(|x| infix_operator(x, last.ty) == Some(*op))
+        && let Some(sign @ ("+" | "-" | "*" | "/")) = sign_of_operator(*op, last.ty)
     {
         candidates.push(format!("{target} {sign}= {}", piece(names, s, *b)?.text));
     }
@@ -158,15 +158,10 @@ fn piece(names: &Names, s: &Statement, id: OpId) -> Option<Piece> {
         | OpKind::StoreAt(..)
         | OpKind::Pure(..)
         | OpKind::Opaque(..) => return None,
-        OpKind::Binary(b, x, y) => {
-            let sign = ["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"]
-                .into_iter()
-                .find(|sign| infix_operator(sign, op.ty) == Some(*b));
-            match sign {
-                Some(sign) if op.flags.is_empty() => infix(sign, sub(x)?, sub(y)?),
-                _ => call(b.name().into(), op.flags, &[sub(x)?, sub(y)?]),
-            }
-        }
+        OpKind::Binary(b, x, y) => match sign_of_operator(*b, op.ty) {
+            Some(sign) if op.flags.is_empty() => infix(sign, sub(x)?, sub(y)?),
+            _ => call(b.name().into(), op.flags, &[sub(x)?, sub(y)?]),
+        },
         OpKind::Cast(c, x) => {
             let from = s.ops.get(x.index())?.ty;
             if plain_cast(from, op.ty) == *c && from != op.ty && op.flags.is_empty() {
@@ -175,16 +170,10 @@ fn piece(names: &Names, s: &Statement, id: OpId) -> Option<Piece> {
                 call(format!("{}.{}", c.name(), op.ty.name()), op.flags, &[sub(x)?])
             }
         }
-        OpKind::Compare(p, x, y) => {
-            let from = s.ops.get(x.index())?.ty;
-            let sign = ["<", "<=", ">", ">=", "==", "!="]
-                .into_iter()
-                .find(|sign| infix_predicate(sign, from) == Some(*p));
-            match sign {
-                Some(sign) if op.flags.is_empty() => infix(sign, sub(x)?, sub(y)?),
-                _ => call(p.name().into(), op.flags, &[sub(x)?, sub(y)?]),
-            }
-        }
+        OpKind::Compare(p, x, y) => match sign_of_predicate(*p, s.ops.get(x.index())?.ty) {
+            Some(sign) if op.flags.is_empty() => infix(sign, sub(x)?, sub(y)?),
+            _ => call(p.name().into(), op.flags, &[sub(x)?, sub(y)?]),
+        },
         OpKind::Select(c, x, y) if op.flags.is_empty() => {
             let c = sub(c)?;
             let c = if c.level == TERNARY { format!("({})", c.text) } else { c.text };

@@ -12,7 +12,6 @@ use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::Row;
 use loop_tree::ArrayId;
-use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
 /// Pairs of a write and a read that may see it, with what is known of them.
@@ -34,14 +33,8 @@ pub(in crate::legality) fn flows(set: &DependenceSet) -> Flows {
         };
         if flow && d.vanishes_if.is_empty() {
             checks.extend(d.relation.disjuncts.iter().map(|disjunct| Check {
-                source: d.source,
-                target: d.target,
-                core: disjunct.core.clone(),
-                dependence: index,
-                on: BTreeSet::from([d.array]),
-                vanishes_if: Vec::new(),
                 reduction: d.reduction,
-                in_text: false,
+                ..Check::of(index, d.array, (d.source, d.target), disjunct.core.clone())
             }));
         }
     }
@@ -69,17 +62,7 @@ impl Oracle {
             self.set.dependences.iter().position(exactly).or(self.set.dependences.iter().position(of))
         };
         let check = |(source, target, core)| {
-            let dependence = on(source, target)?;
-            Some(Check {
-                source,
-                target,
-                core: Arc::new(core),
-                dependence,
-                on: BTreeSet::from([Some(array)]),
-                vanishes_if: Vec::new(),
-                reduction: false,
-                in_text: false,
-            })
+            Some(Check::of(on(source, target)?, Some(array), (source, target), Arc::new(core)))
         };
         let list = flow_on(&self.kernel, array, self.solver.quota().max(DATAFLOW_QUOTA)).ok();
         let checks = list.and_then(|list| list.into_iter().map(check).collect::<Option<Vec<Check>>>());

@@ -4,7 +4,6 @@ use crate::legality::{Fault, Oracle};
 use crate::places::Place;
 use crate::system::{Inexact, Row, Solver, System};
 use loop_tree::{Affine, Constraint};
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// Work of building the system of one question.
@@ -102,19 +101,9 @@ impl Scene {
 
     /// The cases in which place number `a` is executed before number `b`.
     pub fn before(&self, places: &[&Place], a: usize, b: usize) -> Result<Vec<Scene>, Inexact> {
-        let (shared, order) = places[a].shared(places[b]);
-        let mut cases = Vec::new();
-        let mut equal = self.clone();
-        for k in 0..shared {
-            let difference = self.times[b][k].clone().minus(&self.times[a][k])?;
-            let mut case = equal.clone();
-            case.system.require_nonnegative(difference.clone().offset(-1)?);
-            cases.push(case);
-            equal.system.require_zero(difference);
-        }
-        if order == Ordering::Less {
-            cases.push(equal);
-        }
-        Ok(cases)
+        let cases = places[a].before(places[b], &self.system, &self.times[a], &self.times[b])?;
+        let with =
+            |system| Scene { system, times: self.times.clone(), alternatives: self.alternatives.clone() };
+        Ok(cases.into_iter().map(with).collect())
     }
 }

@@ -13,7 +13,6 @@ use crate::mutation::{self, Rule};
 use crate::places::Place;
 use crate::system::{Row, System};
 use loop_tree::{AccessKind, Affine, ArrayId, OpKind, StmtFlags, StmtId, Storage, VarId};
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// The kernel's own arrays each touch of which goes to one buffer that is neither filled nor written back.
@@ -133,21 +132,11 @@ impl Judge<'_, '_> {
                 let row = system.row(x, &early)?.minus(&system.row(y, &time)?)?;
                 system.require_zero(row);
             }
-            let (shared, order) = place.shared(read.place);
             for base in place.domains(&system, &early)? {
-                let mut equal = base;
-                for k in 0..shared {
-                    let difference = time[k].clone().minus(&early[k])?;
-                    if k >= self.buffer.loops {
-                        let mut case = equal.clone();
-                        case.require_nonnegative(difference.clone().offset(-1)?);
-                        given.push(case);
-                    }
-                    equal.require_zero(difference);
-                }
-                if order == Ordering::Less {
-                    given.push(equal);
-                }
+                // In the same execution of the buffer, whose loops come first.
+                given.extend(
+                    place.before(read.place, &base, &early, &time)?.into_iter().skip(self.buffer.loops),
+                );
             }
         }
         self.is_within(&wanted, &given, known)
