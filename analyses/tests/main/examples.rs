@@ -82,63 +82,6 @@ fn dependences_of_known_kernels() {
 }
 
 #[test]
-fn interchange_is_judged_by_direction() {
-    let kernel = gemm();
-    let s0 = range(0, c(0), n(), range(1, c(0), n(), leaf(0, &[0, 1])));
-    let ikj = range(0, c(0), n(), range(2, c(0), n(), range(1, c(0), n(), leaf(1, &[0, 1, 2]))));
-    assert_eq!(oracle(&kernel).judge(&Green::seq([s0.clone(), ikj.clone()])), Verdict::Always);
-    let Verdict::Never(Witness::Order(broken)) = oracle(&kernel).judge(&Green::seq([ikj, s0])) else {
-        panic!("the initialisation comes first");
-    };
-    assert_eq!((&*broken.source.name, &*broken.target.name), ("S0", "S1"));
-    let kernel = diagonal();
-    let swapped = range(1, c(0), n().offset(-1), range(0, c(1), n(), leaf(0, &[0, 1])));
-    let Verdict::Never(witness) = oracle(&kernel).judge(&swapped) else { panic!("(1, -1) forbids it") };
-    let text = witness.to_string();
-    assert!(text.starts_with("reverses the flow dependence from S to S on A0 (1, -1), as from ("), "{text}");
-}
-
-#[test]
-fn reversal_and_skewed_tiles() {
-    let kernel = seidel();
-    let oracle = oracle(&kernel);
-    let reversed = range(
-        0,
-        c(0),
-        n(),
-        range(9, c(1), n().offset(-1), Green::bind(VarId(1), n().offset(-1) - v(9), leaf(0, &[0, 1]))),
-    );
-    assert!(matches!(oracle.judge(&reversed), Verdict::Never(Witness::Order(_))));
-    let tile = |start: Affine, lower: Affine, upper: Affine, var: u32, body: Green| {
-        let bounds =
-            Bounds::Affine { lower: vec![start.clone(), lower], upper: vec![start.offset(4), upper] };
-        Green::for_loop(LoopHeader { bounds, ..LoopHeader::range(VarId(var), 0, 0) }, body)
-    };
-    // Tiles of (t, i) reverse (1, -1); of (t, t + i) they do not.
-    let plain = range(
-        8,
-        c(0),
-        n().ceil_div(4),
-        range(
-            9,
-            c(0),
-            n().ceil_div(4),
-            tile(v(8).scale(4), c(0), n(), 0, tile(v(9).scale(4), c(1), n().offset(-1), 1, leaf(0, &[0, 1]))),
-        ),
-    );
-    assert!(matches!(oracle.judge(&plain), Verdict::Never(Witness::Order(_))));
-    let body = Green::bind(VarId(1), v(10) - v(0), leaf(0, &[0, 1]));
-    let inner = tile(v(9).scale(4), v(0).offset(1), v(0) + n().offset(-1), 10, body);
-    let skewed = range(
-        8,
-        c(0),
-        n().ceil_div(4),
-        range(9, c(0), n().scale(2).ceil_div(4), tile(v(8).scale(4), c(0), n(), 0, inner)),
-    );
-    assert_eq!(oracle.judge(&skewed), Verdict::Always);
-}
-
-#[test]
 fn missing_repeated_and_extra_instances() {
     let kernel = gemm();
     let oracle = oracle(&kernel);
