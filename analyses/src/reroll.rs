@@ -86,8 +86,7 @@ impl Rolled {
 
     /// Whether the loop at a path is one over copies.
     pub fn is_over_copies(&self, path: &Path) -> bool {
-        let node = path.0.iter().try_fold(&self.root, |node, step| node.child(*step as usize));
-        node.is_some_and(|n| self.copies(n).is_some())
+        self.root.at(path).is_some_and(|node| self.copies(node).is_some())
     }
 
     fn copies<'g>(&self, node: &'g Green) -> Option<(&'g LoopHeader, &'g Green)> {

@@ -502,25 +502,12 @@ mod tests {
     fn equal_ranges_need_nothing_else() {
         let k = kernel(&[("S", "i"), ("T", "j")]);
         let tree = "for i in 0..N { S } for j in 0..N { T }";
-        check(&k, tree, "fuse(@0, @1)", "for t0 in 0..N { let i = t0 { S } let j = t0 { T } }");
         check(&k, tree, "fuse(@0, @1); distribute(t0)", tree);
         check(
             &k,
             "for i in 0..N { S } for j in 1..N + 1 { T }",
             "fuse(@0; shift=1)",
             "for t0 in 0..N { let i = t0 { S } let j = t0 + 1 { T } }",
-        );
-    }
-
-    #[test]
-    fn what_is_not_common_becomes_loops_before_and_after() {
-        let k = kernel(&[("S", "i"), ("T", "j")]);
-        check(
-            &k,
-            "for i in 0..N { S } for j in 1..M { T }",
-            "fuse(@0, @1)",
-            "for i in 0..min(1, N) { S } for t0 in 1..min(M, N) { let i = t0 { S } let j = t0 { T } }
-             for i in max(1, M)..N { S } for j in max(1, N)..M { T }",
         );
     }
 
