@@ -1,4 +1,4 @@
-//! Innermost loops whose code takes the same, whatever else is in their trees: most drafts of a search differ from others in one of
+//! Loops whose own code takes the same, whatever else is in their trees: most drafts of a search differ from others in one of
 //! many loops, and what takes long of pricing is to look at each statement.
 
 use crate::clang::Plan;
@@ -25,7 +25,7 @@ pub(crate) struct Execution {
 /// New code of loops, by [what it depends on](depends).
 pub(crate) type Executions = Remembered<Execution, 8192>;
 
-/// All that the code of an innermost loop that executes these leaves depends on.
+/// All that the code of a loop that executes these leaves depends on.
 pub(crate) fn depends(program: &Lowered<'_>, index: usize, leaves: &[usize]) -> u128 {
     hash128(&Depends { program, index, leaves })
 }
@@ -53,7 +53,13 @@ impl Hash for Depends<'_, '_> {
                 leaf.touches.iter().for_each(|t| (t.array, t.write).hash(state));
             }
         }
-        self.leaves.len().hash(state);
+        (self.leaves.len(), self.program.is_innermost(self.index)).hash(state);
+        // What loops write that run between them is not known behind them.
+        for pair in self.leaves.windows(2) {
+            let between = self.program.leaves[pair[0] + 1..pair[1]].iter().flat_map(|leaf| &leaf.touches);
+            between.filter(|t| t.write).for_each(|t| (t.array, true).hash(state));
+            false.hash(state);
+        }
         for leaf in self.leaves.iter().map(|l| &self.program.leaves[*l]) {
             // Lanes around it.
             for at in self.program.path(leaf.parent).take_while(|at| *at != self.index) {
@@ -127,4 +133,33 @@ fn a_loop<H: Hasher>(l: &Loop, state: &mut H) {
 fn linear<H: Hasher>(form: &Linear, state: &mut H) {
     (form.terms.len(), form.constant.to_bits()).hash(state);
     form.terms.iter().for_each(|(depth, c)| (depth, c.to_bits()).hash(state));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::depends;
+    use crate::facts::Facts;
+    use crate::lower::lower;
+    use crate::unroll::Unrolled;
+    use loop_tree::text;
+
+    #[test]
+    fn what_loops_write_between_statements_is_told_apart() {
+        let source = "nest @k[N] { array A: f64[N] array B: f64[N] array C: f64[N]
+            for i in 0..N { S: A[i] = C[i] * 2.0 for j in 0..N { T: A[j] = A[j] + 1.0 } U: C[i] = A[i] * 3.0
+                for k in 0..N { V: B[k] = B[k] + 1.0 } } }";
+        let kernel = text::parse(source).expect("it parses").kernel;
+        let facts = Facts::new(&kernel, &[300]);
+        let (t, v) = ("for j in 0..N { T }", "for k in 0..N { V }");
+        let key = |first: &str, second: &str| {
+            let nest = format!("for i in 0..N {{ S {first} U {second} }}");
+            let tree = text::parse_tree(&kernel, &nest).expect("it parses");
+            let program = lower(&facts, &Unrolled::not(&tree));
+            depends(&program, 0, &program.executed(Some(0)))
+        };
+        assert_eq!(key(t, v), key(t, v));
+        assert_ne!(key(t, v), key(v, t));
+        // Nor is a loop in which none is left one around others.
+        assert_ne!(key("", v), key("", ""));
+    }
 }

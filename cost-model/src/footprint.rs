@@ -5,7 +5,7 @@
 
 use crate::linear::Linear;
 use crate::lower::{Loop, Lowered};
-use crate::overlap::{gcd, multiple};
+use crate::overlap::{gcd, multiple, within};
 use smallvec::SmallVec;
 
 /// References to one array that differ by constants, from the leaves directly inside one loop.
@@ -175,7 +175,7 @@ impl Group {
             // Above the size of a page, addresses are scattered by translation.
             let low = sets.min(64.0);
             let distinct =
-                if step.fract() == 0.0 && step >= 1.0 { low / gcd(step.rem_euclid(low), low) } else { low };
+                if step.fract() == 0.0 && step >= 1.0 { low / gcd(within(step, low), low) } else { low };
             effective = lines * (low / (distinct * per_block.min(low)).min(low)).max(1.0);
         }
         let spread =
@@ -194,6 +194,11 @@ impl Group {
         Footprint { lines, effective, low, high, run, period, block, outer, copies }
     }
 
+    /// Whether its footprint may be another where a loop runs, too.
+    pub fn moves_with(&self, l: &Loop) -> bool {
+        self.address.as_ref().is_none_or(|a| l.trip > 1.0 && a.coefficient(l.depth) != 0.0)
+    }
+
     /// Units that a run of so many bytes touches, on average over the iterations of the loops that move it; arrays are taken to start with
     /// a unit.
     fn touched(&self, address: &Linear, unit: f64, run: f64) -> f64 {
@@ -201,7 +206,7 @@ impl Group {
         let apart = multiple(unit, outer, self.bytes.min(unit));
         let first = address.constant + self.offsets.first().copied().unwrap_or(0.0);
         // It begins that far into a unit, or a multiple of `apart` further.
-        1.0 + ((first.rem_euclid(apart) + run - 1.0) / apart).floor() * apart / unit
+        1.0 + ((within(first, apart) + run - 1.0) / apart).floor() * apart / unit
     }
 
     /// Of the references, those whose lines the iterations of the loop around share: what decides the cache set of the first of
@@ -219,16 +224,15 @@ impl Group {
         if stride == 0.0 || stride >= line {
             return None;
         }
-        let within = |a: f64| a.rem_euclid(around);
-        let mut place = Linear::constant(within(address.constant));
-        place.terms.extend(address.terms.iter().copied().filter(|t| within(t.1) != 0.0));
+        let mut place = Linear::constant(within(address.constant, around));
+        place.terms.extend(address.terms.iter().copied().filter(|t| within(t.1, around) != 0.0));
         // Copies beside each other are in one line.
         let mut sets: SmallVec<[u32; 8]> = SmallVec::new();
         let mut last = f64::NEG_INFINITY;
         for &offset in &self.offsets {
             if offset - last >= line {
                 last = offset;
-                sets.push((within(offset) / line).round() as u32);
+                sets.push((within(offset, around) / line).round() as u32);
             }
         }
         Some((place, sets))
@@ -333,7 +337,7 @@ const RANGES: usize = 16;
 impl Covered {
     /// `length` bytes from `low` on, of a period that is counted from address zero.
     fn ranges(low: f64, length: f64, period: f64) -> SmallVec<[(f64, f64); 4]> {
-        let begin = low.rem_euclid(period);
+        let begin = within(low, period);
         let end = begin + length.min(period);
         match end > period {
             true => smallvec::smallvec![(0.0, end - period), (begin, period)],

@@ -226,10 +226,33 @@ fn apart(program: &Lowered<'_>, innermost: usize, a: Range<'_>, b: Range<'_>) ->
 
 /// The greatest common divisor of whole numbers.
 pub(crate) fn gcd(mut a: f64, mut b: f64) -> f64 {
+    // Remainders of integers are instructions, those of floating-point numbers are calls.
+    if let (Some(a), Some(b)) = (integer(a), integer(b)) {
+        let (mut a, mut b) = (a, b);
+        while a > 0 {
+            (a, b) = (b % a, a);
+        }
+        return b as f64;
+    }
     while a > 0.5 {
         (a, b) = (b % a, a);
     }
     b
+}
+
+/// The least number that is not negative and differs from another by a multiple of `period`, which is positive.
+pub(crate) fn within(number: f64, period: f64) -> f64 {
+    match (integer(number), integer(period)) {
+        (Some(number), Some(period)) if period > 0 => (number % period) as f64,
+        _ => number.rem_euclid(period),
+    }
+}
+
+/// What is a whole number, not negative, and exact in both.
+fn integer(number: f64) -> Option<u64> {
+    const EXACT: f64 = (1_u64 << 53) as f64;
+    let whole = (0.0..=EXACT).contains(&number) && number as u64 as f64 == number;
+    whole.then_some(number as u64)
 }
 
 /// The greatest number of bytes that divides a unit and all distances; where some are no whole numbers, as many as an element has.
@@ -244,4 +267,20 @@ fn least(values: &[f64]) -> f64 {
 
 fn greatest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{gcd, within};
+
+    #[test]
+    fn remainders_are_those_of_floating_point_numbers() {
+        let numbers = [0.0, 0.5, 1.0, 6.0, 64.0, 4096.0, 4104.5, -8.0, -0.25, 9_007_199_254_740_993.0, 1e30];
+        for a in numbers {
+            for b in [0.5, 1.0, 6.0, 64.0, 4096.0, 1e20] {
+                assert_eq!(within(a, b), a.rem_euclid(b), "{a} {b}");
+            }
+        }
+        assert_eq!((gcd(0.0, 12.0), gcd(18.0, 12.0), gcd(64.0, 2f64.powi(60))), (12.0, 6.0, 64.0));
+    }
 }

@@ -101,7 +101,7 @@ impl Pricing<'_> {
             let executed = program.executed(Some(at));
             if !executed.is_empty() || program.is_innermost(at) {
                 let find = || self.code(program, at, &executed);
-                let (code, how) = if self.original || self.words.are_said() || !program.is_innermost(at) {
+                let (code, how) = if self.original || self.words.are_said() {
                     find()
                 } else {
                     let key = depends(program, at, &executed);
@@ -146,7 +146,7 @@ impl Pricing<'_> {
         price(&b, self.target, &plan(&b, self.target, &once)).cycles
     }
 
-    /// The statements directly inside one loop, and how they are executed in words. What this reads of an innermost loop of new code
+    /// The statements directly inside one loop, and how they are executed in words. What this reads of a loop of new code
     /// stands in [`alike`](crate::alike), too.
     fn code(&self, program: &Lowered<'_>, index: usize, leaves: &[usize]) -> (Execution, String) {
         let (kernel, target, may_alias) = (program.facts.kernel, self.target, self.original);

@@ -296,6 +296,9 @@ impl State {
     /// Footprints with one more loop.
     fn measure(&mut self, program: &Lowered<'_>, levels: &[Level], with: Option<usize>) {
         self.inner.extend(with);
+        if with.is_some_and(|l| !self.group.moves_with(&program.loops[l])) {
+            return;
+        }
         for (i, level) in levels.iter().enumerate() {
             // Levels of one line size and no conflicts have equal footprints.
             self.footprints[i] = match i.checked_sub(1) {

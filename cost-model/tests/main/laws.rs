@@ -157,3 +157,23 @@ fn what_was_priced_before_is_no_matter() {
         }
     }
 }
+
+/// Nor of what stands around loops: what these write is not known behind them.
+#[test]
+fn what_was_priced_before_around_other_loops_is_no_matter() {
+    let text = "nest @around[N] { array A: f64[N] array B: f64[N] array C: f64[N]
+        for i in 0..N { S: A[i] = C[i] * 2.0 for j in 0..N { T: A[j] = A[j] + 1.0 } U: C[i] = A[i] * 3.0
+            for k in 0..N { V: B[k] = B[k] + 1.0 } } }";
+    let kernel = parse(text).unwrap().kernel;
+    let (t, v) = ("for j in 0..N { T }", "for k in 0..N { V }");
+    let nest = |first: &str, second: &str| format!("for i in 0..N {{ S {first} U {second} }}");
+    let together = format!("for i in 0..N {{ S U {t} {v} }}");
+    for model in models() {
+        let prepared = model.prepare(&kernel, &[300]);
+        let trees = [nest(t, v), nest(v, t), together.clone(), nest("", &[t, v].concat())];
+        for text in trees {
+            let tree = parse_tree(&kernel, &text).unwrap();
+            assert_eq!(prepared.cycles(&tree), model.cost(&kernel, &tree, &[300]).cycles, "{text}");
+        }
+    }
+}
