@@ -3,6 +3,7 @@
 use crate::extent::footprints;
 use crate::ranges::is_implied;
 use loop_tree::{AccessKind, ArrayId, Kernel, RuntimeCondition, Storage};
+use std::collections::BTreeMap;
 
 /// Conditions that the check tests: the kernel's assumptions, those required, and disjointness of further arrays, which lets the vectoriser do
 /// without checks of its own. The result is sorted.
@@ -21,11 +22,14 @@ pub fn checked(kernel: &Kernel, required: &[RuntimeCondition]) -> Vec<RuntimeCon
         arrays.dedup();
         arrays
     };
+    // To find what one array's accesses reach takes a look at all of them.
+    let mut known: BTreeMap<ArrayId, bool> = BTreeMap::new();
+    let mut is_known = |array| *known.entry(array).or_insert_with(|| footprints(kernel, array).is_some());
+    let any = touched(false);
     for written in touched(true) {
-        for other in touched(false) {
+        for &other in &any {
             let (a, b) = (written.min(other), written.max(other));
-            let known = footprints(kernel, a).is_some() && footprints(kernel, b).is_some();
-            if a != b && kernel.may_overlap(a, b) && known {
+            if a != b && kernel.may_overlap(a, b) && is_known(a) && is_known(b) {
                 all.push(RuntimeCondition::NoOverlap(a, b));
             }
         }
