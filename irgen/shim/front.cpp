@@ -93,19 +93,7 @@ struct Reader : Motion {
     }
     Changed = true;
     Place = build(Place, L, Known(), At);
-    Value *All = nullptr;
-    auto Made = [&](Instruction *I) {
-      I->setDebugLoc(Load->getDebugLoc());
-      I->insertBefore(At);
-      return settled(I);
-    };
-    for (Test &T : Tests) {
-      Value *C = build(T.Condition, L, first(T.L), At);
-      if (!T.Stays)
-        C = Made(BinaryOperator::CreateNot(C));
-      // What later tests compute may be poison where the first ones fail.
-      All = All ? Made(SelectInst::Create(All, C, ConstantInt::getFalse(C->getContext()))) : C;
-    }
+    Value *All = conjunction(Tests, L, At, Load->getDebugLoc());
     auto *Fixed = dyn_cast_or_null<ConstantInt>(All);
     if (Fixed && Fixed->isZero())
       return;

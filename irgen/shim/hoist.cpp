@@ -24,6 +24,10 @@ constexpr uint64_t MaxStack = 16384;
 
 struct Hoister : Motion {
   unsigned LeftOut;
+  // By loop: what was computed in front of it, to be used again.
+  DenseMap<Loop *, SmallVector<Instruction *, 8>> Computed;
+  // What was read in front, by loop, place, type and condition. What these depend on has moved before, as it comes first.
+  DenseMap<std::tuple<Loop *, Value *, Type *, Value *>, PHINode *> Read;
 
   Hoister(Function &F, FunctionAnalysisManager &FAM, unsigned LeftOut) : Motion(F, FAM), LeftOut(LeftOut) {}
 
@@ -192,28 +196,31 @@ struct Hoister : Motion {
         return false;
     if (LeftOut & Guards)
       Tests->clear();
-    IRBuilder<> B(Preheader->getTerminator());
-    B.SetCurrentDebugLocation(Load->getDebugLoc());
-    Value *All = nullptr;
-    for (Test &T : *Tests) {
-      Value *C = build(T.Condition, L, first(T.L), At);
-      if (!T.Stays)
-        C = B.CreateNot(C);
-      // What later tests compute may be poison where the first ones fail.
-      All = All ? B.CreateLogicalAnd(All, C) : C;
+    Equal = &Computed[L];
+    Value *All = conjunction(*Tests, L, At, Load->getDebugLoc());
+    Value *Place = build(Load->getPointerOperand(), L, Known(), At);
+    Equal = nullptr;
+    auto *Fixed = dyn_cast_or_null<ConstantInt>(All);
+    if (Fixed && Fixed->isZero())
+      return false;
+    if (!All || Fixed)
+      return replace(I, settled(copyWith(Load, {Place}, At)));
+    // Nothing is written between what is read in front of one loop: arrays whose pointers are read twice are one.
+    PHINode *&Same = Read[{L, Place, Load->getType(), All}];
+    if (Same) {
+      // The other may promise less.
+      cast<Instruction>(Same->getIncomingValue(0))->dropPoisonGeneratingMetadata();
+      return replace(I, Same);
     }
-    if (!All)
-      return replace(I, copy(Load, L, Known(), At));
-    if (auto *C = dyn_cast<ConstantInt>(All))
-      return !C->isZero() && replace(I, copy(Load, L, Known(), At));
     Instruction *Then = SplitBlockAndInsertIfThen(All, At, false, nullptr, &Updater, &LI);
-    Value *Read = copy(Load, L, Known(), Then->getIterator());
+    Instruction *Copy = copyWith(Load, {Place}, Then->getIterator());
     BasicBlock *Tail = Then->getSuccessor(0);
     PHINode *Phi = PHINode::Create(Load->getType(), 2, Load->getName(), Tail->begin());
-    Phi->addIncoming(Read, Then->getParent());
+    Phi->addIncoming(Copy, Then->getParent());
     Phi->addIncoming(Constant::getNullValue(Load->getType()), *find_if(predecessors(Tail), [&](BasicBlock *P) {
       return P != Then->getParent();
     }));
+    Same = Phi;
     return replace(I, Phi);
   }
 

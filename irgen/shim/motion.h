@@ -226,6 +226,24 @@ struct Motion {
     return C;
   }
 
+  // That all tests hold, in front of a loop; null where there are none.
+  Value *conjunction(ArrayRef<Test> Tests, Loop *L, BasicBlock::iterator At, const DebugLoc &Where) {
+    auto Made = [&](Instruction *I) {
+      I->setDebugLoc(Where);
+      I->insertBefore(At);
+      return settled(I);
+    };
+    Value *All = nullptr;
+    for (const Test &T : Tests) {
+      Value *C = build(T.Condition, L, first(T.L), At);
+      if (!T.Stays)
+        C = Made(BinaryOperator::CreateNot(C));
+      // What later tests compute may be poison where the first ones fail.
+      All = All ? Made(SelectInst::Create(All, C, ConstantInt::getFalse(C->getContext()))) : C;
+    }
+    return All;
+  }
+
   // ---- Where a load is executed
 
   bool endsBefore(Instruction *I) {
