@@ -6,10 +6,13 @@ use crate::lift::{Apart, FrontRead};
 use crate::llvm::{GepFlags, IntPredicate, Opcode, PoisonFlags, Value};
 use crate::mutation::{self, Rule};
 use loop_tree::{Affine, ArrayId, Op, RuntimeCondition};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// First byte and one past the last one.
 type Range<'m> = (Value<'m>, Value<'m>);
+
+/// Ranges of arrays that the check has computed, to be compared with several others; `None`: not known.
+type Ranges<'m> = BTreeMap<ArrayId, Option<Range<'m>>>;
 
 /// Bytes of `errno`, which is an `int`.
 const ERRNO_SIZE: i128 = 4;
@@ -36,6 +39,7 @@ impl<'m> Emitter<'m, '_> {
         exact.iter().try_for_each(|fits| require(*fits))?;
         // Arrays of which ranges are compared.
         let mut compared = BTreeSet::new();
+        let ranges = &mut Ranges::new();
         for ((param, value), width) in self.kernel.params.iter().zip(&self.params).zip(widths) {
             if mutation::off(Rule::LimitCheck) {
                 continue;
@@ -59,7 +63,7 @@ impl<'m> Emitter<'m, '_> {
                         continue;
                     }
                     compared.extend([*a, *b]);
-                    let (Some(a), Some(b)) = (self.range(*a)?, self.range(*b)?) else {
+                    let (Some(a), Some(b)) = (self.range(ranges, *a)?, self.range(ranges, *b)?) else {
                         let name = |id: &ArrayId| self.kernel.array(*id).name.to_string();
                         return Err(EmitError::NoRange { arrays: [name(a), name(b)] });
                     };
@@ -83,7 +87,7 @@ impl<'m> Emitter<'m, '_> {
             require(self.is_in_memory(place)?)?;
             compared.extend(apart);
             for &array in apart {
-                self.away_from(array, place)?.map(&mut require).transpose()?;
+                self.away_from(ranges, array, place)?.map(&mut require).transpose()?;
             }
         }
         if !apart.errno.is_empty() {
@@ -94,11 +98,11 @@ impl<'m> Emitter<'m, '_> {
             let place = self.bytes(at, wide.const_int(0)?, wide.const_int(ERRNO_SIZE)?)?;
             compared.extend(&apart.errno);
             for &array in &apart.errno {
-                self.away_from(array, place)?.map(&mut require).transpose()?;
+                self.away_from(ranges, array, place)?.map(&mut require).transpose()?;
             }
         }
         for array in compared {
-            if let Some(range) = self.range(array)?.filter(|_| !self.stays_in_bounds(array)) {
+            if let Some(range) = self.range(ranges, array)?.filter(|_| !self.stays_in_bounds(array)) {
                 require(self.is_in_memory(range)?)?;
             }
         }
@@ -129,11 +133,16 @@ impl<'m> Emitter<'m, '_> {
     }
 
     /// Whether the array has no byte there; `None` where no access touches it.
-    fn away_from(&self, array: ArrayId, place: Range<'m>) -> Result<Option<Value<'m>>, EmitError> {
+    fn away_from(
+        &self,
+        ranges: &mut Ranges<'m>,
+        array: ArrayId,
+        place: Range<'m>,
+    ) -> Result<Option<Value<'m>>, EmitError> {
         if self.is_untouched(array) {
             return Ok(None);
         }
-        let touched = self.range(array)?.ok_or_else(|| {
+        let touched = self.range(ranges, array)?.ok_or_else(|| {
             let name = self.kernel.array(array).name.to_string();
             EmitError::NoRange { arrays: [name.clone(), name] }
         })?;
@@ -180,9 +189,19 @@ impl<'m> Emitter<'m, '_> {
         in_register || footprints(self.kernel, array).is_some_and(|f| f.is_empty())
     }
 
+    /// What the kernel touches through the array, computed once.
+    fn range(&self, ranges: &mut Ranges<'m>, array: ArrayId) -> Result<Option<Range<'m>>, EmitError> {
+        if let Some(range) = ranges.get(&array) {
+            return Ok(*range);
+        }
+        let range = self.touched(array)?;
+        ranges.insert(array, range);
+        Ok(range)
+    }
+
     /// First byte and one past the last byte that the kernel touches through the array, as `i128`; `None` where that is
     /// not known.
-    fn range(&self, array: ArrayId) -> Result<Option<Range<'m>>, EmitError> {
+    fn touched(&self, array: ArrayId) -> Result<Option<Range<'m>>, EmitError> {
         let Base::Memory { base, offset, .. } = self.bases[array.index()] else { return Ok(None) };
         let Some(footprints) = footprints(self.kernel, array) else { return Ok(None) };
         let (context, b, none) = (self.module.context(), &self.builder, PoisonFlags::empty());
