@@ -691,16 +691,12 @@ impl Scan<'_> {
             self.result.stores.push(Stride::Invariant);
         }
         if joined > 0 && !f.promoted() && !touch.private {
-            // One store of what is selected: of those before, one is left.
-            let left = usize::from(location.cases.is_any());
-            let unmasked = (joined - left) as f64;
-            self.result.masked_stores -= unmasked;
-            self.result.masked -= unmasked;
-            self.result.masked_narrow -= if ty.size() < 4 { unmasked } else { 0.0 };
-            let stride = self.stride(family, address.constant, touch.bytes, true);
-            for _ in 1..joined {
-                let same = self.result.stores.iter().rposition(|s| *s == stride);
-                same.map(|at| self.result.stores.remove(at));
+            // What is selected is stored once: where all cases are found under no mask.
+            if !location.cases.is_any() {
+                let masks = std::mem::take(&mut location.masks);
+                self.result.masked_stores -= masks;
+                self.result.masked -= masks;
+                self.result.masked_narrow -= if ty.size() < 4 { masks } else { 0.0 };
             }
         } else if !location.stored || needed || (f.stride == 0.0 || both) && !f.promoted() {
             location.stored = true;
@@ -714,9 +710,11 @@ impl Scan<'_> {
                     // Stored in every iteration, in order.
                     self.result.max_lanes = 1.0;
                 }
+                let mask = f64::from(u8::from(masked_too));
+                self.locations[at].masks += mask;
+                self.result.masked_stores += mask;
                 self.result.stores.push(s);
                 self.mask(masked, ty);
-                self.result.masked_stores += f64::from(u8::from(masked_too));
             }
         }
         let forward = self.target.store_forward();

@@ -21,8 +21,9 @@ pub(super) struct Location {
     /// Where in the program that is first.
     pub loaded_at: u32,
     pub stored: bool,
-    /// Where it was stored, if not in any case.
+    /// Where it was stored, if not in any case, and the stores under masks that are counted for it.
     pub cases: Cases,
+    pub masks: f64,
     /// Where in the program that is last.
     pub stored_at: u32,
     /// The operations that made what was stored.

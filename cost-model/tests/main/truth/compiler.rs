@@ -363,6 +363,26 @@ fn loops_of_masked_stores_are_no_gain() {
 }
 
 #[test]
+fn all_cases_of_what_was_stored_before_take_no_less() {
+    let cycles = |statements: &str| {
+        let text = format!(
+            "nest @twice[] {{ array c: f32[1024] array p: f32[1024] array q: f32[1024]
+               for i in 0..1024 {{ {statements} }} }}"
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        of_target("znver3").cost_of_original(&program.kernel, &[]).cycles
+    };
+    let store = |array: &str, when: &str| {
+        format!(
+            "{{ %0 = load c[i] %1 = const f32 4.0 %2 = cmp folt %0, %1 store {array}[i], %1 if {when} }} "
+        )
+    };
+    let one = format!("S: p[i] = c[i] * 2.0 V: {}", store("q", "%2"));
+    let all = format!("{one} T: {} U: {}", store("p", "%2"), store("p", "!%2"));
+    assert!(cycles(&all) >= cycles(&one), "{} {}", cycles(&all), cycles(&one));
+}
+
+#[test]
 fn what_data_replace_was_stored_before_and_is_selected() {
     // A pressure with a least value, and none beyond a bound (RAJAPerf's PRESSURE): clang selects, and has one mask. As a loop of its
     // own what is replaced last takes longer: 0.3x to 1.0x measured on Zen 3.
