@@ -278,7 +278,8 @@ impl Pass<'_> {
         false
     }
 
-    /// The plainest legal way of fusing a pair that is not predicted to be slower; else the legal way that takes least.
+    /// The plainest legal way of fusing a pair that is not predicted to be slower; else the legal way that takes least, of those that take
+    /// about as much the plainest.
     fn try_pair(&self, cx: &Context<'_>, first: &Path, second: &Path, now: f64) -> Result<Best, Outcome> {
         let enough = now / (1.0 - TIE);
         let (mut best, mut forbidden, mut refused): (Option<Best>, _, _) = (None, None, None);
@@ -305,7 +306,7 @@ impl Pass<'_> {
                 };
                 let cycles = self.cost.cycles(&tree);
                 // Judging takes far longer than pricing: what could not be chosen is not judged.
-                if best.as_ref().is_some_and(|b| b.cycles <= cycles || b.cycles <= enough) {
+                if best.as_ref().is_some_and(|b| b.cycles * (1.0 - TIE) <= cycles || b.cycles <= enough) {
                     continue;
                 }
                 let steps = steps.with(step);
