@@ -16,7 +16,7 @@ use crate::operations::{
     products_of_shorts, reordering, shapes,
 };
 use crate::{OpClass, Target};
-use loop_tree::{Mask, Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
+use loop_tree::{Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -402,22 +402,6 @@ impl Scan<'_> {
     fn executed(&self) -> Option<Value> {
         let (statement, value) = self.executed.get(&self.at.1?)?;
         (*statement != self.at.0).then(|| value.clone())
-    }
-
-    /// The case in which an operation is executed under a mask. That new code finds all cases of an element together is not counted on.
-    fn case(&mut self, statement: &Statement, op: &Op, values: &[Value], guarded: bool) -> Case {
-        let mut case = Case::new();
-        let mut mask = op.mask.filter(|_| self.by_data);
-        while let Some(Mask { op, value }) = mask {
-            let number = values.get(op.index()).and_then(|v| v.number).filter(|_| self.aliases.is_some());
-            case.push((number.unwrap_or_else(|| self.numbers.next()), value));
-            mask = statement.ops[op.index()].mask;
-        }
-        if guarded {
-            // Numbers of guards are none of values.
-            case.push((u32::MAX - self.under as u32, true));
-        }
-        case
     }
 
     fn compute(

@@ -2,13 +2,12 @@
 
 use crate::facts::Facts;
 use crate::linear::{Binding, Linear, Scope};
-use crate::size::at_most;
 use crate::storage::{Copy, Frame};
 use crate::trip_counts::Samples;
-use crate::unroll::{INSTRUCTIONS, Unrolled};
+use crate::unroll::{Unrolled, is_peeled};
 use loop_tree::{
-    Access, Affine, Buffer, Condition, Constraint, Derived, Green, GuardCondition, Kernel, LoopHeader,
-    LoopKind, Node, Op, OpId, OpKind, Relation, Settled, Statement, StmtFlags, StmtId, VarId,
+    Access, Affine, Buffer, Condition, Derived, Green, GuardCondition, Kernel, LoopHeader, Node, Op, OpId,
+    OpKind, Settled, Statement, StmtFlags, StmtId, VarId,
 };
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -143,22 +142,6 @@ pub(crate) struct Walk<'k> {
     /// The loop at hand if it has none inside, with its body.
     innermost: Option<(Arc<LoopHeader>, Green)>,
     pub out: Lowered<'k>,
-}
-
-/// First iterations of an innermost loop that LLVM peels at most (`UnrollPeelMaxCount` in its LoopPeel).
-const MOST_PEELED: i64 = 7;
-
-/// Whether a condition holds in all iterations of an innermost loop but a few first ones, which the compiler peels, as far as copies
-/// are no more instructions than it unrolls loops to. Last ones it does not peel where there may be none.
-fn is_peeled(kernel: &Kernel, header: &LoopHeader, body: &Green, condition: &Condition) -> bool {
-    let bounds = header.single_bounds().filter(|_| header.step == 1 && header.kind != LoopKind::Vector);
-    let (Some((lower, _)), [conjunction]) = (bounds, &condition.disjuncts[..]) else { return false };
-    let first = |c: &Constraint| {
-        let begins = (&(&c.expression - &Affine::var(header.var)) + lower).as_constant()?;
-        (c.relation == Relation::NonNegative && begins >= -MOST_PEELED).then_some(-begins)
-    };
-    let count = conjunction.iter().try_fold(0, |most, c| Some(first(c)?.max(most)));
-    count.is_some_and(|n: i64| (n + 1) * at_most(kernel, body) <= INSTRUCTIONS)
 }
 
 /// Whether how often anything in a tree runs depends on the iterations of loops.

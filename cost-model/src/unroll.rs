@@ -1,22 +1,28 @@
 //! What the compiler does before it vectorises: loops of very few iterations are unrolled away, innermost ones first, and then
-//! those around loops whose length is another in each iteration; in the copies it is a constant.
+//! those around loops whose length is another in each iteration; in the copies it is a constant. First iterations are peeled.
 
 use crate::facts::Facts;
 use crate::size::{at_most, size};
-use loop_tree::{Affine, Green, Home, Kernel, LoopHeader, LoopKind, Node, StmtId, substitute};
+use loop_tree::{
+    Affine, Condition, Constraint, Green, Home, Kernel, LoopHeader, LoopKind, Node, Relation, StmtId,
+    substitute,
+};
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
 use std::sync::PoisonError;
 
 /// Instructions that may stand in place of an innermost loop of constant length, as LLVM counts them at `-O3`
 /// (`UnrollThreshold` in its LoopUnrollPass).
-pub(crate) const INSTRUCTIONS: i64 = 300;
+const INSTRUCTIONS: i64 = 300;
 /// Instructions of a loop that goes, besides what its statements compute.
 const OF_THE_LOOP: i64 = 1;
 /// Instructions in all, beyond which loops around loops stay. LLVM knows no such end; here every copy is looked at.
 const IN_ALL: i64 = 3000;
 /// Of new code, those beyond which it is doubtful.
 const OF_NEW_CODE: i64 = 600;
+
+/// First iterations of an innermost loop that LLVM peels at most (`UnrollPeelMaxCount` in its LoopPeel).
+const MOST_PEELED: i64 = 7;
 
 /// A tree as the compiler leaves it.
 pub(crate) struct Unrolled {
@@ -162,6 +168,19 @@ fn fits(
         sizes().insert(key, size);
         size
     }))
+}
+
+/// Whether a condition holds in all iterations of an innermost loop but a few first ones, which the compiler peels, as far as copies
+/// are no more instructions than it unrolls loops to. Last ones it does not peel where there may be none.
+pub(crate) fn is_peeled(kernel: &Kernel, header: &LoopHeader, body: &Green, condition: &Condition) -> bool {
+    let bounds = header.single_bounds().filter(|_| header.step == 1 && header.kind != LoopKind::Vector);
+    let (Some((lower, _)), [conjunction]) = (bounds, &condition.disjuncts[..]) else { return false };
+    let first = |c: &Constraint| {
+        let begins = (&(&c.expression - &Affine::var(header.var)) + lower).as_constant()?;
+        (c.relation == Relation::NonNegative && begins >= -MOST_PEELED).then_some(-begins)
+    };
+    let count = conjunction.iter().try_fold(0, |most, c| Some(first(c)?.max(most)));
+    count.is_some_and(|n: i64| (n + 1) * at_most(kernel, body) <= INSTRUCTIONS)
 }
 
 /// Whether a statement is there several times, as jamming and unrolling make it.

@@ -257,8 +257,7 @@ impl Affine {
             return whole; // 0 <= constant < divisor
         }
         // Divide numerator and denominator by their common factor: floor((g*e + c)/(g*d)) = floor((e + floor(c/g))/d).
-        let g = rest.terms.iter().fold(divisor.unsigned_abs(), |g, (_, c)| gcd(g, c.unsigned_abs()));
-        let g = i64::try_from(g).unwrap_or(1);
+        let g = rest.content_with(divisor.unsigned_abs());
         if g > 1 {
             let mut reduced = Affine::constant(rest.constant.div_euclid(g));
             for (atom, c) in &rest.terms {
@@ -286,7 +285,12 @@ impl Affine {
 
     /// The common divisor of the coefficients; 1 where it is none, or not an `i64`.
     pub(crate) fn content(&self) -> i64 {
-        let g = self.terms.iter().fold(0, |g, (_, c)| gcd(g, c.unsigned_abs()));
+        self.content_with(0)
+    }
+
+    /// The same of the coefficients and a number.
+    fn content_with(&self, number: u64) -> i64 {
+        let g = self.terms.iter().fold(number, |g, (_, c)| gcd(g, c.unsigned_abs()));
         i64::try_from(g).unwrap_or(1).max(1)
     }
 

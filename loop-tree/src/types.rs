@@ -152,9 +152,26 @@ impl Intrinsic {
         }
     }
 
-    /// Whether it works on floating-point numbers; the others, from `SMin` on, work on integers.
+    /// Whether it works on floating-point numbers; the others work on integers.
     pub const fn is_float(self) -> bool {
-        (self as u32) < Intrinsic::SMin as u32
+        !matches!(
+            self,
+            Intrinsic::SMin
+                | Intrinsic::SMax
+                | Intrinsic::UMin
+                | Intrinsic::UMax
+                | Intrinsic::Abs
+                | Intrinsic::CtPop
+                | Intrinsic::CtLz
+                | Intrinsic::CtTz
+                | Intrinsic::BSwap
+                | Intrinsic::FShl
+                | Intrinsic::FShr
+                | Intrinsic::UAddSat
+                | Intrinsic::USubSat
+                | Intrinsic::SAddSat
+                | Intrinsic::SSubSat
+        )
     }
 }
 

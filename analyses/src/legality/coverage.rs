@@ -13,7 +13,6 @@ use crate::system::{Inexact, Posed, Row, System, Tried};
 use loop_tree::{Affine, ArrayId, Constraint, Relation, StmtId, VarId, hash128};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Deref;
 use std::sync::Arc;
 
 pub(super) type Answer = Result<Covered, Fault>;
@@ -90,14 +89,6 @@ impl Image {
     }
 }
 
-impl Deref for Coverage<'_> {
-    type Target = Oracle;
-
-    fn deref(&self) -> &Oracle {
-        self.oracle
-    }
-}
-
 impl Coverage<'_> {
     /// Whether the new places of a statement execute what the original ones do.
     pub fn ask(&self, id: StmtId, original: &[&Place], new: &[&Place]) -> Answer {
@@ -110,7 +101,7 @@ impl Coverage<'_> {
         if key.2 == shapes(original) {
             return Ok(Covered::Where([].into()));
         }
-        self.coverage.known.ask(&self.solver, key, || {
+        self.oracle.coverage.known.ask(&self.oracle.solver, key, || {
             // In an order of their own, so that the example does not depend on which tree was asked about first.
             let mut new = new.to_vec();
             new.sort_by_key(|p| p.shape);
@@ -166,17 +157,17 @@ impl Coverage<'_> {
             }
         }
         let new: Vec<&Place> = pieces.iter().map(|p| &**p).collect();
-        let n = self.kernel.params.len();
+        let n = self.oracle.kernel.params.len();
         let dims = Row::columns(n..n + original.dims.len());
         let whole = || self.whole(original, &dims);
-        let Some(whole) = self.coverage.wholes.ask(&self.solver, original.shape, whole)? else {
+        let Some(whole) = self.oracle.coverage.wholes.ask(&self.oracle.solver, original.shape, whole)? else {
             return Ok(None);
         };
         let mut images: Vec<Arc<Image>> = Vec::with_capacity(new.len());
         for place in &new {
             let key = (original.shape, place.shape);
             let image = || self.image(id, place, (original.shape, &whole, &dims));
-            match self.coverage.images.ask(&self.solver, key, image)? {
+            match self.oracle.coverage.images.ask(&self.oracle.solver, key, image)? {
                 Verified::Image(image) => images.push(image),
                 Verified::Unknown => return Ok(None),
                 Verified::Broken(broken) => return Ok(Some(Proved::Broken(broken))),
@@ -192,9 +183,9 @@ impl Coverage<'_> {
                 let overlap = || -> Result<Overlap, Fault> {
                     let mut both = whole.domain.clone();
                     both.require_all(a.constraints.iter().chain(&b.constraints), &dims)?;
-                    Ok(self.solver.find(&both)?)
+                    Ok(self.oracle.solver.find(&both)?)
                 };
-                if let Some(point) = self.coverage.overlaps.ask(&self.solver, key, overlap)? {
+                if let Some(point) = self.oracle.coverage.overlaps.ask(&self.oracle.solver, key, overlap)? {
                     let broken = self.broken(id, CoverageProblem::Repeated, &dims, &point);
                     return Ok(Some(Proved::Broken(broken)));
                 }
@@ -205,20 +196,20 @@ impl Coverage<'_> {
         if self.any.none || matches!(&images[..], [one] if one.constraints.is_empty()) {
             return exactly();
         }
-        let budget = self.solver.budget();
+        let budget = self.oracle.solver.budget();
         let mut sets: Vec<&Arc<Image>> = images.iter().collect();
         sets.sort_by_key(|image| image.hash_of_set);
         let key = (original.shape, sets.iter().map(|image| image.hash_of_set).collect());
         let sets: Vec<&[Constraint]> = sets.iter().map(|image| &image.set[..]).collect();
-        let covers = || match self.solver.easy_point(&whole.domain)? {
+        let covers = || match self.oracle.solver.easy_point(&whole.domain)? {
             Some(point) => self.covered(&whole.domain, &point, &mut Vec::new(), &dims, &sets, &mut 0),
             None => Ok(false),
         };
-        if let Ok(true) = self.coverage.covers.ask(&self.solver, key, covers) {
+        if let Ok(true) = self.oracle.coverage.covers.ask(&self.oracle.solver, key, covers) {
             return exactly();
         }
         // An example is looked for in an order that depends on the images alone, with no less work than without the attempt.
-        self.solver.set_budget(budget);
+        self.oracle.solver.set_budget(budget);
         let images: Vec<&[Constraint]> = images.iter().map(|image| &image.constraints[..]).collect();
         let point = match self.uncovered(whole.domain.clone(), &mut Vec::new(), &dims, &images, &mut 0)? {
             Cases::TooMany => return Ok(None),
@@ -246,7 +237,7 @@ impl Coverage<'_> {
             let mut domain = whole.clone();
             domain.require_all(conditions, dims)?;
             let missing = self.uncovered(domain.clone(), &mut conditions.to_vec(), dims, images, &mut 0)?;
-            Ok(matches!(missing, Cases::None) && self.solver.find(&domain)?.is_some())
+            Ok(matches!(missing, Cases::None) && self.oracle.solver.find(&domain)?.is_some())
         };
         if conditions.is_empty() || !suffices(&conditions)? {
             return Ok(None);
@@ -262,8 +253,8 @@ impl Coverage<'_> {
 
     /// The instances of an original place whose dims are its loops.
     fn whole(&self, original: &Place, dims: &[Row]) -> Result<Option<Arc<Whole>>, Fault> {
-        let n = self.kernel.params.len();
-        let domain = System::under(&self.context, n, n + dims.len());
+        let n = self.oracle.kernel.params.len();
+        let domain = System::under(&self.oracle.context, n, n + dims.len());
         let domain = original.domains(&domain, dims)?.into_iter().next();
         Ok(domain.map(|d| Arc::new(Whole { domain: Posed::new(d), required: constraints(original) })))
     }
@@ -276,9 +267,9 @@ impl Coverage<'_> {
         (shape, whole, dims): (u128, &Whole, &[Row]),
     ) -> Result<Verified, Fault> {
         let Some(inverse) = inverse::guess(place) else { return Ok(Verified::Unknown) };
-        let n = self.kernel.params.len();
+        let n = self.oracle.kernel.params.len();
         let time = Row::columns(n..n + place.loops.len());
-        let domain = System::under(&self.context, n, n + time.len());
+        let domain = System::under(&self.oracle.context, n, n + time.len());
         let Some(domain) = place.domains(&domain, &time)?.into_iter().next() else {
             return Ok(Verified::Unknown);
         };
@@ -329,7 +320,7 @@ impl Coverage<'_> {
             let implied =
                 c.as_constant() == Some(true) || whole.required.contains(&c) || constraints.contains(&c);
             let find = || self.implied(&whole.domain, &c, dims);
-            if !implied && !self.coverage.implied.ask(&self.solver, (shape, c.clone()), find)? {
+            if !implied && !self.oracle.coverage.implied.ask(&self.oracle.solver, (shape, c.clone()), find)? {
                 constraints.push(c);
             }
         }
@@ -340,8 +331,8 @@ impl Coverage<'_> {
     fn implied(&self, system: &Posed, c: &Constraint, vars: &[Row]) -> Result<bool, Fault> {
         for negation in c.negated() {
             let refuted = match system.row_of(&negation, vars)? {
-                Some(row) => self.solver.refutes_with(system, &row)?,
-                None => self.solver.refutes(&with(system, &negation, vars)?)?,
+                Some(row) => self.oracle.solver.refutes_with(system, &row)?,
+                None => self.oracle.solver.refutes(&with(system, &negation, vars)?)?,
             };
             if !refuted {
                 return Ok(false);
@@ -359,8 +350,8 @@ impl Coverage<'_> {
     ) -> Result<Option<Vec<i64>>, Fault> {
         for negation in c.negated() {
             let found = match system.row_of(&negation, vars)? {
-                Some(row) => self.solver.find_with(system, row)?,
-                None => self.solver.find(&with(system, &negation, vars)?)?,
+                Some(row) => self.oracle.solver.find_with(system, row)?,
+                None => self.oracle.solver.find(&with(system, &negation, vars)?)?,
             };
             if found.is_some() {
                 return Ok(found);
@@ -393,12 +384,12 @@ impl Coverage<'_> {
                 if *cases > MAX_CASES {
                     return Ok(false);
                 }
-                self.solver.charge(COMPARING)?;
+                self.oracle.solver.charge(COMPARING)?;
                 if disjoint(assumed, std::slice::from_ref(&negation)) {
                     continue;
                 }
                 let case = with(&domain, &negation, dims)?;
-                match self.solver.tried(&case)? {
+                match self.oracle.solver.tried(&case)? {
                     Tried::Refuted => continue,
                     Tried::Point(point) => {
                         assumed.push(negation);
@@ -443,7 +434,7 @@ impl Coverage<'_> {
         cases: &mut usize,
     ) -> Result<Cases, Fault> {
         let Some((first, rest)) = images.split_first() else {
-            return Ok(match self.solver.find(&domain)? {
+            return Ok(match self.oracle.solver.find(&domain)? {
                 Some(point) => Cases::Point(point),
                 None => Cases::None,
             });
@@ -458,12 +449,12 @@ impl Coverage<'_> {
             return Ok(Cases::TooMany);
         }
         // An image apart from the domain leaves it whole.
-        self.solver.charge(COMPARING)?;
+        self.oracle.solver.charge(COMPARING)?;
         let mut apart = disjoint(assumed, first);
         if !apart {
             let mut both = domain.clone();
             both.require_all(needed.iter().copied(), dims)?;
-            apart = self.solver.refutes_quickly(&both)?;
+            apart = self.oracle.solver.refutes_quickly(&both)?;
         }
         if apart {
             return self.uncovered(domain, assumed, dims, rest, cases);
@@ -480,12 +471,12 @@ impl Coverage<'_> {
                 }
                 let row = domain.row_of(&negation, dims)?;
                 if let Some(row) = &row
-                    && self.solver.refutes_with_quickly(&domain, row)?
+                    && self.oracle.solver.refutes_with_quickly(&domain, row)?
                 {
                     continue;
                 }
                 let case = with(&domain, &negation, dims)?;
-                if row.is_none() && self.solver.refutes_quickly(&case)? {
+                if row.is_none() && self.oracle.solver.refutes_quickly(&case)? {
                     continue;
                 }
                 assumed.push(negation);
@@ -510,8 +501,8 @@ impl Coverage<'_> {
         original: &[&Place],
         new: &[&Place],
     ) -> Result<Option<BrokenCoverage>, Fault> {
-        let n = self.kernel.params.len();
-        let rank = self.kernel.statement(id).dims.len();
+        let n = self.oracle.kernel.params.len();
+        let rank = self.oracle.kernel.statement(id).dims.len();
         let dims = Row::columns(n..n + rank);
         for place in new.iter().filter(|_| !self.any.again) {
             if let Some(point) = self.repeated(place)? {
@@ -521,7 +512,7 @@ impl Coverage<'_> {
         let parts =
             |list: &[&Place]| list.iter().map(|p| self.instances(p)).collect::<Result<Vec<_>, Fault>>();
         let (before, after) = (parts(original)?, parts(new)?);
-        let found = self.solver.within_quota(|ctx| {
+        let found = self.oracle.solver.within_quota(|ctx| {
             let empty = || isl::Set::empty(isl::Space::set(ctx, &[], None, n + rank)?);
             let sets = |list: &[Vec<System>]| -> Result<Vec<isl::Set>, isl::IslError> {
                 list.iter()
@@ -559,10 +550,10 @@ impl Coverage<'_> {
 
     /// Parameters and dims of an instance that one place executes at two points of time.
     fn repeated(&self, place: &Place) -> Result<Option<Vec<i64>>, Fault> {
-        let n = self.kernel.params.len();
+        let n = self.oracle.kernel.params.len();
         let first = n + place.dims.len();
         let k = place.loops.len();
-        let mut base = System::under(&self.context, n, first + 2 * k);
+        let mut base = System::under(&self.oracle.context, n, first + 2 * k);
         let times = [first, first + k].map(|first| Row::columns(first..first + k));
         for time in &times {
             base.require_equal(&place.dims, time, &Row::columns(n..first))?;
@@ -572,7 +563,7 @@ impl Coverage<'_> {
                 for (x, y) in times[0].iter().zip(&times[1]) {
                     let mut later = both.clone();
                     later.require_nonnegative(y.clone().minus(x)?.offset(-1)?);
-                    if let Some(point) = self.solver.find_point(&later)? {
+                    if let Some(point) = self.oracle.solver.find_point(&later)? {
                         return Ok(Some(point));
                     }
                     both.require_zero(y.clone().minus(x)?);
@@ -584,10 +575,10 @@ impl Coverage<'_> {
 
     /// The instances that a place executes. Columns: parameters, dims, existential ones.
     fn instances(&self, place: &Place) -> Result<Vec<System>, Fault> {
-        let n = self.kernel.params.len();
+        let n = self.oracle.kernel.params.len();
         let first = n + place.dims.len();
         let all = first + place.loops.len();
-        let mut base = System::under(&self.context, n, all);
+        let mut base = System::under(&self.oracle.context, n, all);
         let time = Row::columns(first..all);
         base.require_equal(&place.dims, &time, &Row::columns(n..first))?;
         Ok(place.domains(&base, &time)?)
@@ -595,9 +586,9 @@ impl Coverage<'_> {
 
     fn broken(&self, id: StmtId, problem: CoverageProblem, dims: &[Row], point: &[i64]) -> BrokenCoverage {
         BrokenCoverage {
-            statement: StatementRef::new(&self.kernel, id),
+            statement: StatementRef::new(&self.oracle.kernel, id),
             problem,
-            params: super::param_values(&self.kernel, point),
+            params: super::param_values(&self.oracle.kernel, point),
             instance: super::values(dims, point),
         }
     }

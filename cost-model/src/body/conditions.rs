@@ -1,5 +1,8 @@
 //! Conditions under which elements are stored: a compiler that finds all cases together selects a value and stores once.
 
+use super::Scan;
+use crate::chains::Value;
+use loop_tree::{Mask, Op, Statement};
 use smallvec::SmallVec;
 
 /// What decides whether an operation is executed: values by number, each with what it is then, innermost first. Empty: always.
@@ -34,6 +37,25 @@ impl Cases {
             self.0.push(case);
         }
         joined
+    }
+}
+
+impl Scan<'_> {
+    /// The case in which an operation is executed under a mask; `guarded`: by a condition of loop variables, too. That new code finds
+    /// all cases of an element together is not counted on: each is like no other.
+    pub(super) fn case(&mut self, statement: &Statement, op: &Op, values: &[Value], guarded: bool) -> Case {
+        let mut case = Case::new();
+        let mut mask = op.mask.filter(|_| self.by_data);
+        while let Some(Mask { op, value }) = mask {
+            let number = values.get(op.index()).and_then(|v| v.number).filter(|_| self.aliases.is_some());
+            case.push((number.unwrap_or_else(|| self.numbers.next()), value));
+            mask = statement.ops[op.index()].mask;
+        }
+        if guarded {
+            // Numbers of guards are none of values.
+            case.push((u32::MAX - self.under as u32, true));
+        }
+        case
     }
 }
 

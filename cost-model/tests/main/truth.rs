@@ -2,6 +2,7 @@
 
 mod compiler;
 mod computation;
+mod masks;
 mod memory;
 
 use cost_model::{AnalyticModel, CostModel, targets};
@@ -15,6 +16,18 @@ fn of_target(name: &str) -> AnalyticModel {
     AnalyticModel::new(targets::by_name(name).expect("a target"))
 }
 
+/// Predicted cycles of a program's tree as new code.
+fn cycles_on(target: &str, text: &str, params: &[i64]) -> f64 {
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    of_target(target).cost(&program.kernel, program.tree(), params).cycles
+}
+
+/// Predicted cycles of a program as written.
+fn original_on(target: &str, text: &str, params: &[i64]) -> f64 {
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    of_target(target).cost_of_original(&program.kernel, params).cycles
+}
+
 /// Predicted gain of the variant of a program over its original order, both told what a check has established.
 fn gain(text: &str, params: &[i64]) -> f64 {
     gain_on("znver5", text, params)
@@ -22,10 +35,7 @@ fn gain(text: &str, params: &[i64]) -> f64 {
 
 /// The same for another target.
 fn gain_on(target: &str, text: &str, params: &[i64]) -> f64 {
-    let model = of_target(target);
-    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let original = model.cost_of_original(&program.kernel, params).cycles;
-    original / model.cost(&program.kernel, program.tree(), params).cycles
+    original_on(target, text, params) / cycles_on(target, text, params)
 }
 
 /// No gain is promised over the program that is worth a change on Zen 3.

@@ -1,6 +1,6 @@
 //! What comes from memory and from its caches.
 
-use super::{copies, gain, gain_on, model, of_target};
+use super::{copies, cycles_on, gain, gain_on, model, of_target, original_on};
 use cost_model::{AnalyticModel, CostModel, targets};
 use loop_tree::text::parse;
 
@@ -35,10 +35,7 @@ fn stores_down_a_column_are_dearer_than_loads() {
                for i in 0..1500 {{ for j in 0..1500 {{ S: A[{stored}] = B[{loaded}] + 1.0 }} }} }}"
         )
     };
-    let cycles = |text: String| {
-        let program = parse(&text).expect("it parses");
-        model().cost(&program.kernel, program.tree(), &[]).cycles
-    };
+    let cycles = |text: String| cycles_on("znver5", &text, &[]);
     assert!(cycles(text("j, i", "i, j")) > 1.2 * cycles(text("i, j", "j, i")));
 }
 
@@ -98,8 +95,7 @@ fn vectors_across_lines_take_two_accesses() {
                for t in 0..1000 {{ for j in 0..960 {{
                  S: B[j] = A[0, j+{shift}] + A[1, j+{shift}] + A[2, j+{shift}] + A[3, j+{shift}] }} }} }}"
         );
-        let program = parse(&text).expect("it parses");
-        model().cost(&program.kernel, program.tree(), &[]).cycles
+        cycles_on("znver5", &text, &[])
     };
     // 0.5 and 1.1 cycles for each vector loaded from the first level, on Zen 5.
     assert!(cycles(1) > 1.4 * cycles(0), "{} {}", cycles(1), cycles(0));
@@ -114,8 +110,7 @@ fn lines_of_a_column_come_no_faster_than_in_order() {
             "nest @panel[] {{ array A: f64[400, 1208] array s: f64[1000]
                for t in 0..1000 {{ {order} {{ S: s[t] = maximum(s[t], A[i, 8*j]) }} }} }} }}"
         );
-        let program = parse(&text).expect("it parses");
-        model().cost(&program.kernel, program.tree(), &[]).cycles
+        cycles_on("znver5", &text, &[])
     };
     let columns = cycles("for j in 0..8 { for i in 0..400");
     assert!(columns >= 1000.0 * 8.0 * 400.0 * 1.9, "{columns}");
@@ -144,8 +139,7 @@ fn rows_that_bounds_tell_apart_are_like_rows_of_two_arrays() {
                  S: B[i, j] = B[i, j] + A[i, k - 64] * {other}[k, j] }} }} }} }}
                variant {{ for r in 0..1000 {{ for i in 0..8 {{ for t in 16..32 {{ for j in 0..512 {{ {body} }} }} }} }} }} }}"
         );
-        let program = parse(&text).expect("it parses");
-        model().cost(&program.kernel, program.tree(), &[]).cycles
+        cycles_on("znver5", &text, &[])
     };
     assert_eq!(cycles("B"), cycles("D"));
 }
@@ -205,8 +199,7 @@ fn sweeps_on(target: &str, rows: i64, columns: i64) -> f64 {
              for i in 1..{rows} - 1 {{ for j in 1..{columns} - 1 {{
                T: A[i, j] = (B[i, j] + B[i, j-1] + B[i, j+1] + B[i+1, j] + B[i-1, j]) * 0.2 }} }} }} }}"
     );
-    let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
-    of_target(target).cost(&program.kernel, program.tree(), &[]).cycles / (200 * rows * columns) as f64
+    cycles_on(target, &text, &[]) / (200 * rows * columns) as f64
 }
 
 #[test]
@@ -239,8 +232,7 @@ fn on_zen_3_rows_that_all_but_touch_are_fetched_ahead_as_one() {
                     + (A[i, j+1, k] - 2.0 * A[i, j, k] + A[i, j-1, k]) * 0.125
                     + (A[i, j, k+1] - 2.0 * A[i, j, k] + A[i, j, k-1]) * 0.125 + A[i, j, k] }} }} }} }} }}"
         );
-        let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
-        of_target("znver3").cost(&program.kernel, program.tree(), &[]).cycles / ((n - 2) * (n - 2)) as f64
+        cycles_on("znver3", &text, &[]) / ((n - 2) * (n - 2)) as f64
     };
     assert!(each(40) < 1.15 * each(16), "{} {}", each(40), each(16));
 }
@@ -343,8 +335,7 @@ fn parameters_in_memory_drive_no_rows_out() {
                for i in 1..36 {{ for j in 1..36 {{ for k in 1..36 {{
                  S: r[i, j, k] = (u[i - 1, j, k] + u[i + 1, j, k] - u[i, j - 1, k] - u[i, j + 1, k]){scaled} }} }} }} }}"
         );
-        let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
-        model().cost_of_original(&program.kernel, &[]).cycles
+        original_on("znver5", &text, &[])
     };
     assert!(cycles(12) < 2.0 * cycles(0), "{} {}", cycles(12), cycles(0));
 }
