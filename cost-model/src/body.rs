@@ -16,7 +16,7 @@ use crate::operations::{
     products_of_shorts, reordering, shapes,
 };
 use crate::{OpClass, Target};
-use loop_tree::{Op, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
+use loop_tree::{Op, OpFlags, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -342,7 +342,10 @@ impl Scan<'_> {
                 continue;
             }
             self.by_data = op.mask.is_some() && !is_stored_both_ways(statement, op);
-            let masked = self.by_data || leaf.guarded;
+            // What only lifting found to be in memory: the program asks first.
+            let asked = self.aliases.is_some() && op.flags.contains(OpFlags::GUARDED);
+            self.branching |= asked;
+            let masked = self.by_data || leaf.guarded || asked;
             // The program's own conditions that do not vary the compiler takes out of the loop, if that is short.
             let by_lanes = leaf.varying_guard || leaf.guarded && self.aliases.is_none();
             self.case = self.case(statement, op, &values, by_lanes);

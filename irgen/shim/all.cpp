@@ -7,6 +7,7 @@
 #include "hoist.cpp"
 #include "inline.cpp"
 #include "ir.cpp"
+#include "joins.cpp"
 #include "last_values.cpp"
 #include "memory.cpp"
 #include "once.cpp"

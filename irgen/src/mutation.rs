@@ -20,6 +20,8 @@ analyses::rules! {
     OwnedGlobals: "no variable's address is ever handed on",
     OwnersOfAccesses: "different variables never lead to one object",
     OwnersFromTheStart: "an object is no variable's before it is stored there",
+    JoinedOrder: "stores on all ways become one behind what reads there",
+    JoinedReads: "what is read on one way may be read in front of it",
     HoistScopes: "scopes of one iteration say that accesses of all are apart",
     HoistAliases: "what loops store is never what decides how often they run",
     HoistGuards: "what loops read is read in front of them, whether they run or not",

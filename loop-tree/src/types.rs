@@ -228,5 +228,7 @@ bitflags::bitflags! {
         const DISJOINT = 1 << 11;
         /// `abs` of the minimum is poison, or `ctlz` and `cttz` of zero.
         const INT_MIN_POISON = 1 << 12;
+        /// A load that the program executes under a condition of data only. It cannot fail elsewhere; no compiler may know that.
+        const GUARDED = 1 << 13;
     }
 }

@@ -104,7 +104,7 @@ fn callees(function: Function<'_>) -> Vec<String> {
     names
 }
 
-/// Finds the counters of loops that run once and square roots that set no `errno`, moves bounds, row pointers and strides that do not change in loops in front of
+/// Finds the counters of loops that run once and square roots that set no `errno`, makes one store of those on all ways, moves bounds, row pointers and strides that do not change in loops in front of
 /// them, reads there, too, those that a store of the loops might overwrite, splits accesses whose subscripts are choices, and
 /// counts what lies between pointers, how often loops run by steps that only the program knows, and how many rows there are to a plane.
 fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
@@ -118,6 +118,8 @@ fn hoist(steps: &mut Steps<'_, '_>, name: &String) -> Result<()> {
     };
     steps.count_once(name)?;
     steps.settle_roots(name, mutation::off(Rule::ErrnoRoots))?;
+    let joined = steps.join_stores(name, bits(&[Rule::JoinedOrder, Rule::JoinedReads]))?;
+    tidy(steps, joined)?;
     // Pointers to rows stay in their loops until those are found that lead to rows of one array.
     let changed = steps.hoist(name, left_out | KEEP_ROWS)? | steps.last_values(name)?;
     tidy(steps, changed)?;

@@ -273,6 +273,9 @@ fn computed_from<'m>(i: Inst<'m>) -> Result<Vec<Value<'m>>, Refusal<'m>> {
     Ok(i.operands())
 }
 
+/// Of loads that the program executes under a condition: `joins.cpp`.
+const GUARDED: &str = "looptree.guarded";
+
 /// Builds one statement.
 pub(super) struct Maker<'d, 'v, 'a, 'm> {
     pub(super) data: &'d mut Data<'v, 'a, 'm>,
@@ -648,7 +651,8 @@ impl<'d, 'v, 'a, 'm> Maker<'d, 'v, 'a, 'm> {
                     Some(at) => OpKind::LoadAt(access, at),
                     None => OpKind::Load(access),
                 };
-                self.push(kind, ty, mask, none, Some(i))
+                let guarded = i.metadata(GUARDED).map_or(none, |_| OpFlags::GUARDED);
+                self.push(kind, ty, mask, guarded, Some(i))
             }
             Leaf::Join(phi) => self.join(phi)?,
             Leaf::Part(i) => self.take(i)?,

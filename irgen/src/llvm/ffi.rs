@@ -177,6 +177,7 @@ unsafe extern "C" {
     pub fn lt_last_values(m: *mut LtManagers, function: LLVMValueRef) -> bool;
     pub fn lt_split_choices(m: *mut LtManagers, function: LLVMValueRef, first: bool) -> bool;
     pub fn lt_count_ranges(m: *mut LtManagers, function: LLVMValueRef, unchecked: bool) -> bool;
+    pub fn lt_join_stores(m: *mut LtManagers, function: LLVMValueRef, left_out: c_uint) -> bool;
     pub fn lt_settle_roots(m: *mut LtManagers, function: LLVMValueRef, unchecked: bool) -> bool;
     pub fn lt_count_strides(m: *mut LtManagers, function: LLVMValueRef, unchecked: bool) -> bool;
     pub fn lt_divide_strides(m: *mut LtManagers, function: LLVMValueRef) -> bool;

@@ -85,6 +85,13 @@ impl<'a, 'c> Steps<'a, 'c> {
         self.step(function, |m, f| unsafe { ffi::lt_settle_roots(m, f, unchecked) })
     }
 
+    /// Stores of one element on all ways to a block, where data decides, become one behind them; what is read on one way is read in front,
+    /// where that cannot fail.
+    pub fn join_stores(&mut self, function: &str, left_out: u32) -> Result<bool> {
+        // SAFETY: as `step` says.
+        self.step(function, |m, f| unsafe { ffi::lt_join_stores(m, f, left_out) })
+    }
+
     /// Finds how many elements lie between the pointers that loops walk from and to. `unchecked`: any distance is one of whole elements.
     pub fn count_ranges(&mut self, function: &str, unchecked: bool) -> Result<bool> {
         // SAFETY: as `step` says.

@@ -1,5 +1,6 @@
 //! Tokens of `.lt` text, with their spans.
 
+use super::elaborate::op_flag;
 use super::{MAX_BYTES, TextError};
 use std::ops::Range;
 
@@ -48,9 +49,10 @@ pub fn quoted(name: &str) -> String {
     if plain { name.to_string() } else { string(name) }
 }
 
-/// The name of an array: types may stand before one, so that their names are in quotes here too.
+/// The name of an array: types and flags may stand before one, so that their names are in quotes here too.
 pub(super) fn quoted_array(name: &str) -> String {
-    if crate::ScalarType::from_name(name).is_some() { string(name) } else { quoted(name) }
+    let before = crate::ScalarType::from_name(name).is_some() || op_flag(name).is_some();
+    if before { string(name) } else { quoted(name) }
 }
 
 /// A string literal.

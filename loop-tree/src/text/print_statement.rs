@@ -152,8 +152,9 @@ fn piece(names: &Names, s: &Statement, id: OpId) -> Option<Piece> {
             }
         }
         OpKind::Test(c) => atom(format!("test({})", names.constraint(c))),
-        OpKind::Load(a) => atom(element(names, s.accesses.get(a.index())?)),
-        OpKind::Store(..)
+        OpKind::Load(a) if op.flags.is_empty() => atom(element(names, s.accesses.get(a.index())?)),
+        OpKind::Load(..)
+        | OpKind::Store(..)
         | OpKind::LoadAt(..)
         | OpKind::StoreAt(..)
         | OpKind::Pure(..)

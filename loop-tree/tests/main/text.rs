@@ -1,6 +1,6 @@
 //! The `.lt` form: examples, errors, and any bytes.
 
-use loop_tree::ArrayId;
+use loop_tree::{ArrayId, OpFlags};
 use loop_tree::text::{
     TextError, parse, parse_runtime_condition, parse_tree, print, print_runtime_condition, print_tree,
 };
@@ -33,6 +33,15 @@ fn arrays_of_one_class_in_two_objects_are_apart() {
     assert_eq!(print(&program), text);
     let meets = |a, b| program.kernel.may_overlap(ArrayId::new(a), ArrayId::new(b));
     assert!(meets(0, 1) && meets(1, 2) && !meets(0, 2) && meets(0, 0));
+}
+
+#[test]
+fn flags_of_loads_and_arrays_of_their_names_are_told_apart() {
+    let text = "nest @f {\n  array A: f64[?]\n  array \"guarded\": f64[?]\n  for i in 0..3 {\n    S0: {\n      %0 = load guarded A[i]\n      %1 = load \"guarded\"[i]\n      %2 = fadd %0, %1\n      store A[i + 3], %2\n    }\n  }\n}\n";
+    let program = parse(text).unwrap();
+    assert_eq!(print(&program), text);
+    let flags: Vec<OpFlags> = program.kernel.statements[0].ops.iter().map(|op| op.flags).collect();
+    assert_eq!(flags, [OpFlags::GUARDED, OpFlags::empty(), OpFlags::empty(), OpFlags::empty()]);
 }
 
 #[test]
