@@ -12,7 +12,7 @@ use crate::live::Live;
 use crate::lower::{Leaf, Loop, Lowered, is_opaque};
 use crate::numbering::{Numbers, Operands, Site};
 use crate::operations::{
-    Fused, Reordering, class_of, classes, differences_of_bytes, is_extreme, is_stored_both_ways,
+    Fused, Reordering, class_of, classes, differences_of_bytes, is_extreme, is_stored_both_ways, narrowed,
     products_of_shorts, reordering, shapes,
 };
 use crate::{OpClass, Target};
@@ -85,6 +85,8 @@ pub(crate) struct Body {
     pub checks_fail: f64,
     /// Widest type in memory.
     pub widest: Option<ScalarType>,
+    /// Vectors of a type that become narrower ones, as many as there are of it: integers, and what comparisons of such numbers choose.
+    pub narrowed: SmallVec<[(ScalarType, f64); 2]>,
     /// Accesses under a mask in vector code.
     pub masked: f64,
     /// Those of them of 8 or 16 bits.
@@ -447,6 +449,9 @@ impl Scan<'_> {
             }
             Reordering::No => None,
         };
+        if let Some(of) = narrowed(&statement.ops, at).filter(|_| result.varies) {
+            self.result.narrowed.push((of, weight));
+        }
         if let Some(class) = class {
             if result.varies {
                 // A comparison and a conditional move, where there is no vector.

@@ -127,7 +127,7 @@ impl Work {
         match class {
             OpClass::FloatDiv | OpClass::FloatSqrt => self.divide += cycles,
             OpClass::Library | OpClass::IntegerDiv => self.library += cycles,
-            OpClass::Integer | OpClass::IntegerMul => self.integer += cycles,
+            OpClass::Integer | OpClass::IntegerMul | OpClass::Widen => self.integer += cycles,
             _ => self.float += cycles,
         }
         self.instructions += count / f64::from(lanes);

@@ -131,7 +131,10 @@ pub(crate) fn class_of(ops: &[Op], at: OpId) -> Option<OpClass> {
             _ => OpClass::Integer,
         },
         OpKind::Cast(CastOp::Bitcast | CastOp::Trunc, _) => return None,
-        OpKind::Cast(CastOp::ZExt | CastOp::SExt, _) => OpClass::Integer,
+        OpKind::Cast(CastOp::ZExt | CastOp::SExt, from) if ops[from.index()].ty == ScalarType::I1 => {
+            OpClass::Integer
+        }
+        OpKind::Cast(CastOp::ZExt | CastOp::SExt, _) => OpClass::Widen,
         OpKind::Cast(..) => OpClass::Convert,
         OpKind::Compare(..) | OpKind::Select(..) => OpClass::Select,
         OpKind::Call(f, _) => match f {
@@ -167,9 +170,29 @@ pub(crate) fn class_of(ops: &[Op], at: OpId) -> Option<OpClass> {
     })
 }
 
-/// The same of each of the operations.
+/// The classes of all operations.
 pub(crate) fn classes(ops: &[Op]) -> impl Iterator<Item = Option<OpClass>> {
     (0..ops.len()).map(|at| class_of(ops, OpId::new(at)))
+}
+
+/// The type of the vectors that have to become narrower for an operation: of what is truncated, or of the comparison that chooses.
+pub(crate) fn narrowed(ops: &[Op], at: OpId) -> Option<ScalarType> {
+    let op = &ops[at.index()];
+    let of = match op.kind {
+        OpKind::Cast(CastOp::Trunc, from) => ops[from.index()].ty,
+        OpKind::Select(condition, ..) => compared(ops, condition)?,
+        _ => return None,
+    };
+    (of.size() > op.ty.size() && op.ty != ScalarType::I1).then_some(of)
+}
+
+/// The type of what is compared, of a condition made of comparisons: of the first.
+fn compared(ops: &[Op], condition: OpId) -> Option<ScalarType> {
+    match ops[condition.index()].kind {
+        OpKind::Compare(_, a, _) => Some(ops[a.index()].ty),
+        OpKind::Binary(_, a, _) | OpKind::Select(a, ..) => compared(ops, a),
+        _ => None,
+    }
 }
 
 /// Whether a negation is only added or a part of what is added: instructions subtract, and have the signs of their factors.

@@ -23,6 +23,8 @@ pub enum OpClass {
     IntegerMul,
     /// Integer division and remainder.
     IntegerDiv,
+    /// An integer of a narrower type as one of this type: a permutation where there are several.
+    Widen,
     /// Comparison and selection.
     Select,
     /// Conversion, rounding.
@@ -156,6 +158,14 @@ pub trait Target: Send + Sync {
     fn loads_per_cycle(&self) -> f64;
     /// Stores per cycle.
     fn stores_per_cycle(&self) -> f64;
+    /// Instructions on vectors in a cycle, of all kinds together but for loads and stores; infinity where that is no bound of its own.
+    fn vector_pipes(&self) -> f64 {
+        f64::INFINITY
+    }
+    /// As how many permutations one counts that moves lanes from one half of a vector of 256 bits to the other.
+    fn crossing(&self) -> f64 {
+        1.0
+    }
     /// Whether lanes can be loaded and stored under a mask.
     fn masked_memory(&self) -> bool;
     /// Whether lanes of 8 and 16 bits can: AVX2 has masks for longer ones only, AVX-512 for all.

@@ -58,6 +58,9 @@ pub struct StaticTarget {
     /// Cycles of AVX2's store of some of eight lanes; AVX-512's is as good as others.
     #[serde(default = "one")]
     pub masked_store: f64,
+    /// Permutations of one half of a vector of 256 bits as which one that moves numbers from half to half counts.
+    #[serde(default = "one")]
+    pub crossing: f64,
     /// Cycles of an access that lies in two cache lines, where others take one: of loads, of stores into several rows in turn, of stores
     /// along one row.
     #[serde(default = "two")]
@@ -186,7 +189,8 @@ impl Target for StaticTarget {
             OpClass::FloatDiv => wide(narrow(t.float_div), t.vector_division),
             OpClass::FloatSqrt => wide(narrow(t.float_sqrt), t.vector_division),
             OpClass::Integer if vector => OpCost { latency: 1.0, reciprocal: t.vector_integer },
-            OpClass::Integer => t.integer,
+            OpClass::Widen if vector => t.shuffle,
+            OpClass::Integer | OpClass::Widen => t.integer,
             OpClass::IntegerMul if vector => OpCost {
                 latency: t.integer_mul.latency,
                 reciprocal: match ty.size() {
@@ -224,8 +228,15 @@ impl Target for StaticTarget {
     fn stores_per_cycle(&self) -> f64 {
         self.stores_per_cycle
     }
+    fn vector_pipes(&self) -> f64 {
+        // Two that add, and two that multiply.
+        if self.separate_adders { 4.0 } else { f64::INFINITY }
+    }
     fn masked_memory(&self) -> bool {
         self.masked_memory
+    }
+    fn crossing(&self) -> f64 {
+        self.crossing
     }
     fn masked_store(&self) -> f64 {
         if self.masks_narrow_lanes() { 1.0 } else { self.masked_store }

@@ -22,6 +22,9 @@ const CONTROL_INSTRUCTIONS: f64 = 1.0;
 /// Exponent of the norm that adds the times of ports: of register tiles in the first level of cache on Zen 5, those bound by
 /// arithmetic take its time, those that load, store and compute alike half as much more.
 pub(crate) const SHARING: i32 = 4;
+/// Permutations to a vector of which the numbers, or what they choose, become narrower: of four vectors of 32 bits one of bytes takes three
+/// `vpack` and two to three `vpermq`, which take 1.3 cycles each on Zen 3.
+const NARROWED: f64 = 2.0;
 /// Registers that hold neither invariants nor accumulators.
 pub(crate) const TEMPORARIES: usize = 4;
 /// Of the time from a store to the value of a load, what a value takes that goes to the stack and comes back: on Zen 5, each update
@@ -50,7 +53,11 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     };
     let (mut float, mut added, mut integer, mut divide, mut library, mut instructions) =
         (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
-    let mut quotients = 0.0;
+    let (mut quotients, mut vectors, mut shuffles) = (0.0, 0.0, 0.0);
+    if lanes > 1 {
+        let packed = body.narrowed.iter().map(|(ty, n)| NARROWED * n * parts(target, *ty, lanes));
+        shuffles += packed.sum::<f64>();
+    }
     // Iterations that the schedulers hold.
     let (window, mut held) = (target.window(), 0.0);
     // Summed in a fixed order, so that the result does not depend on the hash map.
@@ -63,19 +70,24 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         let (wide, pack) = if single { (1, 1.0) } else { (lanes, pack) };
         let cost = target.op(class, ty, wide);
         let n = count * if single { f64::from(lanes) * plan.live } else { parts(target, ty, lanes) / pack };
+        if class == OpClass::Widen && lanes > 1 {
+            shuffles += n;
+            continue;
+        }
         let cycles = n * cost.reciprocal * passes(target, ty, wide);
         match class {
             OpClass::FloatDiv | OpClass::FloatSqrt => divide += cycles * pack.sqrt(),
             OpClass::Library => library += cycles,
             OpClass::IntegerDiv => quotients += cycles,
-            OpClass::Integer | OpClass::IntegerMul => integer += cycles,
+            OpClass::Integer | OpClass::IntegerMul | OpClass::Widen => integer += cycles,
             OpClass::FloatAdd if target.separate_adders() => added += cycles,
             _ => float += cycles,
         }
         instructions += n;
+        vectors += if lanes > 1 && !single { n * passes(target, ty, wide) } else { 0.0 };
         held += n / if ty.is_float() || lanes > 1 { window.float } else { window.integer }.max(1.0);
     }
-    let (mut loads, mut stores, mut shuffles) = (0.0, 0.0, 0.0);
+    let (mut loads, mut stores) = (0.0, 0.0);
     let widest = body.widest.unwrap_or(ScalarType::F64);
     let per_access = parts(target, widest, lanes) * passes(target, widest, lanes);
     // Neighbours that are packed load what is together as vectors, the rest one by one, the first lane of a vector into it.
@@ -99,7 +111,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         }
         (_, Stride::Reverse) => {
             *count += per_access;
-            shuffles += per_access;
+            shuffles += per_access * target.crossing();
         }
         (_, Stride::Near { gap, members }) => {
             *count += per_access * gap / members;
@@ -213,7 +225,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     let alone = |name: &str| matches!(name, "division" | "integer division" | "calls");
     let shared = candidates.iter().filter(|c| !alone(c.0) && cycles > 0.0);
     let shared = shared.map(|c| (c.1 / cycles).powi(SHARING)).sum::<f64>().powf(1.0 / f64::from(SHARING));
-    let cycles = cycles * shared.max(1.0);
+    let cycles = (cycles * shared.max(1.0)).max((vectors + shuffles) / target.vector_pipes());
     // Branches that go both ways are mispredicted now and then.
     let turns = if matches!(packing, Packing::Sums(_)) { 0.0 } else { becoming_branches(body) };
     let branches = match lanes {
@@ -286,10 +298,11 @@ fn share_of_path(filled: f64) -> f64 {
 fn permutations(target: &dyn Target, ty: ScalarType, lanes: u32, gap: f64) -> f64 {
     let lanes = lanes.min(target.lanes(ty)).max(2);
     if target.permutes_two() {
-        (gap - 1.0).max(1.0)
-    } else {
-        f64::from(lanes.ilog2()) + f64::from(u8::from(gap == 3.0))
+        return (gap - 1.0).max(1.0);
     }
+    let halves = f64::from(lanes * ty.size()) > 16.0;
+    let crossing = if halves { target.crossing() } else { 1.0 };
+    f64::from(lanes.ilog2()) - 1.0 + crossing + f64::from(u8::from(gap == 3.0))
 }
 
 /// Registers for so many lanes of a type.

@@ -54,7 +54,7 @@ const TYPES: [(ScalarType, &str); 6] = [
 
 const LANES: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-const CLASSES: [OpClass; 11] = [
+const CLASSES: [OpClass; 12] = [
     OpClass::FloatAdd,
     OpClass::FloatMul,
     OpClass::FloatFma,
@@ -63,6 +63,7 @@ const CLASSES: [OpClass; 11] = [
     OpClass::Integer,
     OpClass::IntegerMul,
     OpClass::IntegerDiv,
+    OpClass::Widen,
     OpClass::Select,
     OpClass::Convert,
     OpClass::Shuffle,
@@ -177,6 +178,10 @@ fn question(class: OpClass, ty: ScalarType, name: &str, lanes: u32) -> Option<St
         OpClass::Integer if !float => binary("add"),
         OpClass::IntegerMul if !float => binary("mul"),
         OpClass::IntegerDiv if !float => binary("sdiv"),
+        OpClass::Widen if !float && ty.size() > 1 => {
+            let half = format!("i{}", ty.size() * 4);
+            Some(format!("sext {} to {t}", value(&half)))
+        }
         OpClass::Select => Some(format!("select {}, {v}, {v}", value("i1"))),
         OpClass::Convert if float => {
             Some(format!("sitofp {} to {t}", value(if ty.size() == 4 { "i32" } else { "i64" })))
@@ -250,6 +255,12 @@ impl Target for LlvmTarget {
     }
     fn stores_per_cycle(&self) -> f64 {
         self.table.stores_per_cycle
+    }
+    fn vector_pipes(&self) -> f64 {
+        self.table.vector_pipes()
+    }
+    fn crossing(&self) -> f64 {
+        self.table.crossing()
     }
     fn masked_store(&self) -> f64 {
         self.table.masked_store()

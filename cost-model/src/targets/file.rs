@@ -112,6 +112,7 @@ fn implausible(target: &StaticTarget) -> Option<Complaint> {
         (vec!["stores_per_cycle"], target.stores_per_cycle, 0.1, 64.0),
         (vec!["datapath_bits"], f64::from(target.datapath_bits), 1.0, 65536.0),
         (vec!["masked_store"], target.masked_store, 1.0, 1e3),
+        (vec!["crossing"], target.crossing, 1.0, 10.0),
         (vec!["split_load"], target.split_load, 1.0, 1e3),
         (vec!["split_store"], target.split_store, 1.0, 1e3),
         (vec!["split_store_in_row"], target.split_store_in_row, 1.0, 1e3),

@@ -39,6 +39,7 @@ pub fn x86_64_avx2() -> StaticTarget {
         stores_per_cycle: 1.0,
         masked_memory: true,
         masked_store: 1.0,
+        crossing: 1.0,
         split_load: 2.0,
         split_store: 2.0,
         split_store_in_row: 2.0,

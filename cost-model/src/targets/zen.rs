@@ -14,6 +14,8 @@ pub fn znver3() -> StaticTarget {
     // Vectors half of which lie in two lines: stores take 2.0 cycles in place of 1.0 where two to eight rows take turns, 1.15 along one row;
     // of eight rows that are read, 7.6 in place of 5.1.
     target.split_load = 2.26;
+    // `vperm2f128` 1.0 cycles, `vpermpd` 1.3, `vunpcklpd` 0.5.
+    target.crossing = 2.0;
     target.split_store = 3.0;
     target.split_store_in_row = 1.3;
     target.caches[1] = cache("L2", 512 << 10, 8, true, 3.5, 50.0);

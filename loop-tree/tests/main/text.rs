@@ -1,9 +1,9 @@
 //! The `.lt` form: examples, errors, and any bytes.
 
-use loop_tree::{ArrayId, OpFlags};
 use loop_tree::text::{
     TextError, parse, parse_runtime_condition, parse_tree, print, print_runtime_condition, print_tree,
 };
+use loop_tree::{ArrayId, OpFlags};
 use proptest::prelude::*;
 
 const GEMM: &str = include_str!("../lt/gemm.lt");

@@ -5,6 +5,34 @@ use cost_model::{AnalyticModel, CostModel, targets};
 use loop_tree::text::parse;
 
 #[test]
+fn bytes_are_spread_to_be_added_and_what_is_compared_is_packed_again() {
+    // A game of life on 1500 x 1600 bytes: a branch for each cell as written, which reads the cell itself where it lives on, 1.1 s; the
+    // same in vectors, both sweeps fused, 0.23 s (Zen 3, 250 steps). Without what it takes to widen and to pack it was said 9.7 times as fast.
+    let neighbours = ["i-1, j-1", "i-1, j", "i-1, j+1", "i, j-1", "i, j+1", "i+1, j-1", "i+1, j", "i+1, j+1"];
+    let mut sum =
+        "%one = const i8 1 %none = const i8 0 %two = const i32 2 %three = const i32 3 %s0 = const i32 0 "
+            .to_owned();
+    for (at, n) in neighbours.iter().enumerate() {
+        sum +=
+            &format!("%l{at} = load A[{n}] %w{at} = zext i32 %l{at} %s{} = add i32 %s{at}, %w{at} ", at + 1);
+    }
+    let text = format!(
+        "nest @life[] {{ array A: i8[1500, 1600] array B: i8[1500, 1600]
+           for t in 0..250 {{
+             for i in 1..1499 {{ for j in 1..1599 {{ S: {{ {sum}
+               %old = load guarded A[i, j] %is = cmp eq %s8, %two %was = cmp eq %s8, %three
+               %kept = select i8 %is, %old, %none %new = select i8 %was, %one, %kept store B[i, j], %new }} }} }}
+             for i in 1..1499 {{ for j in 1..1599 {{ T: A[i, j] = B[i, j] }} }} }}
+           variant {{ for t in 0..250 {{
+             for i in 1..3 {{ for j in 1..1599 {{ S }} }}
+             for t0 in 3..1499 {{ for j in 1..1599 {{ let i = t0 {{ S }} let i = t0 - 2 {{ T }} }} }}
+             for i in 1497..1499 {{ for j in 1..1599 {{ T }} }} }} }} }}"
+    );
+    let gain = gain_on("znver3", &text, &[]);
+    assert!((3.5..7.5).contains(&gain), "{gain}");
+}
+
+#[test]
 fn several_conditions_that_a_loop_does_not_change_are_masks_in_it() {
     // Both sweeps of a row of a stencil in floats: what one stores under a mask is not there for the other to load, and every
     // access has one. Measured 2.8 times as slow as with the guards around the loop.
