@@ -47,16 +47,20 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         Packing::Lanes(n) | Packing::Marked(n) => n,
         _ => 1,
     };
+    let packed = |n: u32| (f64::from(n) * ADJACENT_EFFICIENCY).max(1.0);
     let pack = match packing {
-        Packing::Adjacent(n) | Packing::Sums(n) => (f64::from(n) * ADJACENT_EFFICIENCY).max(1.0),
+        Packing::Adjacent(n) | Packing::Sums(n) => packed(n),
         _ => 1.0,
     };
     let (mut float, mut added, mut integer, mut divide, mut library, mut instructions) =
         (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     let (mut quotients, mut vectors, mut shuffles) = (0.0, 0.0, 0.0);
-    if lanes > 1 {
-        let packed = body.narrowed.iter().map(|(ty, n)| NARROWED * n * parts(target, *ty, lanes));
-        shuffles += packed.sum::<f64>();
+    for (ty, count) in &body.narrowed {
+        shuffles += match packing {
+            Packing::Adjacent(n) => NARROWED * count / packed(n.min(target.lanes(*ty))),
+            _ if lanes > 1 => NARROWED * count * parts(target, *ty, lanes),
+            _ => 0.0,
+        };
     }
     // Iterations that the schedulers hold.
     let (window, mut held) = (target.window(), 0.0);
@@ -67,7 +71,12 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     for ((class, ty), count) in ops {
         // No vector instruction divides integers.
         let single = matches!(class, OpClass::IntegerDiv | OpClass::Library);
-        let (wide, pack) = if single { (1, 1.0) } else { (lanes, pack) };
+        let (wide, pack) = match packing {
+            _ if single => (1, 1.0),
+            // As many as a vector of this type has.
+            Packing::Adjacent(n) => (lanes, packed(n.min(target.lanes(ty)))),
+            _ => (lanes, pack),
+        };
         let cost = target.op(class, ty, wide);
         let n = count * if single { f64::from(lanes) * plan.live } else { parts(target, ty, lanes) / pack };
         if class == OpClass::Widen && lanes > 1 {
