@@ -26,6 +26,7 @@ mod lanes;
 mod library;
 mod nest;
 mod owners;
+mod pairs;
 mod reached;
 mod region;
 mod scopes;

@@ -9,10 +9,14 @@ use loop_tree::{Affine, ArrayId, Op, RuntimeCondition};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// First byte and one past the last one.
-type Range<'m> = (Value<'m>, Value<'m>);
+pub(super) type Range<'m> = (Value<'m>, Value<'m>);
 
 /// Ranges of arrays that the check has computed, to be compared with several others; `None`: not known.
 type Ranges<'m> = BTreeMap<ArrayId, Option<Range<'m>>>;
+
+/// Pairs of ranges that are compared one by one at most: each takes some 40 bytes of code and more with each that registers do not
+/// hold, all others together some 150 and 30 for each range.
+const MOST_IN_LINE: usize = 12;
 
 /// Bytes of `errno`, which is an `int`.
 const ERRNO_SIZE: i128 = 4;
@@ -25,7 +29,7 @@ impl<'m> Emitter<'m, '_> {
     /// products are the exact products. `apart`: what must have been read in front and must not be
     /// overwritten, and what must not be `errno`.
     pub(super) fn check(
-        &self,
+        &mut self,
         conditions: &[RuntimeCondition],
         widths: &[u32],
         exact: &[Value<'m>],
@@ -40,6 +44,8 @@ impl<'m> Emitter<'m, '_> {
         // Arrays of which ranges are compared.
         let mut compared = BTreeSet::new();
         let ranges = &mut Ranges::new();
+        // Pairs of ranges, where they are too many to be compared one by one.
+        let mut pairs = (self.pairs(conditions, apart) > MOST_IN_LINE).then(Vec::new);
         for ((param, value), width) in self.kernel.params.iter().zip(&self.params).zip(widths) {
             if mutation::off(Rule::LimitCheck) {
                 continue;
@@ -67,7 +73,10 @@ impl<'m> Emitter<'m, '_> {
                         let name = |id: &ArrayId| self.kernel.array(*id).name.to_string();
                         return Err(EmitError::NoRange { arrays: [name(a), name(b)] });
                     };
-                    require(self.are_apart(a, b)?)?;
+                    match &mut pairs {
+                        Some(pairs) => pairs.push([a, b]),
+                        None => require(self.are_apart(a, b)?)?,
+                    }
                 }
             }
         }
@@ -86,8 +95,11 @@ impl<'m> Emitter<'m, '_> {
             let place = self.bytes(*base, self.wide(offset)?, self.wide(size)?)?;
             require(self.is_in_memory(place)?)?;
             compared.extend(apart);
-            for &array in apart {
-                self.away_from(ranges, array, place)?.map(&mut require).transpose()?;
+            for touched in self.touched_of(ranges, apart)? {
+                match &mut pairs {
+                    Some(pairs) => pairs.push([touched, place]),
+                    None => require(self.are_apart(touched, place)?)?,
+                }
             }
         }
         if !apart.errno.is_empty() {
@@ -97,8 +109,11 @@ impl<'m> Emitter<'m, '_> {
             let wide = self.module.context().int(128)?;
             let place = self.bytes(at, wide.const_int(0)?, wide.const_int(ERRNO_SIZE)?)?;
             compared.extend(&apart.errno);
-            for &array in &apart.errno {
-                self.away_from(ranges, array, place)?.map(&mut require).transpose()?;
+            for touched in self.touched_of(ranges, &apart.errno)? {
+                match &mut pairs {
+                    Some(pairs) => pairs.push([touched, place]),
+                    None => require(self.are_apart(touched, place)?)?,
+                }
             }
         }
         for array in compared {
@@ -106,7 +121,17 @@ impl<'m> Emitter<'m, '_> {
                 require(self.is_in_memory(range)?)?;
             }
         }
-        Ok(all)
+        match pairs {
+            Some(pairs) => self.all_apart(all, &pairs),
+            None => Ok(all),
+        }
+    }
+
+    /// How many pairs of ranges are compared.
+    fn pairs(&self, conditions: &[RuntimeCondition], apart: &Apart<'m>) -> usize {
+        let of_arrays = conditions.iter().filter(|c| matches!(c, RuntimeCondition::NoOverlap(..))).count();
+        let of_reads: usize = apart.reads.iter().map(|read| read.apart.len()).sum();
+        of_arrays + of_reads + apart.errno.len()
     }
 
     /// Whether the bytes have these addresses: what is not in bounds of an object may wrap, by any multiple of 2^64.
@@ -132,21 +157,21 @@ impl<'m> Emitter<'m, '_> {
         })
     }
 
-    /// Whether the array has no byte there; `None` where no access touches it.
-    fn away_from(
+    /// What the kernel touches through each of the arrays that it does touch.
+    fn touched_of<'a>(
         &self,
         ranges: &mut Ranges<'m>,
-        array: ArrayId,
-        place: Range<'m>,
-    ) -> Result<Option<Value<'m>>, EmitError> {
-        if self.is_untouched(array) {
-            return Ok(None);
-        }
-        let touched = self.range(ranges, array)?.ok_or_else(|| {
-            let name = self.kernel.array(array).name.to_string();
-            EmitError::NoRange { arrays: [name.clone(), name] }
-        })?;
-        Ok(Some(self.are_apart(touched, place)?))
+        arrays: impl IntoIterator<Item = &'a ArrayId>,
+    ) -> Result<Vec<Range<'m>>, EmitError> {
+        let touched = arrays.into_iter().filter(|array| !self.is_untouched(**array));
+        touched
+            .map(|array| {
+                self.range(ranges, *array)?.ok_or_else(|| {
+                    let name = self.kernel.array(*array).name.to_string();
+                    EmitError::NoRange { arrays: [name.clone(), name] }
+                })
+            })
+            .collect()
     }
 
     /// First byte and one past the last byte of so many, from a distance in bytes, as `i128`.

@@ -12,6 +12,7 @@ use llvm_sys::linker::LLVMLinkModules2;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
 use llvm_sys::transforms::pass_builder::*;
+use llvm_sys::{LLVMLinkage, LLVMUnnamedAddr};
 
 use super::context::Context;
 use super::error::{LlvmError, Result, require};
@@ -255,6 +256,24 @@ impl<'c> Module<'c> {
         let name = c_string(name);
         // SAFETY: a function type of the module's context.
         Ok(unsafe { Function::from_raw(LLVMAddFunction(self.raw, name.as_ptr(), ty.raw())) })
+    }
+
+    /// A new constant of these bytes that is the module's own; LLVM makes the name unique.
+    pub fn add_bytes<'m>(&'m self, name: &str, bytes: &[u8]) -> Result<Global<'m>> {
+        let name = c_string(name);
+        // SAFETY: bytes that are copied into the context, and a variable of their type.
+        unsafe {
+            let (data, len) = (bytes.as_ptr().cast(), bytes.len());
+            let content = LLVMConstStringInContext2(self.context.raw(), data, len, 1);
+            let global = LLVMAddGlobal(self.raw, LLVMTypeOf(content), name.as_ptr());
+            LLVMSetInitializer(global, content);
+            LLVMSetGlobalConstant(global, 1);
+            LLVMSetLinkage(global, LLVMLinkage::LLVMPrivateLinkage);
+            LLVMSetUnnamedAddress(global, LLVMUnnamedAddr::LLVMGlobalUnnamedAddr);
+            LLVMSetAlignment(global, 1);
+            let what = LlvmError::argument("add bytes", "no variable");
+            Value::from_raw(global).as_global().ok_or(what)
+        }
     }
 
     /// The declaration of an intrinsic by its name without overloads (`llvm.sqrt`) and its whole signature.

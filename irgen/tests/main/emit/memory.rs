@@ -41,6 +41,51 @@ fn overlapping_arrays_are_noticed_to_the_byte() {
     }
 }
 
+/// So many arrays, the second half of them only read.
+fn many(arrays: usize) -> String {
+    let half = arrays / 2;
+    let lines = |number, line: &dyn Fn(usize) -> String| (0..number).map(line).collect::<String>();
+    let declared = lines(arrays, &|k| format!("array A{k}: i64[?] alias 1\n"));
+    let stored = lines(half, &|k| format!("S{k}: A{k}[i] = A{}[i] + 1\n", k + half));
+    format!("nest @many[N] {{\n{declared}for i in 0..N {{\n{stored}}}\n}}")
+}
+
+#[test]
+fn each_of_many_pairs_is_compared() {
+    const N: usize = 3;
+    // In line, by one table, by several.
+    for (arrays, passes) in [(4, None), (28, None), (28, Some("default<O3>")), (70, None)] {
+        let compiled = Compiled::new(&many(arrays), false, &[&[]], passes);
+        let run = |moved: usize, place: usize| {
+            let mut buffers = [Buffer::zeroed(arrays * 2 * N * 8)];
+            let mut places: Vec<_> = (0..arrays).map(|k| (0, k * 2 * N * 8)).collect();
+            places[moved].1 = place;
+            let ran = compiled.call_at(&[N as i64], &mut buffers, &places);
+            let sum: i64 = buffers[0].i64s().iter().sum();
+            assert_eq!(sum, if ran { (arrays / 2 * N) as i64 } else { 0 });
+            ran
+        };
+        for a in 0..arrays {
+            for b in 0..arrays {
+                let end = (b * 2 + 1) * N * 8;
+                let harmless = a == b || a.min(b) >= arrays / 2;
+                assert_eq!(run(a, end - 8), harmless, "{a} in {b} of {arrays}");
+                assert!(run(a, end), "{a} behind {b} of {arrays}");
+            }
+        }
+    }
+}
+
+#[test]
+fn code_of_a_check_grows_with_arrays_and_not_with_pairs() {
+    let comparisons = |arrays| harness::emit(&many(arrays), false, &[&[]]).unwrap().matches("icmp").count();
+    let (some, twice) = (comparisons(14), comparisons(28));
+    assert!(twice < 3 * some, "{some} comparisons for 14 arrays, {twice} for 28");
+    // Several tables: 70 arrays are written, 140 compared, and 7,315 pairs.
+    let many = comparisons(140);
+    assert!(many < 1000, "{many} comparisons for 140 arrays");
+}
+
 #[test]
 fn scalars_in_memory_may_be_elements() {
     // `s` is the element A[3] here, so it changes meanwhile.
