@@ -283,6 +283,9 @@ pub(crate) fn hand_to_calls(b: &mut Body, program: &Lowered<'_>, index: usize, l
 /// How often arrays lie one behind the other, so that ranges which go beyond the one meet the other.
 const NEIGHBOURS: f64 = 0.5;
 
+/// Pairs of pointers that LLVM 22 compares in front of vectors at most (`vectorize-memory-check-threshold`).
+const MOST_COMPARED: usize = 128;
+
 /// Pointers that may overlap keep values out of registers, and are compared before a vectorised loop.
 pub(crate) fn weaken(
     b: &mut Body,
@@ -299,17 +302,25 @@ pub(crate) fn weaken(
     arrays.sort_unstable();
     arrays.dedup();
     let written: Vec<usize> = arrays.iter().filter(|a| a.1).map(|a| a.0).collect();
-    let (mut pairs, mut clobbered) = (0, false);
+    let mut touched: Vec<usize> = arrays.iter().map(|a| a.0).collect();
+    touched.dedup();
+    let (mut pairs, mut tested, mut clobbered) = (0, 0, false);
     for &w in &written {
         for (_, write) in arrays.iter().filter(|(a, _)| *a != w && program.facts.may_overlap(w, *a)) {
             pairs += 1;
             clobbered |= write;
         }
+        // Of two that are written, with the later one.
+        let others = touched.iter().filter(|a| **a > w || **a < w && written.binary_search(a).is_err());
+        tested += others.filter(|a| program.facts.may_overlap(w, **a)).count();
     }
     if pairs == 0 {
         return;
     }
     b.checks += pairs;
+    if tested > MOST_COMPARED {
+        b.vectorisable = false;
+    }
     if b.passed_on.iter().any(|x| written.iter().any(|y| y != x && program.facts.may_overlap(*x, *y))) {
         b.max_lanes = 1.0;
     }

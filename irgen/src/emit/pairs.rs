@@ -85,7 +85,8 @@ impl<'m> Emitter<'m, '_> {
         let list = self.module.add_bytes("looptree.pairs", &bytes)?.value();
 
         let before = self.place()?;
-        let (head, after) = (self.builder.append_block("looptree.pair")?, self.builder.append_block("looptree.pairs")?);
+        let (head, after) =
+            (self.builder.append_block("looptree.pair")?, self.builder.append_block("looptree.pairs")?);
         self.builder.br(head)?;
         self.builder.position_at_end(head)?;
         let b = &self.builder;

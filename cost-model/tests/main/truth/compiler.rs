@@ -610,3 +610,20 @@ fn calls_that_set_no_errno_are_made_lane_by_lane_beside_vectors() {
     };
     assert!(how("cos(b[i])").contains("4 lanes"), "{}", how("cos(b[i])"));
 }
+
+/// clang 22 compares 120 pairs of pointers in front of vectors, and makes none where it had to compare 136.
+#[test]
+fn too_many_arrays_that_may_overlap_are_no_vectors() {
+    let execution = |written: usize, class: &str| {
+        let lines = |line: &dyn Fn(usize) -> String| (0..written).map(line).collect::<String>();
+        let arrays = lines(&|k| format!("array A{k}: f64[32000] {class}\n"));
+        let stored = lines(&|k| format!("S{k}: A{k}[i] = A{k}[i] * A{k}[i]\n"));
+        let text = format!("nest @many[] {{ {arrays} for i in 0..32000 {{ {stored} }} }}");
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let model = AnalyticModel::new(targets::by_name("znver3").expect("a target"));
+        model.cost_of_original(&program.kernel, &[]).explain().to_string()
+    };
+    assert!(execution(16, "alias 0").contains("4 lanes"));
+    assert!(execution(17, "alias 0").contains("scalar"));
+    assert!(execution(17, "").contains("4 lanes"));
+}
