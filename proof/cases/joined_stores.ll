@@ -83,7 +83,9 @@ far:
   %bytes = shl i64 %i, 40
   %at = getelementptr i8, ptr %b, i64 %bytes
   %y = load i32, ptr %at
-  store i32 %y, ptr %to
+  %thrice = mul i32 %y, 3
+  %mixed = xor i32 %thrice, %y
+  store i32 %mixed, ptr %to
   br label %latch
 near:
   store i32 %x, ptr %to
@@ -102,7 +104,24 @@ define i64 @entry(ptr %p) {
   %d = getelementptr i8, ptr %p, i64 800
   call void @between(ptr %p, ptr %c, i64 60)
   call void @between(ptr %p, ptr %p, i64 30)
-  call void @behind(ptr %p, ptr %c, ptr %d, i64 40, i64 17)
-  call void @missing(ptr %first, ptr %p, ptr %d, i64 8)
+  %d0 = getelementptr i8, ptr %d, i64 0
+  %a0 = getelementptr i8, ptr %p, i64 0
+  call void @behind(ptr %a0, ptr %c, ptr %d0, i64 40, i64 17)
+  %d1 = getelementptr i8, ptr %d, i64 160
+  %a1 = getelementptr i8, ptr %p, i64 4
+  call void @behind(ptr %a1, ptr %c, ptr %d1, i64 40, i64 18)
+  %d2 = getelementptr i8, ptr %d, i64 320
+  %a2 = getelementptr i8, ptr %p, i64 8
+  call void @behind(ptr %a2, ptr %c, ptr %d2, i64 40, i64 19)
+  %d3 = getelementptr i8, ptr %d, i64 480
+  %a3 = getelementptr i8, ptr %p, i64 12
+  call void @behind(ptr %a3, ptr %c, ptr %d3, i64 40, i64 20)
+  %d4 = getelementptr i8, ptr %d, i64 640
+  %a4 = getelementptr i8, ptr %p, i64 16
+  call void @behind(ptr %a4, ptr %c, ptr %d4, i64 40, i64 21)
+  %d5 = getelementptr i8, ptr %d, i64 800
+  %a5 = getelementptr i8, ptr %p, i64 20
+  call void @behind(ptr %a5, ptr %c, ptr %d5, i64 40, i64 22)
+  call void @missing(ptr %first, ptr %p, ptr %d0, i64 8)
   ret i64 0
 }
