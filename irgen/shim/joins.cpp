@@ -1,5 +1,6 @@
-// Stores of one element on all ways to a block, `if (c) A[i] = x; else A[i] = y;` where data decides, become one behind them, and what is
-// read on one way only, from between elements that are accessed in any case, is read in front: what is left chooses among values.
+// Stores of one element on all ways to a block, `if (c) A[i] = x; else A[i] = y;` where data decides, become one behind them, as LLVM makes of
+// two, and what is read on one way only to where values meet, from between elements that are accessed in any case, is read in front: what is
+// left chooses among values.
 #include "shim.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -114,6 +115,8 @@ struct Joins {
   // One store at the end of each way, and what it stores: the last ones first.
   bool join(BasicBlock *Meet) {
     bool Any = false;
+    if (!all_of(predecessors(Meet), [](BasicBlock *From) { return From->getSingleSuccessor(); }))
+      return Any;
     Instruction *At = &*Meet->getFirstInsertionPt();
     for (;;) {
       SmallVector<StoreInst *, 4> Stores;
@@ -185,16 +188,17 @@ struct Joins {
   }
 
   // Reads in front of the test what is read on one way behind it, where that cannot fail and nothing writes there.
-  void readInFront(BasicBlock *Above, ArrayRef<BasicBlock *> All) {
+  bool readInFront(BasicBlock *Above, ArrayRef<BasicBlock *> All) {
     Instruction *At = Above->getTerminator();
     SmallVector<LoadInst *, 8> Loads;
     for (BasicBlock *BB : All)
       for (Instruction &I : *BB) {
         if (I.mayHaveSideEffects())
-          return;
+          return false;
         if (auto *Load = dyn_cast<LoadInst>(&I))
           Loads.push_back(Load);
       }
+    bool Any = false;
     for (LoadInst *Load : Loads) {
       unsigned Fuel = MaxOperations;
       if (!Load->isSimple() || !isComputable(Load->getPointerOperand(), At, Fuel))
@@ -209,7 +213,9 @@ struct Joins {
       Load->setMetadata(Guarded, MDNode::get(F.getContext(), {}));
       Load->moveBefore(At->getIterator());
       RecursivelyDeleteTriviallyDeadInstructions(Of);
+      Any = true;
     }
+    return Any;
   }
 
   bool run() {
@@ -220,15 +226,15 @@ struct Joins {
     for (BasicBlock *Meet : ReversePostOrderTraversal<Function *>(&F)) {
       Loop *L = LI.getLoopFor(Meet);
       auto *Node = DT.getNode(Meet);
-      if (!L || L->getHeader() == Meet || !Node || !Meet->hasNPredecessorsOrMore(2) ||
-          !all_of(predecessors(Meet), [](BasicBlock *From) { return From->getSingleSuccessor(); }))
+      if (!L || L->getHeader() == Meet || !Node || !Meet->hasNPredecessorsOrMore(2))
         continue;
       BasicBlock *Above = Node->getIDom()->getBlock();
       SmallVector<BasicBlock *, MaxBlocks> All;
-      if (!onTheWay(Above, Meet, All) || !join(Meet))
+      if (!onTheWay(Above, Meet, All))
         continue;
-      readInFront(Above, All);
-      Changed = true;
+      Changed |= join(Meet);
+      if (!Meet->phis().empty())
+        Changed |= readInFront(Above, All);
     }
     return Changed;
   }
@@ -236,7 +242,7 @@ struct Joins {
 
 } // namespace
 
-// Whether stores became one. The function must be valid, with loops in simplified form. `LeftOut`: rules that are not kept to.
+// Whether anything changed. The function must be valid, with loops in simplified form. `LeftOut`: rules that are not kept to.
 extern "C" bool lt_join_stores(LtManagers *M, Function *F, unsigned LeftOut) {
   return M->changed(*F, Joins(*F, M->FAM, LeftOut).run());
 }

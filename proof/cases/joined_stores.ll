@@ -69,7 +69,7 @@ end:
   ret void
 }
 ; Only the first is there.
-define void @missing(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 noundef %n) {
+define void @missing(ptr noalias %a, ptr noalias %b, ptr noalias %c, ptr noalias %d, i64 noundef %n) {
 start:
   br label %loop
 loop:
@@ -77,18 +77,19 @@ loop:
   %from = getelementptr inbounds i32, ptr %a, i64 %i
   %x = load i32, ptr %from
   %to = getelementptr inbounds i32, ptr %c, i64 %i
+  %there = getelementptr inbounds i32, ptr %d, i64 %i
   %is = icmp eq i32 %x, 0
   br i1 %is, label %far, label %near
 far:
   %bytes = shl i64 %i, 40
   %at = getelementptr i8, ptr %b, i64 %bytes
   %y = load i32, ptr %at
-  %thrice = mul i32 %y, 3
-  %mixed = xor i32 %thrice, %y
-  store i32 %mixed, ptr %to
+  store i32 %y, ptr %to
+  store i32 %y, ptr %there
   br label %latch
 near:
   store i32 %x, ptr %to
+  store i32 1, ptr %there
   br label %latch
 latch:
   %next = add nuw nsw i64 %i, 1
@@ -99,7 +100,7 @@ end:
 }
 define i64 @entry(ptr %p) {
   %first = alloca [8 x i32]
-  store [8 x i32] [i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7], ptr %first
+  store volatile [8 x i32] [i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7], ptr %first
   %c = getelementptr i8, ptr %p, i64 400
   %d = getelementptr i8, ptr %p, i64 800
   call void @between(ptr %p, ptr %c, i64 60)
@@ -122,6 +123,6 @@ define i64 @entry(ptr %p) {
   %d5 = getelementptr i8, ptr %d, i64 800
   %a5 = getelementptr i8, ptr %p, i64 20
   call void @behind(ptr %a5, ptr %c, ptr %d5, i64 40, i64 22)
-  call void @missing(ptr %first, ptr %p, ptr %d0, i64 8)
+  call void @missing(ptr %first, ptr %p, ptr %d0, ptr %d1, i64 8)
   ret i64 0
 }
