@@ -4,6 +4,7 @@
 #include "shim.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -93,23 +94,38 @@ struct Joins {
     return true;
   }
 
-  // Computes in front of `At` what pure operations compute elsewhere, without their promises, which may hold there only.
-  Value *computed(Value *V, Instruction *At) {
-    auto *I = dyn_cast<Instruction>(V);
-    if (!I || DT.dominates(I, At))
+  // Computes in front of `At`, from values of which `Sound` says that they are no poison there, what pure operations compute elsewhere,
+  // without their promises, which may hold there only.
+  template <typename IsSound> Value *computed(Value *V, Instruction *At, IsSound Sound) {
+    if (isa<Constant>(V) || Sound(V))
       return V;
+    auto *I = cast<Instruction>(V);
     Instruction *Copy = I->clone();
+    Copy->dropPoisonGeneratingFlags();
     for (Use &Of : Copy->operands())
-      Of = computed(Of, At);
+      Of = computed(Of, At, Sound);
     Copy->insertBefore(At->getIterator());
     Copy->takeName(I);
     return Copy;
   }
-  bool isComputable(Value *V, Instruction *At, unsigned &Fuel) {
-    auto *I = dyn_cast<Instruction>(V);
-    if (!I || DT.dominates(I, At))
+  template <typename IsSound> bool isComputable(Value *V, IsSound Sound, unsigned &Fuel) {
+    if (isa<Constant>(V) || Sound(V))
       return true;
-    return Fuel-- && isPure(I) && all_of(I->operands(), [&](Value *O) { return isComputable(O, At, Fuel); });
+    auto *I = dyn_cast<Instruction>(V);
+    return I && Fuel && --Fuel && isPure(I) && all_of(I->operands(), [&](Value *O) { return isComputable(O, Sound, Fuel); });
+  }
+  // Values that are there, whether sound or not.
+  auto available(Instruction *At) {
+    return [this, At](Value *V) { return !isa<Instruction>(V) || DT.dominates(cast<Instruction>(V), At); };
+  }
+
+  // What an address is computed from, all of which is sound where it is accessed: pure operations hand poison on.
+  void sound(Value *V, SmallPtrSetImpl<Value *> &All) {
+    if (All.size() >= MaxBlocks * MaxOperations || !All.insert(V).second)
+      return;
+    if (auto *I = dyn_cast<Instruction>(V); I && isPure(I))
+      for (Value *O : I->operands())
+        sound(O, All);
   }
 
   // One store at the end of each way, and what it stores: the last ones first.
@@ -129,7 +145,8 @@ struct Joins {
         return S && S->getValueOperand()->getType() == First->getValueOperand()->getType() &&
                isSame(First->getPointerOperand(), S->getPointerOperand(), Fuel);
       };
-      if (!First || !all_of(Stores, Same) || !isComputable(First->getPointerOperand(), At, Fuel))
+      // What all ways compute alike, or find there, each has stored through.
+      if (!First || !all_of(Stores, Same) || !isComputable(First->getPointerOperand(), available(At), Fuel))
         return Any;
       auto *Phi = PHINode::Create(First->getValueOperand()->getType(), Stores.size(), "chosen", Meet->begin());
       auto *Store = cast<StoreInst>(First->clone());
@@ -141,7 +158,7 @@ struct Joins {
         Store->applyMergedLocation(Store->getDebugLoc(), S->getDebugLoc());
       }
       Store->setOperand(0, Phi);
-      Store->setOperand(1, computed(First->getPointerOperand(), At));
+      Store->setOperand(1, computed(First->getPointerOperand(), At, available(At)));
       Store->setAAMetadata(Tags);
       Store->insertBefore(At->getIterator());
       for (StoreInst *S : Stores) {
@@ -155,8 +172,8 @@ struct Joins {
   }
 
   // The alignment that a place is known to have wherever control comes to the end of `Above`, where it is sure to be in memory: it lies
-  // between two that are accessed on the way there.
-  MaybeAlign between(LoadInst *Load, BasicBlock *Above) {
+  // between two that are accessed on the way there. And what is sound there because of these.
+  MaybeAlign between(LoadInst *Load, BasicBlock *Above, SmallPtrSetImpl<Value *> &Sound) {
     const SCEV *Place = SE.getSCEV(Load->getPointerOperand());
     const DataLayout &DL = F.getDataLayout();
     SmallVector<const SCEV *, 8> Distances;
@@ -176,6 +193,7 @@ struct Joins {
           continue;
         Align To = commonAlignment(getLoadStoreAlignment(&I), SE.getConstantMultiple(From).getLimitedValue(Value::MaximumAlignment));
         Known = std::max(Known.valueOrOne(), To);
+        sound(P, Sound);
         for (const SCEV *Other : Distances)
           if ((SE.isKnownNonNegative(From) && SE.isKnownNonPositive(Other)) || (SE.isKnownNonPositive(From) && SE.isKnownNonNegative(Other)) ||
               From == SE.getNegativeSCEV(Other))
@@ -201,14 +219,14 @@ struct Joins {
     bool Any = false;
     for (LoadInst *Load : Loads) {
       unsigned Fuel = MaxOperations;
-      if (!Load->isSimple() || !isComputable(Load->getPointerOperand(), At, Fuel))
-        continue;
-      MaybeAlign Known = LeftOut & AnyPlace ? Load->getAlign() : between(Load, Above);
-      if (!Known)
-        continue;
+      SmallPtrSet<Value *, 16> Known;
+      MaybeAlign Aligned = LeftOut & AnyPlace ? Load->getAlign() : between(Load, Above, Known);
+      auto Sound = [&](Value *V) { return LeftOut & AnyPlace ? available(At)(V) : Known.contains(V) && available(At)(V); };
       Value *Of = Load->getPointerOperand();
-      Load->setOperand(0, computed(Of, At));
-      Load->setAlignment(std::min(Load->getAlign(), *Known));
+      if (!Load->isSimple() || mustSuppressSpeculation(*Load) || !Aligned || !isComputable(Of, Sound, Fuel))
+        continue;
+      Load->setOperand(0, computed(Of, At, Sound));
+      Load->setAlignment(std::min(Load->getAlign(), *Aligned));
       Load->dropUBImplyingAttrsAndMetadata();
       Load->setMetadata(Guarded, MDNode::get(F.getContext(), {}));
       Load->moveBefore(At->getIterator());
