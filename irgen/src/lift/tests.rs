@@ -325,6 +325,58 @@ fn a_choice_for_poison_is_not_made_again() {
     check(found, &["1.0", "2.0"]);
 }
 
+/// A place between two that are read is in memory, whichever way it is found; but not what finds it need be sound where nobody asks, nor
+/// may who looks for reads be shown another.
+#[test]
+fn a_read_behind_a_test_is_moved_only_with_an_address_that_is_sound() {
+    let kernel = |attributes: &str, address: &str| {
+        let (kernels, codes) = lift(&format!(
+            "define void @f(ptr noalias %a, ptr noalias %c, i64 noundef %n, i64 %k) {attributes} {{
+            entry:
+              br label %loop
+            loop:
+              %i = phi i64 [ 1, %entry ], [ %next, %latch ]
+              %at = getelementptr i32, ptr %a, i64 %i
+              %left = getelementptr i8, ptr %at, i64 -4
+              %right = getelementptr i8, ptr %at, i64 4
+              %x = load i32, ptr %left
+              %y = load i32, ptr %right
+              %less = icmp slt i32 %x, %y
+              br i1 %less, label %here, label %latch
+            here:
+              {address}
+              %z = load i32, ptr %p
+              br label %latch
+            latch:
+              %v = phi i32 [ %x, %loop ], [ %z, %here ]
+              %to = getelementptr i32, ptr %c, i64 %i
+              store i32 %v, ptr %to
+              %next = add nuw nsw i64 %i, 1
+              %more = icmp slt i64 %next, %n
+              br i1 %more, label %loop, label %done
+            done:
+              ret void
+            }}"
+        ));
+        assert_eq!(kernels.len(), 1, "{codes:?}");
+        kernels[0].clone()
+    };
+    let plain = "%p = getelementptr inbounds i32, ptr %a, i64 %i";
+    assert!(kernel("", plain).contains("load guarded a[i]"), "{}", kernel("", plain));
+    let by = [
+        "%far = getelementptr inbounds i32, ptr %a, i64 %k",
+        "%other = xor i64 %k, -1",
+        "%back = add i64 %i, %other",
+        "%near = getelementptr inbounds i32, ptr %far, i64 %back",
+        "%p = getelementptr inbounds i8, ptr %near, i64 4",
+    ];
+    let by = by.join("\n");
+    for (attributes, address) in [("", &*by), ("sanitize_address", plain), ("sanitize_thread", plain)] {
+        let text = kernel(attributes, address);
+        assert!(text.contains("= load a[i] if %"), "{attributes} {address} {text}");
+    }
+}
+
 #[test]
 fn functions_that_ask_for_it_are_left_alone() {
     for attribute in ["noinline optnone", "strictfp"] {
