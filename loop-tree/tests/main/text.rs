@@ -37,7 +37,7 @@ fn arrays_of_one_class_in_two_objects_are_apart() {
 
 #[test]
 fn flags_of_loads_and_arrays_of_their_names_are_told_apart() {
-    let text = "nest @f {\n  array A: f64[?]\n  array \"guarded\": f64[?]\n  for i in 0..3 {\n    S0: {\n      %0 = load guarded A[i]\n      %1 = load \"guarded\"[i]\n      %2 = fadd %0, %1\n      store A[i + 3], %2\n    }\n  }\n}\n";
+    let text = "nest @f {\n  array A: f64[?]\n  array \"guarded\": f64[?]\n  for i in 0..3 {\n    S0: {\n      %0 = load guarded A[i]\n      %1 = load \"guarded\"[i]\n      %2 = fadd f64 %0, %1\n      store A[i + 3], %2\n    }\n  }\n}\n";
     let program = parse(text).unwrap();
     assert_eq!(print(&program), text);
     let flags: Vec<OpFlags> = program.kernel.statements[0].ops.iter().map(|op| op.flags).collect();
