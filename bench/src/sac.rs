@@ -147,7 +147,7 @@ fn measured(program: &Program, n: i64, bytes: u64, arguments: &Arguments) -> Res
     let models = optimizer.models.for_code(region.vectors);
     let options = FusionOptions { always: true, ..FusionOptions::default() };
     let fusion = optimizer.fuse(&region.label(), &region.kernel, &[], &models, &options)?;
-    let fused = optimizer.apply(&region.label(), &region.kernel, &fusion.recipe)?;
+    let fused = optimizer.apply(&region.label(), &region.kernel, &fusion.recipe, region.vectors)?;
     let best = optimizer.choose(region, region.exploration.best())?;
     let module = |chosen: Chosen| {
         let choices = Choices::from([((region.function.clone(), region.number), chosen)]);

@@ -109,6 +109,11 @@ pub trait Prepared: Send + Sync {
     /// As [`CostModel::cost_of_original`].
     fn cost_of_original(&self) -> Cost;
 
+    /// Bits of the vectors that the tree is worth to be compiled for, where the compiler takes narrower ones by itself.
+    fn widened(&self, _root: &Green) -> Option<u32> {
+        None
+    }
+
     /// Cycles that no tree of the kernel costs less than; zero where the model knows of none.
     fn least(&self) -> f64 {
         0.0

@@ -20,6 +20,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct AnalyticModel {
     target: Arc<dyn Target>,
+    /// The machine as new code uses it.
+    for_new_code: Arc<dyn Target>,
     threads: u32,
 }
 
@@ -31,7 +33,8 @@ impl AnalyticModel {
 
     /// A model of one thread on a shared target.
     pub fn shared(target: Arc<dyn Target>) -> Self {
-        AnalyticModel { target, threads: 1 }
+        let for_new_code = target.for_new_code().unwrap_or_else(|| target.clone());
+        AnalyticModel { target, for_new_code, threads: 1 }
     }
 
     /// How many threads execute a parallel loop; at most as many as the target has cores.
@@ -67,7 +70,8 @@ impl AnalyticModel {
     }
 
     fn pricing(&self, original: bool, words: Words) -> Pricing<'_> {
-        Pricing { target: &*self.target, threads: self.threads, original, words }
+        let target = if original { &*self.target } else { &*self.for_new_code };
+        Pricing { target, threads: self.threads, original, words }
     }
 
     /// The terms of a tree of these parts.
@@ -200,6 +204,9 @@ impl CostModel for AnalyticModel {
     }
 }
 
+/// Predicted gain from which on wider vectors are asked for: remainders are longer, and lines are crossed by every second one.
+const WIDENED: f64 = 1.1;
+
 /// The model of one kernel.
 struct PreparedModel<'a> {
     model: &'a AnalyticModel,
@@ -265,8 +272,19 @@ impl Prepared for PreparedModel<'_> {
         Cost::of(self.model.terms(kernel, &[Arc::new(part)], None, Words::SAID))
     }
 
+    fn widened(&self, root: &Green) -> Option<u32> {
+        let AnalyticModel { target, for_new_code, .. } = self.model;
+        if for_new_code.vector_bits() <= target.vector_bits() {
+            return None;
+        }
+        let narrow = AnalyticModel { for_new_code: target.clone(), ..self.model.clone() };
+        let facts = &self.facts;
+        let cycles = narrow.prepare(facts.kernel, facts.params).cycles(root);
+        (cycles > WIDENED * self.cycles(root)).then(|| for_new_code.vector_bits())
+    }
+
     fn least(&self) -> f64 {
         let program = lower(&self.facts, &Unrolled::not(&self.facts.kernel.original));
-        least(&program, &*self.model.target) / f64::from(self.model.threads)
+        least(&program, &*self.model.for_new_code) / f64::from(self.model.threads)
     }
 }

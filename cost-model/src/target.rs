@@ -142,6 +142,10 @@ pub trait Target: Send + Sync {
     fn for_code(&self, _vectors: Vectors) -> Option<Arc<dyn Target>> {
         None
     }
+    /// The machine as new code may use it, which asks for wider vectors than the compiler takes by itself; `None`: as other code.
+    fn for_new_code(&self) -> Option<Arc<dyn Target>> {
+        None
+    }
     /// Cost of an operation on so many elements of the type at once (1: scalar).
     fn op(&self, class: OpClass, ty: ScalarType, lanes: u32) -> OpCost;
     /// Bits of the vectors that the compiler prefers; 0: no vectors.

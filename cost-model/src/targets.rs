@@ -49,6 +49,9 @@ pub struct StaticTarget {
     pub name: String,
     pub ops: OpTable,
     pub vector_bits: u32,
+    /// Vectors that new code asks for, and the compiler does not take by itself.
+    #[serde(default)]
+    pub wide: Option<Wide>,
     pub datapath_bits: u32,
     pub vector_registers: u32,
     pub issue_width: f64,
@@ -93,6 +96,16 @@ pub struct StaticTarget {
     #[serde(default = "memory_cores")]
     pub memory_cores: f64,
     pub frequency_ghz: f64,
+}
+
+/// Vectors wider than those that a compiler takes by itself: what is different of them.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)] // Named as in `OpTable`.
+pub struct Wide {
+    pub bits: u32,
+    pub vector_integer: f64,
+    pub vector_division: f64,
 }
 
 /// What files say that do not mention it: they were written on x86-64.
@@ -166,6 +179,10 @@ impl Target for StaticTarget {
 
     fn for_code(&self, vectors: Vectors) -> Option<Arc<dyn Target>> {
         Some(Arc::new(self.clone().with_vectors(vectors)))
+    }
+
+    fn for_new_code(&self) -> Option<Arc<dyn Target>> {
+        self.widened().map(|target| Arc::new(target) as Arc<dyn Target>)
     }
 
     fn op(&self, class: OpClass, ty: ScalarType, lanes: u32) -> OpCost {

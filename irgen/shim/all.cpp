@@ -1,6 +1,7 @@
 // One translation unit: LLVM's headers take most of the time, and are read once.
 
 #include "analysis.cpp"
+#include "apart.cpp"
 #include "choices.cpp"
 #include "cost.cpp"
 #include "front.cpp"

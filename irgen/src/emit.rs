@@ -123,6 +123,8 @@ struct Emitter<'m, 'k> {
     root: &'k Green,
     /// Threads that share the iterations of loops marked parallel, at most.
     threads: u32,
+    /// Bits of the vectors that are asked for.
+    vector_bits: Option<u32>,
     /// The one that runs what is emitted now, where it is in a function for threads.
     thread: Option<Thread<'m>>,
     /// Parameters as `i64`, never poison.
@@ -171,13 +173,14 @@ impl<'m, 'k> Emitter<'m, 'k> {
         conditions: &[RuntimeCondition],
         moving: &[bool],
     ) -> Result<Self, EmitError> {
-        let Variant { root, parallel, threads, calls, .. } = variant;
+        let Variant { root, parallel, threads, calls, vector_bits, .. } = variant;
         Ok(Emitter {
             module,
             builder,
             kernel,
             root,
             threads,
+            vector_bits,
             thread: None,
             params: Vec::new(),
             limits: Limits::of(kernel, root, conditions)?,

@@ -26,7 +26,7 @@
 
 use crate::differential::isolate::{Outcome, isolated};
 use crate::differential::load_threads;
-use crate::differential::{Choice, PlannedRegion, plan_module};
+use crate::differential::{Choice, PlannedRegion, plan_module, vector_bits};
 use crate::legality::{Subject, Tally};
 use analyses::dependences::Polyhedral;
 use analyses::idioms::Idioms;
@@ -326,7 +326,8 @@ fn replace(
         let Some(choice) = planned.choices.get(at % count) else { continue };
         let Choice { root, conditions, parallel, threads, recipe } = choice;
         let calls = Idioms::standard().calls(&region.kernel, root);
-        let variant = Variant { root, conditions, parallel, threads: *threads, calls: &calls };
+        let vector_bits = vector_bits(at);
+        let variant = Variant { root, conditions, parallel, threads: *threads, calls: &calls, vector_bits };
         emit_region(module, region, variant).map_err(|_| Unreplaced::NotEmitted)?;
         recipes.push(format!("[{recipe}]"));
     }

@@ -15,5 +15,5 @@ pub use asked::asked;
 pub use batch::{Batch, BatchError, Level, load_threads, threads_wait_passively};
 pub use calls::{Calls, RunFunction};
 pub use check::{Mismatch, PROMISES, Tally, check, shrink_mismatch};
-pub use plan::{Choice, PlanTally, PlannedRegion, plan_module};
+pub use plan::{Choice, PlanTally, PlannedRegion, plan_module, vector_bits};
 pub use show::show;

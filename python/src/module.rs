@@ -6,6 +6,7 @@ use crate::results::{Measurement, Verdict};
 use crate::tree::Tree;
 use looptree::analyses::{DependenceSet, Oracle};
 use looptree::cost_model::Cost;
+use looptree::cost_model::targets::Vectors;
 use looptree::driver::{self, Choices, Likely, Models, Optimizer, Session, Settings};
 use looptree::explore::{Explorer, MoveSource, Problem};
 use looptree::irgen::llvm;
@@ -42,6 +43,7 @@ pub struct RegionData {
     pub kernel: Arc<Kernel>,
     params: Vec<i64>,
     likely: Vec<Likely>,
+    code: Option<Vectors>,
     models: Models,
     dependences: OnceLock<Result<Arc<DependenceSet>, String>>,
 }
@@ -92,7 +94,8 @@ impl RegionData {
         options.samples = samples.unwrap_or(options.samples);
         work(py, || {
             let module = &self.module;
-            let chosen = trees.iter().map(|t| module.optimizer.apply(&self.label, &self.kernel, &t.recipe));
+            let chosen =
+                trees.iter().map(|t| module.optimizer.apply(&self.label, &self.kernel, &t.recipe, self.code));
             let chosen = chosen.collect::<Result<Vec<_>, _>>()?;
             let labels: Vec<String> = trees.iter().map(|t| format!("`{}`", t.recipe)).collect();
             let measured = match &module.input {
@@ -133,7 +136,7 @@ pub fn emit(module: &Arc<ModuleData>, trees: &[Tree]) -> Result<String, Failure>
         if !Arc::ptr_eq(&region.module, module) {
             return Err(Failure::Value(format!("{} is a region of another module", region.label)));
         }
-        let chosen = module.optimizer.apply(&region.label, &region.kernel, &tree.recipe)?;
+        let chosen = module.optimizer.apply(&region.label, &region.kernel, &tree.recipe, region.code)?;
         if module.input.is_none() {
             return Ok(module.optimizer.emit(&region.kernel, &chosen)?);
         }
@@ -420,8 +423,7 @@ fn of_text(source: &str, name: &str, settings: Settings) -> Result<Module, Failu
     let optimizer = Optimizer::new(settings)?;
     let data = Arc::new(ModuleData { input: None, name: name.to_string(), optimizer });
     let function = program.kernel.name.clone();
-    let models = data.optimizer.models.clone();
-    let region = region(&data, &function, 0, None, program.kernel, Vec::new(), models);
+    let region = region(&data, &function, 0, None, program.kernel, Vec::new(), None);
     Ok(Module { data, regions: vec![region], remarks: Vec::new() })
 }
 
@@ -433,7 +435,6 @@ fn of_ir(bytes: Vec<u8>, name: String, settings: Settings) -> Result<Module, Fai
     session.require_names(&functions)?;
     let (mut regions, mut remarks) = (Vec::new(), Vec::new());
     for function in functions {
-        let models = data.optimizer.models.for_code(function.vectors);
         for (number, r) in function.regions.into_iter().enumerate() {
             regions.push(region(
                 &data,
@@ -442,7 +443,7 @@ fn of_ir(bytes: Vec<u8>, name: String, settings: Settings) -> Result<Module, Fai
                 r.location,
                 r.kernel,
                 r.likely,
-                models.clone(),
+                function.vectors,
             ));
         }
         remarks.extend(
@@ -459,7 +460,7 @@ fn region(
     location: Option<SourceLocation>,
     kernel: Arc<Kernel>,
     likely: Vec<Likely>,
-    models: Models,
+    code: Option<Vectors>,
 ) -> Arc<RegionData> {
     Arc::new(RegionData {
         id: REGIONS.fetch_add(1, Ordering::Relaxed),
@@ -471,7 +472,8 @@ fn region(
         params: module.optimizer.settings.parameter_values(&kernel, &likely),
         kernel,
         likely,
-        models,
+        code,
+        models: module.optimizer.models.for_code(code),
         dependences: OnceLock::new(),
     })
 }

@@ -111,7 +111,7 @@ fn choices(session: &Session<'_>, options: &FusionOptions, told: &mut Told) -> R
             };
             told.region(&label, &function.name, &region.kernel, &fusion);
             if !fusion.recipe.0.is_empty() {
-                let chosen = optimizer.apply(&label, &region.kernel, &fusion.recipe)?;
+                let chosen = optimizer.apply(&label, &region.kernel, &fusion.recipe, function.vectors)?;
                 choices.insert((function.name.clone(), number), chosen);
             }
         }

@@ -4,7 +4,7 @@ use super::args::{InputArguments, MeasureArguments};
 use super::error::CliError;
 use super::input::{self, Input};
 use super::output;
-use looptree::cost_model::targets;
+use looptree::cost_model::targets::{self, Vectors};
 use looptree::driver::{Chosen, DriverError, Optimizer, Session, Settings};
 use looptree::measure::{
     CallSetup, MeasureError, MeasureOptions, Measurement, Part, measure_ir, measure_kernel,
@@ -81,15 +81,14 @@ fn perform(item: Item) -> Result<Report, CliError> {
         function: input.function,
         region: input.region,
         unrolls: looptree::driver::unrolls(&item.file, &item.flags),
-        // Only what judges is asked.
-        target: "generic".to_string(),
         ..Settings::default()
     };
     let optimizer = input::optimizer(settings)?;
     let name = item.file.display().to_string();
     let session = Session::new(read.module(), &name, &optimizer);
-    let (kernel, target) = find(&session, &read, &item)?;
-    let outcome = match time(&session, &read, &item, &kernel, others) {
+    let (kernel, code) = find(&session, &read, &item)?;
+    let target = code_name(code);
+    let outcome = match time(&session, &read, &item, (&kernel, code), others) {
         Ok(measurements) => outcome(&measurements),
         Err(NoTime::Wrong(message)) => Outcome::Wrong { message },
         Err(NoTime::Failed(message)) => Outcome::Failed { message },
@@ -98,13 +97,17 @@ fn perform(item: Item) -> Result<Report, CliError> {
 }
 
 /// The kernel that the item is about, with what its code is compiled for.
-fn find(session: &Session<'_>, read: &Input, item: &Item) -> Result<(Arc<Kernel>, String), CliError> {
+fn find(
+    session: &Session<'_>,
+    read: &Input,
+    item: &Item,
+) -> Result<(Arc<Kernel>, Option<Vectors>), CliError> {
     let found = match read {
-        Input::Text(program) => Some((program.kernel.clone(), code_name(None))),
+        Input::Text(program) => Some((program.kernel.clone(), None)),
         Input::Ir(_) => {
             let functions = session.kernels().map_err(|e| input::from_driver(e, &item.file))?;
             let function = functions.into_iter().find(|f| *f.name == *item.function);
-            function.and_then(|f| Some((f.regions.get(item.region)?.kernel.clone(), code_name(f.vectors))))
+            function.and_then(|f| Some((f.regions.get(item.region)?.kernel.clone(), f.vectors)))
         }
     };
     let hash = found.as_ref().map(|(kernel, _)| kernel_hash(kernel));
@@ -119,13 +122,13 @@ fn time(
     session: &Session<'_>,
     read: &Input,
     item: &Item,
-    kernel: &Arc<Kernel>,
+    (kernel, code): (&Arc<Kernel>, Option<Vectors>),
     others: Vec<Part>,
 ) -> Result<Vec<Measurement>, NoTime> {
     let optimizer = session.optimizer;
     let recipe =
         Recipe::parse(&item.recipe, &optimizer.registry).map_err(|e| NoTime::Failed(e.to_string()))?;
-    let chosen = optimizer.apply(&item.label(), kernel, &recipe)?;
+    let chosen = optimizer.apply(&item.label(), kernel, &recipe, code)?;
     let options = MeasureOptions::default();
     let label = format!("`{}`", item.recipe);
     let measured = match read {

@@ -93,7 +93,8 @@ pub fn pick(session: &Session<'_>, read: &Input, recipe: &str, file: &Path) -> R
     };
     let optimizer = session.optimizer;
     let params = optimizer.settings.parameter_values(&kernel, &likely);
-    let chosen = optimizer.apply(&names::label(&function, number), &kernel, &recipe).map_err(failed)?;
+    let chosen =
+        optimizer.apply(&names::label(&function, number), &kernel, &recipe, vectors).map_err(failed)?;
     Ok(Picked { function, number, kernel, vectors, params, chosen })
 }
 

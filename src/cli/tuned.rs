@@ -100,7 +100,10 @@ fn decide(
     };
     let parsed = Recipe::parse(recipe, &session.optimizer.registry).map_err(|e| unusable(e.to_string()))?;
     let kernel = &called(&region.kernel, &best.arrays);
-    let chosen = session.optimizer.apply(label, kernel, &parsed).map_err(|e| unusable(e.to_string()))?;
+    let chosen = session
+        .optimizer
+        .apply(label, kernel, &parsed, region.vectors)
+        .map_err(|e| unusable(e.to_string()))?;
     Ok((Some(chosen), format!("{recipe} (measured {:.2}x{at})", best.ratio.median)))
 }
 

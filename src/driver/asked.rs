@@ -5,6 +5,7 @@
 use super::{Doubt, DriverError, Optimizer, Warning, code};
 use crate::explore::{Exploration, Problem, Statistics, StopReason, Variant};
 use cost_model::CostModel;
+use cost_model::targets::Vectors;
 use irgen::lift::{Region, Remark, Wish, wishes_of};
 use irgen::llvm::{Annotation, Module};
 use loop_tree::{Kernel, SourceLocation, VarId};
@@ -158,10 +159,11 @@ impl Optimizer {
         kernel: &Arc<Kernel>,
         asked: &Asked,
         problem: Problem,
+        code: Option<Vectors>,
         cost: &dyn CostModel,
     ) -> Result<Exploration, DriverError> {
         let recipe = Recipe::parse(&asked.recipe, &self.registry)?;
-        let chosen = self.apply(label, kernel, &recipe)?;
+        let chosen = self.apply(label, kernel, &recipe, code)?;
         let prepared = cost.prepare(kernel, &problem.params);
         let variant = Variant {
             cycles: prepared.cycles(&chosen.root),

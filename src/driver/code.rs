@@ -24,7 +24,7 @@ const PREFER_256: [&str; 13] = [
 /// compiler is told.
 pub(super) fn vectors(function: Function<'_>) -> Option<Vectors> {
     if !function.may_use_vectors() {
-        return Some(Vectors { bits: 0, registers: 16, masked: false });
+        return Some(Vectors { bits: 0, widest: 0, registers: 16, masked: false });
     }
     let features = function.string_attribute("target-features")?;
     let preferred = function.string_attribute("prefer-vector-width").and_then(|w| w.parse().ok());
@@ -43,6 +43,7 @@ fn vectors_of(features: &str, tuned: &str, preferred: Option<u32>) -> Option<Vec
     };
     Some(Vectors {
         bits: bits.min(preferred.unwrap_or(by_itself)),
+        widest: bits.min(preferred.unwrap_or(bits)),
         registers: if has("avx512f") { 32 } else { 16 },
         masked: has("avx"),
     })

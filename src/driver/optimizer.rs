@@ -6,6 +6,7 @@ use crate::explore::{
 };
 use analyses::idioms::Idioms;
 use analyses::{Oracle, OracleOptions, Verdict};
+use cost_model::targets::Vectors;
 use emission::conditions::checked;
 use irgen::emit::{self, emit_function};
 use irgen::lift::LiftOptions;
@@ -54,13 +55,15 @@ pub struct Chosen {
     pub threads: u32,
     /// Calls in the place of loops that are marked for a library.
     pub calls: Calls,
+    /// Bits of the vectors that it is compiled for, where the compiler takes narrower ones by itself.
+    pub vector_bits: Option<u32>,
 }
 
 impl Chosen {
     /// What emission is handed.
     pub fn variant(&self) -> emit::Variant<'_> {
-        let Chosen { root, conditions, parallel, threads, calls, .. } = self;
-        emit::Variant { root, conditions, parallel, threads: *threads, calls }
+        let Chosen { root, conditions, parallel, threads, calls, vector_bits, .. } = self;
+        emit::Variant { root, conditions, parallel, threads: *threads, calls, vector_bits: *vector_bits }
     }
 }
 
@@ -138,9 +141,10 @@ impl Optimizer {
                 progress(label, s);
             }
         };
+        let target = models.target.for_new_code().unwrap_or_else(|| models.target.clone());
         let explorer = Explorer {
             cost: &*models.cost,
-            target: &*models.target,
+            target: &*target,
             limits,
             progress: Some(&tell),
             ..self.explorer(problem.clone(), &moves)
@@ -171,18 +175,25 @@ impl Optimizer {
         }
     }
 
-    /// What a recipe makes of a kernel, and whether it may.
-    pub fn apply(&self, label: &str, kernel: &Arc<Kernel>, recipe: &Recipe) -> Result<Chosen, DriverError> {
+    /// What a recipe makes of a kernel, and whether it may; in code with such vectors, where that is known.
+    pub fn apply(
+        &self,
+        label: &str,
+        kernel: &Arc<Kernel>,
+        recipe: &Recipe,
+        code: Option<Vectors>,
+    ) -> Result<Chosen, DriverError> {
         let region = label.to_string();
         let root = loop_tree::canonical(kernel, &kernel.original);
         let root = recipe
             .replay(kernel, &root)
             .map_err(|source| DriverError::Replay { region: region.clone(), source })?;
         let problem = self.problem(label, kernel, &[])?;
+        let params = problem.params.clone();
         let oracle = self.patient(label, problem)?;
         match oracle.judge(&root) {
-            Verdict::Always => Ok(self.chosen(root, Vec::new(), &oracle)),
-            Verdict::Under(conditions) => Ok(self.chosen(root, conditions, &oracle)),
+            Verdict::Always => Ok(self.chosen(root, Vec::new(), &oracle, &params, code)),
+            Verdict::Under(conditions) => Ok(self.chosen(root, conditions, &oracle, &params, code)),
             Verdict::Never(witness) => Err(DriverError::Illegal { region, witness: Box::new(witness) }),
         }
     }
@@ -197,7 +208,8 @@ impl Optimizer {
             idioms: self.idioms.clone(),
         };
         let oracle = self.patient(&region.label(), problem)?;
-        Ok(self.chosen(variant.root.clone(), variant.conditions.to_vec(), &oracle))
+        let (root, conditions) = (variant.root.clone(), variant.conditions.to_vec());
+        Ok(self.chosen(root, conditions, &oracle, &region.params, region.vectors))
     }
 
     /// One tree that is asked for or chosen deserves more patience than one of a search.
@@ -219,12 +231,20 @@ impl Optimizer {
         Ok(module.to_string())
     }
 
-    fn chosen(&self, root: Green, conditions: Vec<RuntimeCondition>, oracle: &Oracle) -> Chosen {
+    fn chosen(
+        &self,
+        root: Green,
+        conditions: Vec<RuntimeCondition>,
+        oracle: &Oracle,
+        params: &[i64],
+        code: Option<Vectors>,
+    ) -> Chosen {
         // What the check tests anyway may be relied on.
         let conditions = checked(oracle.kernel(), &conditions);
         let parallel = oracle.parallel(&root, |needed| needed.iter().all(|c| conditions.contains(c)));
         let threads = self.settings.threads;
         let calls = self.idioms.calls(oracle.kernel(), &root);
-        Chosen { kernel: oracle.kernel().clone(), root, conditions, parallel, threads, calls }
+        let vector_bits = self.models.for_code(code).cost.prepare(oracle.kernel(), params).widened(&root);
+        Chosen { kernel: oracle.kernel().clone(), root, conditions, parallel, threads, calls, vector_bits }
     }
 }

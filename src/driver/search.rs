@@ -356,7 +356,8 @@ impl All<'_> {
         }
         let done = self.optimizer.problem(&label, kernel, likely).and_then(|problem| {
             let cost = &*models.cost;
-            let exploration = self.optimizer.as_asked(&label, kernel, asked, problem.clone(), cost)?;
+            let exploration =
+                self.optimizer.as_asked(&label, kernel, asked, problem.clone(), wanted.vectors, cost)?;
             let (root, threads) = (&exploration.best().root, self.optimizer.settings.threads);
             doubts.extend(Doubt::of_threads(root, threads).map(|doubt| wanted.warning(asked, doubt)));
             Ok(wanted.explored(problem, exploration))

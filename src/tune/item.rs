@@ -229,8 +229,9 @@ fn require_format(line: &str, what: &'static str) -> Result<(), ItemError> {
 pub fn code_name(vectors: Option<Vectors>) -> String {
     match vectors {
         None => "not stated".to_string(),
-        Some(Vectors { bits, registers, masked }) => {
-            format!("{bits} bits, {registers} registers{}", if masked { ", masks" } else { "" })
+        Some(Vectors { bits, widest, registers, masked }) => {
+            let wider = if widest > bits { format!(" or {widest}") } else { String::new() };
+            format!("{bits}{wider} bits, {registers} registers{}", if masked { ", masks" } else { "" })
         }
     }
 }

@@ -32,6 +32,7 @@ pub fn x86_64_avx2() -> StaticTarget {
             vector_mul_64: 2.7,
         },
         vector_bits: 256,
+        wide: None,
         datapath_bits: 256,
         vector_registers: 16,
         issue_width: 4.0,
@@ -105,7 +106,7 @@ pub fn x86_64_avx512() -> StaticTarget {
 /// The same processor where its vectors of 512 bits are masked, as virtual machines do.
 pub(super) fn with_avx2(target: StaticTarget) -> StaticTarget {
     let name = format!("{} with AVX2", target.name);
-    let mut target = target.with_vectors(Vectors { bits: 256, registers: 16, masked: true });
+    let mut target = target.with_vectors(Vectors { bits: 256, widest: 256, registers: 16, masked: true });
     target.name = name;
     target
 }

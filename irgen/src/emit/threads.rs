@@ -89,6 +89,9 @@ impl<'m> Emitter<'m, '_> {
         let caller = place.function();
         let function = caller.outlined(&format!("{}.threads", caller.name()));
         gathers::avoid(function, self.kernel, self.root);
+        if let Some(bits) = self.vector_bits {
+            function.set_vector_bits(bits);
+        }
 
         // Scalars that the loop only reads are handed over by value.
         let written = written(self, body);

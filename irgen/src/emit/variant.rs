@@ -17,6 +17,8 @@ pub struct Variant<'a> {
     pub threads: u32,
     /// Calls in the place of loops that are marked for a library.
     pub calls: &'a Calls,
+    /// Bits of the vectors that it is compiled for, where the compiler takes narrower ones by itself: it is a function of its own then.
+    pub vector_bits: Option<u32>,
 }
 
 impl<'a> Variant<'a> {
@@ -24,6 +26,6 @@ impl<'a> Variant<'a> {
     pub fn of(root: &'a Green) -> Self {
         static NONE: BTreeSet<Path> = BTreeSet::new();
         static NO_CALLS: Calls = Calls::new();
-        Variant { root, conditions: &[], parallel: &NONE, threads: 1, calls: &NO_CALLS }
+        Variant { root, conditions: &[], parallel: &NONE, threads: 1, calls: &NO_CALLS, vector_bits: None }
     }
 }

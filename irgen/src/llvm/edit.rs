@@ -2,7 +2,7 @@
 
 use super::error::{Result, require};
 use super::ffi;
-use super::function::Block;
+use super::function::{Block, Function};
 use super::inst::Inst;
 
 impl<'m> Block<'m> {
@@ -13,6 +13,21 @@ impl<'m> Block<'m> {
         // SAFETY: blocks of one function.
         unsafe { ffi::lt_replace_phi_block(self.raw(), old.raw(), new.raw()) };
         Ok(())
+    }
+}
+
+impl<'m> Block<'m> {
+    /// Moves what runs from here until `exit` into a function of its own, called here and never inlined. `None` where it cannot be moved;
+    /// variables on the stack that only this part uses may be in registers then.
+    pub fn set_apart(self, exit: Block<'m>, suffix: &str) -> Option<Function<'m>> {
+        if exit.function() != self.function() {
+            return None;
+        }
+        // SAFETY: two blocks of one function and a string; a new function of its module, or null.
+        unsafe {
+            let new = ffi::lt_set_apart(self.raw(), exit.raw(), suffix.as_ptr().cast(), suffix.len());
+            (!new.is_null()).then(|| Function::from_raw(new))
+        }
     }
 }
 

@@ -116,6 +116,12 @@ unsafe extern "C" {
     pub fn lt_set_nounwind(function: LLVMValueRef);
     pub fn lt_set_pure(function: LLVMValueRef);
     pub fn lt_outlined(function: LLVMValueRef, name: *const c_char, len: usize) -> LLVMValueRef;
+    pub fn lt_set_apart(
+        start: LLVMBasicBlockRef,
+        exit: LLVMBasicBlockRef,
+        suffix: *const c_char,
+        len: usize,
+    ) -> LLVMValueRef;
     pub fn lt_location_within(location: LLVMMetadataRef, function: LLVMValueRef) -> LLVMMetadataRef;
     pub fn lt_memory_effects(value: LLVMValueRef) -> u32;
     pub fn lt_has_attribute(value: LLVMValueRef, name: *const c_char, len: usize, param: i64) -> bool;

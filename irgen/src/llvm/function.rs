@@ -226,6 +226,13 @@ impl<'m> Function<'m> {
         unsafe { Function::from_raw(ffi::lt_outlined(self.raw(), name.as_ptr().cast(), name.len())) }
     }
 
+    /// Its code is to have vectors of so many bits, also where the compiler takes narrower ones by itself.
+    pub fn set_vector_bits(self, bits: u32) {
+        for attribute in ["prefer-vector-width", "min-legal-vector-width"] {
+            self.set_string_attribute(attribute, &bits.to_string());
+        }
+    }
+
     /// Its attributes then allow calls that start threads.
     pub fn may_start_threads(self) {
         // SAFETY: a function.

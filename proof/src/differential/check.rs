@@ -4,7 +4,7 @@ use super::asked;
 use super::batch::{Batch, BatchError, Level, execute};
 use super::calls::TAKEN;
 use super::isolate::Outcome;
-use super::plan::{Choice, PlanTally, PlannedRegion, plan};
+use super::plan::{Choice, PlanTally, PlannedRegion, plan, vector_bits};
 use crate::c_programs::{Fitted, shrink, text};
 use crate::legality::has_buffers;
 use crate::soak::{add_counts, processor_micros};
@@ -259,7 +259,8 @@ fn emit(
         let Some(choice) = choice(planned, number) else { continue };
         let calls = Idioms::standard().calls(&region.kernel, &choice.root);
         let Choice { root, conditions, parallel, threads, .. } = choice;
-        let variant = Variant { root, conditions, parallel, threads: *threads, calls: &calls };
+        let vector_bits = vector_bits(number);
+        let variant = Variant { root, conditions, parallel, threads: *threads, calls: &calls, vector_bits };
         emit_region(module, region, variant).map_err(|e| e.to_string())?;
         replaced = true;
         reordered |= choice.root != planned.kernel.original;

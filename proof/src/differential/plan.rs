@@ -37,6 +37,11 @@ const MAX_UNKNOWN: u32 = 2;
 
 /// Threads that share loops, in turns; and where loops are marked for them.
 const THREADS: [u32; 3] = [1, 2, 4];
+
+/// Bits of the vectors that a variant is compiled for, by its number: every third one asks for wide ones, in a function of its own.
+pub fn vector_bits(number: usize) -> Option<u32> {
+    (number % 3 == 1).then_some(512)
+}
 const SEVERAL: [u32; 2] = [2, 4];
 
 /// What replaces a region.
