@@ -248,6 +248,19 @@ impl Group {
         1.0 + self.offsets.windows(2).filter(|w| w[1] - w[0] > line).count() as f64
     }
 
+    /// Of lines that the innermost loop goes through element by element, those that vectors of so many bytes lie in by a part.
+    pub fn across(&self, program: &Lowered<'_>, line: f64, vector: f64) -> f64 {
+        let (Some(address), Some(innermost)) = (&self.address, self.parent) else { return 0.0 };
+        let along = program.loops[innermost].depth;
+        if address.coefficient(along).abs() != self.bytes {
+            return 0.0;
+        }
+        let outer = address.terms.iter().filter(|t| usize::from(t.0) != along).map(|t| t.1);
+        let apart = multiple(line, outer, self.bytes);
+        let whole = |offset: &&f64| apart >= vector && within(address.constant + **offset, vector) == 0.0;
+        1.0 - self.offsets.iter().filter(whole).count() as f64 / self.offsets.len().max(1) as f64
+    }
+
     /// Fraction of accesses that hardware prefetching covers, from the length of sequential runs in order of
     /// execution.
     pub fn sequential(&self, program: &Lowered<'_>, line: f64, run_bytes: f64) -> f64 {

@@ -1,6 +1,7 @@
 //! The analytic model: computation on the ports, traffic between caches, and how they overlap.
 
 use crate::alike::Execution;
+use crate::clang::Packing;
 use crate::explain::{Cost, Term, Words};
 use crate::facts::Facts;
 use crate::least::least;
@@ -110,7 +111,7 @@ impl AnalyticModel {
 
     /// A loop with the transfers that what it executes causes.
     fn loop_term(&self, part: &Part, moved: &[Traffic], l: &Priced, words: Words) -> Term {
-        let (Execution { compute, entry, busy, threads, plan: _ }, how) = match &l.takes {
+        let (Execution { compute, entry, busy, threads, plan }, how) = match &l.takes {
             Takes::Code(code, how) => (code, how),
             Takes::Call(call) => {
                 let memory: f64 = call
@@ -121,8 +122,10 @@ impl AnalyticModel {
                 return Term::new(l.name.clone(), call.compute.max(memory) + call.entry, l.detail.clone());
             }
         };
-        let (terms, transfers): (Vec<Term>, SmallVec<[Transfer; 6]>) =
-            self.transfers(part, moved, l.at, *threads, words).into_iter().unzip();
+        let (terms, transfers): (Vec<Term>, SmallVec<[Transfer; 6]>) = self
+            .transfers(part, moved, l.at, plan.packing != Packing::Scalar, *threads, words)
+            .into_iter()
+            .unzip();
         let parts = [
             Term::new("computation", compute - entry, how.clone()),
             Term::new("entry and remainder", *entry, String::new()),
@@ -143,6 +146,7 @@ impl AnalyticModel {
         part: &Part,
         moved: &[Traffic],
         at: usize,
+        vectors: bool,
         threads: f64,
         words: Words,
     ) -> Vec<(Term, Transfer)> {
@@ -158,6 +162,9 @@ impl AnalyticModel {
                 let transfer = t.transfers[level];
                 all.cycles += transfer.cycles * times;
                 all.exposed += transfer.exposed * times;
+                if vectors && level == 0 {
+                    all.cycles += t.split;
+                }
                 count += t.misses[level];
                 if transfer.cycles > worst.0 {
                     worst = (transfer.cycles, array);

@@ -67,6 +67,14 @@ pub struct CacheLevel {
     pub fill: f64,
     /// Cycles of latency of a fetch from the level below.
     pub fill_latency: f64,
+    /// What a line takes that comes in and goes back written, of one that is read.
+    #[serde(default = "read")]
+    pub written: f64,
+}
+
+/// In files that do not mention it: lines go back meanwhile.
+fn read() -> f64 {
+    1.0
 }
 
 /// One level of address translation.
@@ -187,6 +195,11 @@ pub trait Target: Send + Sync {
     /// The same of a store, where so many rows are stored in turn: what follows in the same row may be joined with it.
     fn split_store(&self, _rows: usize) -> f64 {
         2.0
+    }
+    /// Cycles more that a line takes on its way to the first level of cache which stores into several rows in turn share with the line
+    /// before: they wait for both, and only the first one has been asked for.
+    fn split_store_waits(&self) -> f64 {
+        0.0
     }
     /// Whether an instruction takes any lanes of two vectors: AVX-512's do, AVX2's keep to halves of one.
     fn permutes_two(&self) -> bool {

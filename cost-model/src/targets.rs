@@ -72,6 +72,8 @@ pub struct StaticTarget {
     pub split_store: f64,
     #[serde(default = "two")]
     pub split_store_in_row: f64,
+    #[serde(default)]
+    pub split_store_waits: f64,
     pub lane_access: f64,
     pub gathered_lane: f64,
     pub store_forward: f64,
@@ -263,6 +265,9 @@ impl Target for StaticTarget {
     }
     fn split_store(&self, rows: usize) -> f64 {
         if rows > 1 { self.split_store } else { self.split_store_in_row }
+    }
+    fn split_store_waits(&self) -> f64 {
+        self.split_store_waits
     }
     fn lane_access(&self) -> f64 {
         self.lane_access

@@ -18,6 +18,8 @@ pub(crate) struct Moved {
     state: State,
     /// Of a miss, by level.
     costs: SmallVec<[Transfer; 6]>,
+    /// What a miss of the first level takes more where vectors are stored.
+    split: f64,
 }
 
 /// Lines or pages moved for one group.
@@ -27,6 +29,8 @@ pub(crate) struct Traffic {
     pub misses: SmallVec<[f64; 6]>,
     /// What they take.
     pub transfers: SmallVec<[Transfer; 6]>,
+    /// What those of the first level take more where vectors are stored.
+    pub split: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -92,7 +96,6 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
     }
     let arrays = touched(&named(&all), &levels, &|_, _| Apart::default());
     let is_written = |array| all.iter().any(|s| s.group.array == array && s.group.written);
-    let last = target.caches().len().saturating_sub(1);
     let fills = target.caches().iter().map(|c| c.fill).chain(target.tlbs().iter().map(|t| t.miss));
     fills
         .enumerate()
@@ -103,8 +106,8 @@ pub(crate) fn compulsory(program: &Lowered<'_>, target: &dyn Target) -> SmallVec
             };
             let (read, written) = (lines(false), lines(true));
             let fits = fit(&levels[i], (read + written) / levels[i].capacity.max(1.0));
-            let in_order = if i == last { WRITTEN_BACK } else { 1.0 };
-            let lines = (read + in_order * written) * (fits * levels[i].renewed + 1.0 - fits);
+            let lines = (read + target.caches().get(i).map_or(1.0, |c| c.written) * written)
+                * (fits * levels[i].renewed + 1.0 - fits);
             Transfer::covered(lines * fill)
         })
         .collect()
@@ -158,13 +161,23 @@ pub(crate) fn moved(program: &Lowered<'_>, target: &dyn Target) -> Vec<Moved> {
     }
     // Rows read side by side in one loop.
     let line = levels.first().map_or(64.0, |l| l.unit);
-    let mut streams: FxHashMap<Option<usize>, f64> = FxHashMap::default();
+    let mut rows: FxHashMap<Option<usize>, [f64; 2]> = FxHashMap::default();
     for s in &all {
-        *streams.entry(s.group.parent).or_default() += s.group.streams(program, line);
+        let here = rows.entry(s.group.parent).or_default();
+        let streams = s.group.streams(program, line);
+        here[0] += streams;
+        here[1] += if s.group.written { streams } else { 0.0 };
     }
+    let vector = f64::from(target.vector_bits() / 8);
     let priced = all.into_iter().map(|state| {
-        let streams = streams.get(&state.group.parent).copied().unwrap_or(0.0);
-        Moved { costs: state.costs(program, target, streams), state }
+        let [streams, stored] = rows.get(&state.group.parent).copied().unwrap_or_default();
+        let in_turn = state.group.written && stored > 1.0;
+        let split = if in_turn { state.group.across(program, line, vector) } else { 0.0 };
+        Moved {
+            costs: state.costs(program, target, streams),
+            split: split * target.split_store_waits(),
+            state,
+        }
     });
     priced.collect()
 }
@@ -194,7 +207,8 @@ pub(crate) fn together(parts: &[&[Moved]], arrays: usize, target: &dyn Target) -
             misses[i] = (fits[i] * kept + not_kept).min(LARGEST);
         }
         let transfers = m.costs.iter().zip(&misses).map(|(cost, misses)| cost.times(*misses)).collect();
-        Traffic { misses, transfers }
+        let split = (m.split * misses.first().copied().unwrap_or(0.0)).min(LARGEST);
+        Traffic { misses, transfers, split }
     };
     parts.iter().map(|part| part.iter().map(&mut whole).collect()).collect()
 }
@@ -326,10 +340,9 @@ impl State {
         let line = target.caches().first().map_or(64.0, |c| f64::from(c.line));
         let followed = (prefetch.streams / streams.max(1.0)).min(1.0);
         let covered = self.group.sequential(program, line, prefetch.run_bytes.max(1.0)) * followed;
-        let last = target.caches().len().saturating_sub(1);
         let caches = target.caches().iter().enumerate().map(|(level, c)| {
-            // Lines written come in and go out again: between caches meanwhile, to memory on the same bus.
-            let in_order = if self.group.written && level == last { WRITTEN_BACK } else { 1.0 };
+            // Lines written come in and go out again.
+            let in_order = if self.group.written { c.written } else { 1.0 };
             // However many are in flight, lines do not come faster than when they are asked for in order.
             let mut random = (c.fill_latency / prefetch.outstanding.max(1.0)).max(c.fill) * in_order;
             if self.group.written && level == 0 {
@@ -355,9 +368,6 @@ impl Moved {
     }
 }
 
-/// What a line takes that is read from memory and written back, of one that is read. On Zen 5: 10 cycles and 7; between caches
-/// 2.5 and 2.3.
-const WRITTEN_BACK: f64 = 1.4;
 /// Share of what fits into the first level that has to be brought in all the same, since other code used the level too; of what
 /// is not there, the same share is not in the second one either, and so on.
 const RENEWED: f64 = 0.25;

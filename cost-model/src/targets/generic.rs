@@ -1,7 +1,7 @@
 //! A machine of which nothing is known: conservative, in between the usual ones.
 
 use super::StaticTarget;
-use super::x86_64::{cache, x86_64_avx2};
+use super::x86_64::{cache, last, x86_64_avx2};
 
 /// Vectors of 128 bits, three levels of cache.
 pub fn generic() -> StaticTarget {
@@ -16,7 +16,7 @@ pub fn generic() -> StaticTarget {
     target.caches = vec![
         cache("L1", 32 << 10, 8, true, 3.0, 14.0),
         cache("L2", 512 << 10, 8, true, 6.0, 50.0),
-        cache("L3", 8 << 20, 16, false, 12.0, 300.0),
+        last(cache("L3", 8 << 20, 16, false, 12.0, 300.0)),
     ];
     target.cores = 4;
     target.frequency_ghz = 3.0;

@@ -1,7 +1,7 @@
 //! AMD's processors. LLVM uses vectors of 512 bits in full where there are some.
 
 use super::StaticTarget;
-use super::x86_64::{cache, op, with_avx2, x86_64_avx512};
+use super::x86_64::{cache, last, op, with_avx2, x86_64_avx512};
 use crate::{Prefetch, TlbLevel, Window};
 
 /// Zen 3: the core of Zen 4 with AVX2, and less of caches and translation. The last level is eight cores' own, and in servers others
@@ -19,7 +19,7 @@ pub fn znver3() -> StaticTarget {
     target.split_store = 3.0;
     target.split_store_in_row = 1.3;
     target.caches[1] = cache("L2", 512 << 10, 8, true, 3.5, 50.0);
-    target.caches[2] = cache("L3", 4 << 20, 16, false, 12.0, 470.0);
+    target.caches[2] = last(cache("L3", 4 << 20, 16, false, 12.0, 470.0));
     target.last_at_best = Some(24 << 20);
     target.tlbs = vec![
         TlbLevel { name: "dTLB", entries: 64, miss: 1.0 },
@@ -56,7 +56,7 @@ pub fn znver4() -> StaticTarget {
     target.caches = vec![
         cache("L1", 32 << 10, 8, true, 2.0, 14.0),
         cache("L2", 1 << 20, 8, true, 2.9, 50.0),
-        cache("L3", 16 << 20, 16, false, 9.2, 350.0),
+        last(cache("L3", 16 << 20, 16, false, 9.2, 350.0)),
     ];
     target.tlbs = vec![
         TlbLevel { name: "dTLB", entries: 72, miss: 1.0 },
