@@ -80,6 +80,15 @@ impl<'k> Facts<'k> {
         let alike = types[0] == types[1] || types.contains(&ScalarType::I8) || !self.lifted;
         alike && self.kernel.may_overlap(ArrayId::new(a), ArrayId::new(b))
     }
+
+    /// Whether nothing is known of where an array begins: it is behind a pointer, and no variable of the program.
+    pub fn is_anywhere(&self, array: usize) -> bool {
+        let arrays = &self.kernel.arrays;
+        let open = |a: &Array| matches!(a.extents.first(), Some(None));
+        let one = ArrayId::new(array);
+        let meets = |other| other != one && self.kernel.may_overlap(one, other);
+        arrays.get(array).is_some_and(open) && (0..arrays.len()).map(ArrayId::new).any(meets)
+    }
 }
 
 /// Adds the variables of loops of constant length that are in others.

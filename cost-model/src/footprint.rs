@@ -257,6 +257,7 @@ impl Group {
         }
         let outer = address.terms.iter().filter(|t| usize::from(t.0) != along).map(|t| t.1);
         let apart = multiple(line, outer, self.bytes);
+        let apart = if program.facts.is_anywhere(self.array) { apart.min(ALLOCATED) } else { apart };
         let whole = |offset: &&f64| apart >= vector && within(address.constant + **offset, vector) == 0.0;
         1.0 - self.offsets.iter().filter(whole).count() as f64 / self.offsets.len().max(1) as f64
     }
@@ -305,6 +306,9 @@ fn steps(program: &Lowered<'_>, address: &Linear, inner: &[usize]) -> SmallVec<[
     }
     steps
 }
+
+/// Bytes of which what `malloc` returns is a multiple, and no more.
+const ALLOCATED: f64 = 16.0;
 
 /// Of the bytes from which on a run is fetched ahead, those that pass before it is noticed.
 const UNNOTICED: f64 = 0.25;

@@ -196,8 +196,8 @@ pub trait Target: Send + Sync {
     fn split_store(&self, _rows: usize) -> f64 {
         2.0
     }
-    /// Cycles more that a line takes on its way to the first level of cache which stores into several rows in turn share with the line
-    /// before: they wait for both, and only the first one has been asked for.
+    /// Cycles more that a line takes on its way to the first level of cache which stores of whole lines into several rows in turn share with
+    /// the line before: they wait for both, and only the first one has been asked for. Shorter ones wait for less.
     fn split_store_waits(&self) -> f64 {
         0.0
     }
