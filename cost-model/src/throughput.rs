@@ -80,7 +80,8 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         let cost = target.op(class, ty, wide);
         let n = count * if single { f64::from(lanes) * plan.live } else { parts(target, ty, lanes) / pack };
         if class == OpClass::Widen && lanes > 1 {
-            shuffles += n;
+            // What is loaded under a mask is taken apart first, where others are widened as they are loaded.
+            shuffles += n + body.masked_narrow.min(count) * (parts(target, ty, lanes) - 1.0);
             continue;
         }
         let cycles = n * cost.reciprocal * passes(target, ty, wide);

@@ -1,4 +1,4 @@
-//! What was measured on processors of Zen, as relations between two trees.
+//! What was measured on processors of Zen and on an Emerald Rapids, as relations between two trees.
 
 mod compiler;
 mod computation;

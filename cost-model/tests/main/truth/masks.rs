@@ -389,3 +389,23 @@ fn what_clears_an_element_in_the_same_loop_makes_no_vectors_of_what_data_add() {
     );
     is_left_alone(&text);
 }
+
+#[test]
+fn what_is_loaded_under_a_mask_is_widened_by_more_permutations() {
+    // A game of life on 1500 x 1600 bytes in vectors of 512 bits, both sweeps fused, on an Emerald Rapids: 0.34 s where the loop guards them, 0.18 s
+    // where it does not.
+    let sums: String = (0..8)
+        .map(|n| format!("%l{n} = load A[i + {}, j + {}] %w{n} = zext i32 %l{n} ", n / 3, n % 3))
+        .chain((0..8).map(|n| format!("%s{} = add i32 %s{n}, %w{n} ", n + 1)))
+        .collect();
+    let cycles = |guard: &str| {
+        let text = format!(
+            "nest @life[] {{ array A: i8[1502, 1602] array B: i8[1500, 1600]
+               for i in 0..1500 {{ for j in 0..1600 {{ {guard} {{ S: {{ %s0 = const i32 0 {sums}
+                 %v = trunc i8 %s8 store B[i, j], %v }} }} }} }} }}"
+        );
+        cycles_on("sapphirerapids", &text, &[])
+    };
+    let masked = cycles("if j >= 100") / cycles("if 0 >= 0");
+    assert!((1.25..2.2).contains(&masked), "{masked}");
+}

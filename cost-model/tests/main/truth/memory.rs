@@ -433,3 +433,22 @@ fn rows_that_meet_on_average_only_are_rows_of_their_own() {
     let share = cycles("P") / cycles("R");
     assert!((0.9..1.05).contains(&share), "{share}");
 }
+
+#[test]
+fn rows_stored_in_turn_across_lines_wait_for_each_line() {
+    // Four rows of doubles copied at a time, 4 MiB in all, on an Emerald Rapids with vectors of 512 bits: 6.8 cycles a line where each is one
+    // vector, 13.0 where vectors begin a double later. One row at a time 6.8 and 7.2.
+    let cycles = |rows: i64, shift: i64| {
+        let row = super::copies("i", "ii", rows, "S");
+        let text = format!(
+            "nest @copy[] {{ array A: f64[1024, 256] array B: f64[1024, 256]
+               for t in 0..100 {{ for i in 0..1024 {{ for j in 0..240 {{ S: B[i, j+{shift}] = A[i, j+{shift}] }} }} }}
+               variant {{ for t in 0..100 {{ for ii in 0..{} {{ for j in 0..240 {{ {row} }} }} }} }} }}",
+            1024 / rows
+        );
+        cycles_on("sapphirerapids", &text, &[])
+    };
+    let later = |rows| cycles(rows, 1) / cycles(rows, 0);
+    assert!((1.25..2.2).contains(&later(4)), "{}", later(4));
+    assert!(later(1) < 1.15, "{}", later(1));
+}
