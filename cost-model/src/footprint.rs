@@ -17,6 +17,7 @@ pub(crate) struct Group {
     /// Differences to `address`, in bytes; sorted, distinct.
     pub offsets: Vec<f64>,
     pub bytes: f64,
+    pub read: bool,
     pub written: bool,
     pub probability: f64,
     /// Without an address: how many elements an iteration touches.
@@ -71,6 +72,7 @@ pub(crate) fn groups(program: &Lowered<'_>) -> Vec<Group> {
                     address: touch.address.clone(),
                     offsets: vec![],
                     bytes: touch.bytes,
+                    read: false,
                     written: false,
                     probability: 0.0,
                     elements: 0.0,
@@ -78,6 +80,7 @@ pub(crate) fn groups(program: &Lowered<'_>) -> Vec<Group> {
                 result.len() - 1
             });
             let group = &mut result[at];
+            group.read |= !touch.write;
             group.written |= touch.write;
             group.probability = group.probability.max(leaf.probability);
             let offset = match (&group.address, &touch.address) {

@@ -46,6 +46,8 @@ extern "C" Function *lt_set_apart(BasicBlock *Start, BasicBlock *Exit, const cha
     Argument *Handed = New->getArg(At - Call->arg_begin());
     *At = PoisonValue::get(A->getType());
     A->moveBefore(New->getEntryBlock().begin());
+    // Its place is one of the other function.
+    A->setDebugLoc(DebugLoc());
     Handed->replaceAllUsesWith(A);
   }
   return New;

@@ -121,7 +121,7 @@ int main(void) {
 "#;
 
 /// `sums` with a copy of `a` on the heap, and of the element of `b` in a register.
-fn buffered(ir: &[u8]) -> Result<Vec<u8>, EmitError> {
+fn buffered(ir: &[u8], vector_bits: Option<u32>) -> Result<Vec<u8>, EmitError> {
     let context = Context::new();
     let mut module = context.parse(ir, "test.ll").expect("parses");
     canonicalise(&mut module).expect("canonical");
@@ -157,7 +157,7 @@ fn buffered(ir: &[u8]) -> Result<Vec<u8>, EmitError> {
         ..Buffer::scalar(arrays(true))
     };
     let root = Green::alloc(copy, Green::for_loop(header.clone(), Green::alloc(element, body.clone())));
-    emit_region(&module, region, Variant::of(&canonical(kernel, &root)))?;
+    emit_region(&module, region, Variant { vector_bits, ..Variant::of(&canonical(kernel, &root)) })?;
     module.verify().unwrap_or_else(|e| panic!("{e}\n{module}"));
     Ok(module.to_bitcode())
 }
@@ -168,17 +168,39 @@ fn regions_with_buffers_print_the_same() {
     let source = folder.path().join("sums.c");
     std::fs::write(&source, PROGRAM).expect("writable");
     let ir = compile(&source, LIGHT);
-    let module = buffered(&ir).expect("it is emitted");
+    let module = buffered(&ir, None).expect("it is emitted");
     let printed = Context::new().parse(&module, "test.ll").expect("parses").to_string();
     assert!(printed.contains("call ptr @malloc") && printed.contains("call void @free"), "{printed}");
     let expected = output(folder.path(), "original", &source_bitcode(&ir));
     assert_eq!(expected, output(folder.path(), "buffered", &module));
     let freestanding = compile(&source, &["-O1", "-ffreestanding"]);
-    let error = buffered(&freestanding).expect_err("there is no malloc to call");
+    let error = buffered(&freestanding, None).expect_err("there is no malloc to call");
     assert_eq!(
         error.to_string(),
         "a buffer on the heap, where the function may call no allocator, cannot be emitted"
     );
+}
+
+#[test]
+fn code_with_wide_vectors_is_a_function_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("sums.c");
+    std::fs::write(&source, PROGRAM).expect("writable");
+    for flags in [LIGHT.to_vec(), [LIGHT, &["-g"]].concat()] {
+        let ir = compile(&source, &flags);
+        let module = buffered(&ir, Some(512)).expect("it is emitted");
+        let context = Context::new();
+        let read = context.parse(&module, "test.ll").expect("parses");
+        let attribute = |name: &str, which| read.function(name).expect("it is there").string_attribute(which);
+        for which in ["prefer-vector-width", "min-legal-vector-width"] {
+            assert_eq!(attribute("sums.wide", which).as_deref(), Some("512"));
+            assert_ne!(attribute("sums", which).as_deref(), Some("512"));
+        }
+        let wide = read.function("sums.wide").expect("it is there");
+        assert!(wide.has_attribute("noinline"));
+        let expected = output(folder.path(), "original", &source_bitcode(&ir));
+        assert_eq!(expected, output(folder.path(), "wide", &module));
+    }
 }
 
 /// A chain of loops over temporaries: one of its own, one that is local memory, and one that the caller keeps.
