@@ -236,6 +236,10 @@ pub trait Target: Send + Sync {
     fn fills_take_ports(&self) -> bool {
         true
     }
+    /// Whether all goes on meanwhile that a line takes on its way to further levels.
+    fn further_fills_overlap(&self) -> bool {
+        !self.fills_take_ports()
+    }
     /// Whether one instruction adds up absolute differences of bytes (`psadbw`), and one pairs of products of shorts (`pmaddwd`).
     fn fuses_integers(&self) -> bool {
         false

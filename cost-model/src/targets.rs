@@ -83,6 +83,8 @@ pub struct StaticTarget {
     pub transfers_overlap: bool,
     #[serde(default = "yes")]
     pub fills_take_ports: bool,
+    #[serde(default)]
+    pub further_fills_overlap: bool,
     #[serde(default = "yes")]
     pub differences_of_bytes: bool,
     pub caches: Vec<CacheLevel>,
@@ -289,6 +291,9 @@ impl Target for StaticTarget {
     }
     fn fills_take_ports(&self) -> bool {
         self.fills_take_ports
+    }
+    fn further_fills_overlap(&self) -> bool {
+        self.further_fills_overlap || !self.fills_take_ports
     }
     fn fuses_integers(&self) -> bool {
         self.differences_of_bytes

@@ -46,16 +46,19 @@ pub(crate) fn overlapped(compute: f64, busy: f64, transfers: &[Transfer], target
             if target.transfers_overlap() { norm(&cycles, OVERLAP) } else { cycles.iter().sum() };
         total.min(LARGEST)
     };
-    if let [first, further @ ..] = transfers
-        && !target.fills_take_ports()
-    {
-        let (caches, memory) = further.split_at(target.caches().len().saturating_sub(2).min(further.len()));
-        let core = Transfer::of_all(caches).beside(norm(&[compute, first.cycles], NEAR));
-        return norm(&[core, together(memory)], FAR);
-    }
     // Lines come and go through the ports that loads and stores use; the rest of the core goes on.
-    let memory = together(transfers);
-    norm(&[compute, busy + memory], OVERLAP).min(compute + memory)
+    let in_turn = |lines: f64| norm(&[compute, busy + lines], OVERLAP).min(compute + lines);
+    let (first, further) = match transfers {
+        [first, further @ ..] if target.further_fills_overlap() => (first, further),
+        _ => return in_turn(together(transfers)),
+    };
+    let (caches, memory) = further.split_at(target.caches().len().saturating_sub(2).min(further.len()));
+    let near = if target.fills_take_ports() {
+        in_turn(first.cycles)
+    } else {
+        norm(&[compute, first.cycles], NEAR)
+    };
+    norm(&[Transfer::of_all(caches).beside(near), together(memory)], FAR)
 }
 
 fn norm(all: &[f64], by: f64) -> f64 {

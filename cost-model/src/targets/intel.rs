@@ -33,10 +33,12 @@ pub fn sapphire_rapids() -> StaticTarget {
     target.split_store_waits = 8.0;
     target.window = Window { float: 60.0, integer: 60.0 };
     target.transfers_overlap = true;
-    // Lines of 1 MiB are read in 1.25 to 1.5 cycles, of which loads take 0.5, and written in 4.0.
+    target.further_fills_overlap = true;
+    // Lines of 1 MiB are read in 1.25 to 1.5 cycles, of which loads take 0.5, and written in 4.0. One that has to come before the next is asked
+    // for takes 100 cycles of 4 or 8 MiB.
     target.caches = vec![
         CacheLevel { written: 2.5, ..cache("L1", 48 << 10, 12, true, 1.0, 16.0) },
-        CacheLevel { written: 1.15, ..cache("L2", 2 << 20, 16, true, 6.6, 50.0) },
+        CacheLevel { written: 1.15, ..cache("L2", 2 << 20, 16, true, 6.6, 100.0) },
         CacheLevel { written: 1.3, ..cache("L3", 32 << 20, 16, false, 14.0, 186.0) },
     ];
     target.tlbs = vec![

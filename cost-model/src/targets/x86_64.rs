@@ -52,6 +52,7 @@ pub fn x86_64_avx2() -> StaticTarget {
         separate_adders: false,
         transfers_overlap: false,
         fills_take_ports: true,
+        further_fills_overlap: false,
         differences_of_bytes: true,
         caches: vec![
             cache("L1", 32 << 10, 8, true, 2.5, 14.0),
