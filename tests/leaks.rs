@@ -119,7 +119,13 @@ fn the_heap_does_not_grow() {
     };
     let apply = |recipe: &str| {
         let (_, _, region) = session.only_region().expect("one region");
-        one.apply("test", &region.kernel, &Recipe::parse(recipe, &registry).expect("a recipe")).map(|_| ())
+        one.apply(
+            "test",
+            &region.kernel,
+            &Recipe::parse(recipe, &registry).expect("a recipe"),
+            region.vectors,
+        )
+        .map(|_| ())
     };
 
     let mut runs: Vec<(String, Box<dyn FnMut() + '_>)> = vec![
@@ -130,7 +136,7 @@ fn the_heap_does_not_grow() {
             Box::new(|| {
                 let program = text::parse(&tile).expect("a program");
                 let recipe = Recipe::parse("interchange(i)", &registry).expect("a recipe");
-                let chosen = one.apply("test", &program.kernel, &recipe).expect("a legal recipe");
+                let chosen = one.apply("test", &program.kernel, &recipe, None).expect("a legal recipe");
                 assert!(one.emit(&program.kernel, &chosen).expect("IR").contains("define"));
             }),
         ),

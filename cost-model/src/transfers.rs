@@ -53,11 +53,8 @@ pub(crate) fn overlapped(compute: f64, busy: f64, transfers: &[Transfer], target
         _ => return in_turn(together(transfers)),
     };
     let (caches, memory) = further.split_at(target.caches().len().saturating_sub(2).min(further.len()));
-    let near = if target.fills_take_ports() {
-        in_turn(first.cycles)
-    } else {
-        norm(&[compute, first.cycles], NEAR)
-    };
+    let near =
+        if target.fills_take_ports() { in_turn(first.cycles) } else { norm(&[compute, first.cycles], NEAR) };
     norm(&[Transfer::of_all(caches).beside(near), together(memory)], FAR)
 }
 

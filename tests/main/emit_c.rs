@@ -35,7 +35,7 @@ fn emitted(file: &Path) -> String {
         let kernel = text::parse(&source).expect("a program").kernel;
         (kernel.name.clone(), 0, kernel)
     };
-    let chosen = match optimizer.apply("input", &kernel, &recipe) {
+    let chosen = match optimizer.apply("input", &kernel, &recipe, None) {
         Ok(chosen) => chosen,
         Err(error) => panic!("{}: {error}", file.display()),
     };

@@ -102,7 +102,7 @@ fn recipe(text: &str) -> Recipe {
 
 fn apply(kernel: &Arc<Kernel>, argument: &str) -> String {
     let recipe = recipe(argument);
-    match optimizer().apply(&kernel.name, kernel, &recipe) {
+    match optimizer().apply(&kernel.name, kernel, &recipe, None) {
         Ok(chosen) => {
             let differs = difference(kernel, &chosen.root, &chosen.conditions);
             assert!(matches!(differs, Difference::None), "{}: {argument}: {differs:?}", kernel.name);

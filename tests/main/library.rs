@@ -187,7 +187,9 @@ fn calls_do_what_the_nests_do() {
         let session = Session::new(&ir, "f.c", &optimizer);
         let (name, number, region) = session.only_region().expect("one region");
         let steps = Recipe::parse(recipe, &optimizer.registry).expect("a recipe");
-        let chosen = optimizer.apply("f", &region.kernel, &steps).unwrap_or_else(|e| panic!("{body}: {e}"));
+        let chosen = optimizer
+            .apply("f", &region.kernel, &steps, region.vectors)
+            .unwrap_or_else(|e| panic!("{body}: {e}"));
         assert!(FUNCTIONS.contains(function), "lifting asks about {function}");
         let new = session.emit(&BTreeMap::from([((name, number), chosen)]), |m| m.to_string()).expect("IR");
         assert!(new.contains(&format!("@{function}(")), "{body}: {new}");
@@ -230,7 +232,7 @@ fn calls_in_c_do_what_the_nests_do() {
     let mut results = Vec::new();
     for recipe in ["", "mark(i; library); mark(i2; library)"] {
         let steps = Recipe::parse(recipe, &optimizer.registry).expect("a recipe");
-        let chosen = optimizer.apply("f", &kernel, &steps).expect("it is legal");
+        let chosen = optimizer.apply("f", &kernel, &steps, None).expect("it is legal");
         let c = emit_c(&BTreeMap::from([((kernel.name.clone(), 0), chosen)]), false).expect("C");
         assert_eq!(c.contains("memset(") && c.contains("cblas_dgemm("), !recipe.is_empty(), "{c}");
         write("f.c", &c);
@@ -247,7 +249,7 @@ fn refused(optimizer: &Optimizer, nest: &str, recipe: &str, why: &str) {
     );
     let kernel = text::parse(&source).unwrap_or_else(|e| panic!("{nest}: {e}")).kernel;
     let steps = Recipe::parse(recipe, &optimizer.registry).expect("a recipe");
-    match optimizer.apply("f", &kernel, &steps) {
+    match optimizer.apply("f", &kernel, &steps, None) {
         Ok(chosen) => assert!(why.is_empty(), "{nest}: {chosen:?}"),
         Err(error) => {
             let told = error.to_string();
@@ -322,7 +324,7 @@ fn what_is_no_library_s_function_in_its_module_is_not_called() {
         let regions = session.explore().expect("it is lifted").regions;
         let region = regions.iter().find(|r| &*r.function == "f").expect("a region");
         let steps = Recipe::parse("mark(@; library)", &optimizer.registry).expect("a recipe");
-        match optimizer.apply("f", &region.kernel, &steps) {
+        match optimizer.apply("f", &region.kernel, &steps, region.vectors) {
             Ok(_) => assert!(free, "{flag} {module}"),
             Err(e) => assert!(!free && e.to_string().contains("no library's here"), "{flag} {module}: {e}"),
         }

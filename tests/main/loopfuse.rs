@@ -152,7 +152,7 @@ impl Lab<'_> {
     /// The verdict on a recipe; `None` where it does not apply.
     fn judge(&self, kernel: &Arc<Kernel>, recipe: &str) -> Option<Result<Chosen, Witness>> {
         let recipe = self.recipe(recipe);
-        match self.session.optimizer.apply(FUNCTION, kernel, &recipe) {
+        match self.session.optimizer.apply(FUNCTION, kernel, &recipe, None) {
             Ok(chosen) => Some(Ok(chosen)),
             Err(DriverError::Illegal { witness, .. }) => Some(Err(*witness)),
             Err(DriverError::Replay { .. }) => None,
@@ -273,7 +273,7 @@ fn check_pass(case: &Case) -> Result<(), String> {
     if fusion.recipe.0.is_empty() {
         return Ok(());
     }
-    let chosen = optimizer.apply(FUNCTION, &kernel, &fusion.recipe).map_err(|e| e.to_string())?;
+    let chosen = optimizer.apply(FUNCTION, &kernel, &fusion.recipe, None).map_err(|e| e.to_string())?;
     if chosen.root != fusion.root || !fusion.conditions.iter().all(|c| chosen.conditions.contains(c)) {
         return Err(format!("the recipe {} makes another tree", fusion.recipe));
     }

@@ -13,7 +13,7 @@ fn saved(source: &str, n: i64) -> Memory {
     let optimizer = Optimizer::new(Settings { params, ..Settings::default() }).expect("names that are there");
     let kernel = &program.kernel;
     let memory = optimizer.memory("f", kernel, &[]).expect("dependences").expect("several nests");
-    let chosen = optimizer.apply("f", kernel, &memory.recipe).expect("what was proved");
+    let chosen = optimizer.apply("f", kernel, &memory.recipe, None).expect("what was proved");
     assert_eq!(chosen.root, memory.root, "{}", memory.recipe);
     let options = MeasureOptions { timed: false, ..MeasureOptions::default() };
     measure_kernel(kernel, &[("fused", chosen.variant())], &[n], &options).expect("the same results");

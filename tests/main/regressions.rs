@@ -37,7 +37,8 @@ fn same_bits_in(
     let explored = session.explore().expect("it is lifted");
     let region = &explored.regions[0];
     let recipe = Recipe::parse(recipe, &optimizer.registry).expect("a recipe");
-    let chosen = optimizer.apply(&region.label(), &region.kernel, &recipe).expect("it is legal");
+    let chosen =
+        optimizer.apply(&region.label(), &region.kernel, &recipe, region.vectors).expect("it is legal");
     let choices = BTreeMap::from([((region.function.clone(), region.number), chosen)]);
     let emitted = session.emit(&choices, |m| m.to_bitcode()).expect("it is emitted");
     let arguments = session.argument_specs(caller).expect("it is lifted").expect("it can be called");

@@ -91,7 +91,7 @@ fn the_corpus_computes_the_same_in_c() {
             let recipe = line.strip_prefix("; test apply ").or(line.strip_prefix("; emit "));
             let Some(recipe) = recipe else { continue };
             let Ok(recipe) = Recipe::parse(recipe, &Registry::standard()) else { continue };
-            let Ok(chosen) = optimizer.apply("test", &kernel, &recipe) else { continue };
+            let Ok(chosen) = optimizer.apply("test", &kernel, &recipe, None) else { continue };
             let (kernel, root, conditions) = (chosen.kernel, chosen.root, chosen.conditions);
             programs.push(Program { kernel, root, conditions });
         }

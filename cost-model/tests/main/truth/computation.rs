@@ -1,7 +1,8 @@
 //! What the core takes: operations, chains of them, registers, and how often all of it runs.
 
 use super::{copies, cycles_on, gain, gain_on, model, of_target};
-use cost_model::{AnalyticModel, CostModel, targets};
+use cost_model::targets::{self, StaticTarget, Vectors};
+use cost_model::{AnalyticModel, CostModel};
 use loop_tree::text::parse;
 
 #[test]
@@ -617,4 +618,25 @@ fn what_a_loop_around_others_computes_anew_is_not_done_in_front_of_it() {
     };
     let calls = cycles("x[i]") - cycles("x[0]");
     assert!(calls > 1000.0 * 20.0, "{calls}");
+}
+
+#[test]
+fn wide_vectors_are_asked_for_where_they_gain() {
+    // On an Emerald Rapids a product of 1000 x 1100 x 1200 in vectors of 512 bits takes 0.66 to 0.73 of the time that those of 256 take; a copy of 64 MiB the
+    // same.
+    let product = "nest @product[] { array A: f64[240, 240] array B: f64[240, 240] array C: f64[240, 240]
+        for i in 0..60 { for k in 0..240 { for j in 0..240 {
+          let r = 4*i { S: C[r, j] = C[r, j] + A[r, k] * B[k, j] } let r = 4*i + 1 { S } let r = 4*i + 2 { S } let r = 4*i + 3 { S } } } } }";
+    let copy = "nest @copy[] { array A: f64[4000, 1000] array B: f64[4000, 1000]
+        for i in 0..4000 { for j in 0..1000 { S: B[i, j] = A[i, j] } } }";
+    let widened = |target: StaticTarget, text: &str| {
+        let program = parse(text).expect("it parses");
+        AnalyticModel::new(target).prepare(&program.kernel, &[]).widened(program.tree())
+    };
+    let of = |name| targets::by_name(name).expect("a target");
+    assert_eq!(widened(of("sapphirerapids"), product), Some(512));
+    assert_eq!(widened(of("sapphirerapids"), copy), None);
+    assert_eq!(widened(of("znver5"), product), None);
+    let stated = Vectors { bits: 256, widest: 256, registers: 32, masked: true };
+    assert_eq!(widened(of("sapphirerapids").with_vectors(stated), product), None);
 }
