@@ -162,7 +162,8 @@ impl AnalyticModel {
                 let transfer = t.transfers[level];
                 all.cycles += transfer.cycles * times;
                 all.exposed += transfer.exposed * times;
-                if vectors && level == 0 {
+                // Stores that wait let others wait, and lines from further on come later.
+                if vectors && level <= 1 {
                     all.cycles += t.split;
                 }
                 count += t.misses[level];
@@ -213,6 +214,8 @@ impl CostModel for AnalyticModel {
 
 /// Predicted gain from which on wider vectors are asked for: remainders are longer, and lines are crossed by every second one.
 const WIDENED: f64 = 1.1;
+/// Cycles of a call with what it is handed, and of the upper halves of registers that it clears.
+const CALL: f64 = 50.0;
 
 /// The model of one kernel.
 struct PreparedModel<'a> {
@@ -287,7 +290,7 @@ impl Prepared for PreparedModel<'_> {
         let narrow = AnalyticModel { for_new_code: target.clone(), ..self.model.clone() };
         let facts = &self.facts;
         let cycles = narrow.prepare(facts.kernel, facts.params).cycles(root);
-        (cycles > WIDENED * self.cycles(root)).then(|| for_new_code.vector_bits())
+        (cycles > WIDENED * self.cycles(root) + CALL).then(|| for_new_code.vector_bits())
     }
 
     fn least(&self) -> f64 {

@@ -68,13 +68,8 @@ pub struct CacheLevel {
     /// Cycles of latency of a fetch from the level below.
     pub fill_latency: f64,
     /// What a line takes that comes in and goes back written, of one that is read.
-    #[serde(default = "read")]
+    #[serde(default)]
     pub written: f64,
-}
-
-/// In files that do not mention it: lines go back meanwhile.
-fn read() -> f64 {
-    1.0
 }
 
 /// One level of address translation.

@@ -176,6 +176,16 @@ const fn usual_wide_product() -> f64 {
 /// Of products of bytes, in those of the same vectors of longer elements.
 const PRODUCTS_OF_BYTES: f64 = 4.0;
 
+impl StaticTarget {
+    /// Numbers that files from before do not mention: between caches lines go back meanwhile.
+    fn complete(&mut self) {
+        let last = self.caches.len().saturating_sub(1);
+        for (level, cache) in self.caches.iter_mut().enumerate().filter(|(_, c)| c.written == 0.0) {
+            cache.written = if level == last { x86_64::WRITTEN_BACK } else { 1.0 };
+        }
+    }
+}
+
 impl Target for StaticTarget {
     fn name(&self) -> &str {
         &self.name

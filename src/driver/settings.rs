@@ -137,11 +137,16 @@ pub struct Models {
 }
 
 impl Models {
-    /// The same for code that has such vectors, where that is known.
+    /// The same for code that has such vectors; where that is not known, it asks for no wider ones than the compiler takes by itself.
     pub fn for_code(&self, code: Option<Vectors>) -> Models {
-        let Some(target) = code.and_then(|vectors| self.target.for_code(vectors)) else {
-            return self.clone();
+        let bits = self.target.vector_bits();
+        let own = || Vectors {
+            bits,
+            widest: bits,
+            registers: self.target.vector_registers(),
+            masked: self.target.masked_memory(),
         };
+        let Some(target) = self.target.for_code(code.unwrap_or_else(own)) else { return self.clone() };
         let cost = self.cost.on(&target).unwrap_or_else(|| self.cost.clone());
         Models { cost, target, dependences: self.dependences.clone() }
     }

@@ -21,6 +21,9 @@ const WIDE_PRODUCT: f64 = 8.0;
 impl StaticTarget {
     /// The machine as far as the code uses it.
     pub fn with_vectors(mut self, code: Vectors) -> Self {
+        if let Some(widened) = self.widened().filter(|target| code.bits >= target.vector_bits) {
+            self = widened;
+        }
         self.vector_bits = self.vector_bits.min(code.bits);
         self.wide = self.wide.filter(|wide| (self.vector_bits + 1..=code.widest).contains(&wide.bits));
         self.datapath_bits = self.datapath_bits.min(self.widest().max(1));
@@ -71,6 +74,7 @@ mod tests {
         let bits = |target: &StaticTarget| (target.vector_bits, target.widened().map(|t| t.vector_bits));
         assert_eq!(bits(&of(256, 512)), (256, Some(512)));
         assert_eq!(bits(&of(256, 256)), (256, None));
+        assert_eq!(bits(&of(512, 512)), (512, None));
         assert_eq!(of(256, 512).widened().map(|t| t.datapath_bits), Some(512));
         assert_eq!(bits(&znver5()), (512, None));
     }

@@ -57,8 +57,10 @@ pub fn read_target(file: &Path) -> Result<StaticTarget, TargetFileError> {
         let cause = format!("version {} of the format, not {VERSION}", read.version);
         return Err(error(line_of(&text, &["version"]), cause));
     }
-    match implausible(&read.target) {
-        None => Ok(read.target),
+    let mut target = read.target;
+    target.complete();
+    match implausible(&target) {
+        None => Ok(target),
         Some((keys, cause)) => Err(error(line_of(&text, &keys), cause)),
     }
 }
@@ -116,6 +118,7 @@ fn implausible(target: &StaticTarget) -> Option<Complaint> {
         (vec!["split_load"], target.split_load, 1.0, 1e3),
         (vec!["split_store"], target.split_store, 1.0, 1e3),
         (vec!["split_store_in_row"], target.split_store_in_row, 1.0, 1e3),
+        (vec!["split_store_waits"], target.split_store_waits, 0.0, 1e3),
         (vec!["lane_access"], target.lane_access, 0.05, 100.0),
         (vec!["gathered_lane"], target.gathered_lane, 0.05, 100.0),
         (vec!["store_forward"], target.store_forward, 0.0, 1e3),
@@ -141,6 +144,12 @@ fn implausible(target: &StaticTarget) -> Option<Complaint> {
         numbers.push((vec!["caches", cache.name, "ways"], f64::from(cache.ways), 1.0, 1e5));
         numbers.push((vec!["caches", cache.name, "fill"], cache.fill, 0.01, 1e4));
         numbers.push((vec!["caches", cache.name, "fill_latency"], cache.fill_latency, 0.1, 1e5));
+        numbers.push((vec!["caches", cache.name, "written"], cache.written, 0.1, 100.0));
+    }
+    if let Some(wide) = target.wide {
+        numbers.push((vec!["wide", "bits"], f64::from(wide.bits), 0.0, 65536.0));
+        numbers.push((vec!["wide", "vector_integer"], wide.vector_integer, 0.01, 100.0));
+        numbers.push((vec!["wide", "vector_division"], wide.vector_division, 0.1, 100.0));
     }
     if let Some(bytes) = target.last_at_best {
         numbers.push((vec!["last_at_best"], bytes as f64, 512.0, 1e13));
@@ -220,6 +229,16 @@ mod tests {
         for target in [x86_64_avx512(), crate::targets::generic(), detect_host()] {
             assert_eq!(read(&target_text(&target, "a machine")), Ok(target));
         }
+    }
+
+    #[test]
+    fn files_from_before_lines_that_go_back_had_a_number_mean_the_same() {
+        let target = x86_64_avx512();
+        let mut file: serde_json::Value = serde_json::from_str(&target_text(&target, "a machine")).unwrap();
+        for cache in file["target"]["caches"].as_array_mut().unwrap() {
+            cache.as_object_mut().unwrap().remove("written").expect("it is written");
+        }
+        assert_eq!(read(&file.to_string()), Ok(target));
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub fn x86_64_avx512() -> StaticTarget {
 }
 
 /// What a line takes that is read from memory and written back, of one that is read. On Zen 5: 10 cycles and 7; between caches 2.5 and 2.3.
-const WRITTEN_BACK: f64 = 1.4;
+pub(super) const WRITTEN_BACK: f64 = 1.4;
 
 /// The last of the levels, which memory fills.
 pub(super) const fn last(mut level: CacheLevel) -> CacheLevel {

@@ -72,6 +72,8 @@ pub fn roofline(kernel: &Kernel, params: &[i64], target: &dyn Target) -> Option<
         (None, Some(integer)) => ("integer operations", OpClass::Integer, integer),
         (None, None) => return None,
     };
+    let wide = target.for_new_code();
+    let target = wide.as_deref().unwrap_or(target);
     let lanes = target.lanes(ty);
     let rate = |class, lanes: u32| f64::from(lanes) / target.op(class, ty, lanes).reciprocal.max(0.01);
     let mut ceilings = vec![Ceiling { name: "scalars".into(), per_cycle: rate(class, 1) }];
