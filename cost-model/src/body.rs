@@ -16,7 +16,9 @@ use crate::operations::{
     products_of_shorts, reordering, shapes,
 };
 use crate::{OpClass, Target};
-use loop_tree::{Op, OpFlags, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId};
+use loop_tree::{
+    Affine, Atom, FloorDiv, Op, OpFlags, OpId, OpKind, ScalarType, Statement, StmtFlags, StmtId,
+};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -150,6 +152,10 @@ impl Body {
         }
     }
 }
+
+/// Products of a remainder by a constant, and what shifts, adds and subtracts beside them.
+const PRODUCTS_OF_QUOTIENT: f64 = 2.0;
+const OTHERS_OF_QUOTIENT: f64 = 4.0;
 
 /// Looks at the leaves of a loop, with lanes along the loop at a depth, or as the tree has them. `told`: whether the compiler is told that iterations are independent where they are.
 pub(crate) fn body(
@@ -360,7 +366,10 @@ impl Scan<'_> {
             }
             let value = match &op.kind {
                 OpKind::Const(c) => Value { number: Some(self.numbers.of_constant(*c)), ..Value::default() },
-                OpKind::Affine(e) => Value { varies: !e.is_invariant(), ..Value::default() },
+                OpKind::Affine(e) => {
+                    self.quotients(e, op.ty, weight);
+                    Value { varies: !e.is_invariant(), ..Value::default() }
+                }
                 OpKind::Test(_) => {
                     self.count(OpClass::Integer, ScalarType::I64, weight);
                     Value { varies: true, ..Value::default() }
@@ -400,6 +409,23 @@ impl Scan<'_> {
             }
             values.push(value);
         }
+    }
+
+    /// Quotients in a value, and their remainders: high halves of products, in the program of the type that it computes with. New code does
+    /// so with 64 bits, of which LLVM makes no vectors: on an Emerald Rapids two remainders an element take 1.8 cycles as written, 6.2 in new code.
+    fn quotients(&mut self, e: &Affine, ty: ScalarType, weight: f64) {
+        let is_product = |d: &FloorDiv| !d.numerator.is_invariant() && d.denominator.count_ones() > 1;
+        let count =
+            e.terms().iter().filter(|(atom, _)| matches!(atom, Atom::Div(d) if is_product(d))).count();
+        if count == 0 {
+            return;
+        }
+        let new = self.aliases.is_none();
+        self.result.vectorisable &= !new;
+        let ty = if new { ScalarType::I64 } else { ty };
+        let each = weight * count as f64;
+        self.count(OpClass::IntegerMul, ty, PRODUCTS_OF_QUOTIENT * each);
+        self.count(OpClass::Integer, ty, OTHERS_OF_QUOTIENT * each);
     }
 
     /// The value of the operation at hand if it stands for an instruction of the program that another statement has executed, whatever

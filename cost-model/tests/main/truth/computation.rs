@@ -640,3 +640,15 @@ fn wide_vectors_are_asked_for_where_they_gain() {
     let stated = Vectors { bits: 256, widest: 256, registers: 32, masked: true };
     assert_eq!(widened(of("sapphirerapids").with_vectors(stated), product), None);
 }
+
+#[test]
+fn remainders_of_counters_are_computed_with_64_bits_in_new_code() {
+    // Two arrays of 700 x 700 floats are filled in 0.29 ms as written, in 1.03 ms by two loops (Emerald Rapids).
+    let text = "nest @fill[] { array a: f32[700, 700] array b: f32[700, 700]
+        for i in 0..700 { for j in 0..700 {
+          S: a[i, j] = uitofp.f32(affine.i32(3*i + j - 7*floor((3*i + j)/7)))
+          T: b[i, j] = uitofp.f32(affine.i32(i + 5*j - 11*floor((i + 5*j)/11))) } }
+        variant { for i in 0..700 { for j in 0..700 { S } for j in 0..700 { T } } } }";
+    let gain = gain_on("sapphirerapids", text, &[]);
+    assert!((0.2..0.7).contains(&gain), "{gain}");
+}
