@@ -259,9 +259,10 @@ impl Group {
             return 0.0;
         }
         let outer = address.terms.iter().filter(|t| usize::from(t.0) != along).map(|t| t.1);
-        let apart = multiple(line, outer, self.bytes);
-        let apart = if program.facts.is_anywhere(self.array) { apart.min(ALLOCATED) } else { apart };
-        let whole = |offset: &&f64| apart >= vector && within(address.constant + **offset, vector) == 0.0;
+        let begins = program.facts.is_anywhere(self.array).then_some(ALLOCATED);
+        let apart = multiple(line, outer.chain(begins), self.bytes);
+        let whole =
+            |offset: &&f64| multiple(apart, [address.constant + **offset].into_iter(), self.bytes) >= vector;
         1.0 - self.offsets.iter().filter(whole).count() as f64 / self.offsets.len().max(1) as f64
     }
 

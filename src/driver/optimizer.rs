@@ -114,7 +114,7 @@ impl Optimizer {
         Ok(Problem { kernel: kernel.clone(), params, dependences, oracle, idioms })
     }
 
-    /// Searches one kernel.
+    /// Searches one kernel, of whose code nothing is known.
     pub fn explore(
         &self,
         label: &str,
@@ -122,7 +122,7 @@ impl Optimizer {
         likely: &[Likely],
         progress: Option<Progress<'_>>,
     ) -> Result<(Problem, Exploration), DriverError> {
-        self.search(&self.models, self.settings.limits, label, kernel, likely, progress)
+        self.search(&self.models.for_code(None), self.settings.limits, label, kernel, likely, progress)
     }
 
     pub(super) fn search(

@@ -171,7 +171,8 @@ impl Settings {
         };
         let dependences = dependences_by_name(&self.dependences)
             .ok_or_else(|| unknown("dependence analysis", &self.dependences, &DEPENDENCES))?;
-        Ok(Models { cost, target, dependences: dependences.into() })
+        let models = Models { cost, target, dependences: dependences.into() };
+        Ok(Models { cost: models.for_code(None).cost, ..models })
     }
 
     /// The target by its name.

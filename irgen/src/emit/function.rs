@@ -47,9 +47,7 @@ pub fn emit_function<'c>(
             })
             .collect();
         let function = module.add_function(name, context.i1().function(&types)?)?;
-        if let Some(bits) = variant.vector_bits {
-            function.set_vector_bits(bits);
-        }
+        function.set_vector_bits(variant.vector_bits);
         let entry = function.append_block("entry");
         let (start, no) = (function.append_block("new"), function.append_block("no"));
         let mut builder = Builder::new(&module);

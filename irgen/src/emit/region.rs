@@ -111,7 +111,7 @@ pub fn emit_region<'m>(
         guard: read.guard.map(|(condition, holds)| (incoming(region, condition), holds)),
         ..read.clone()
     });
-    let reads = Apart { reads: reads.collect(), errno: region.apart.errno.clone() };
+    let apart = Apart { reads: reads.collect(), errno: region.apart.errno.clone() };
     // Short loops take less than comparing what they access does. Before magnitudes are known sums of sizes may wrap: all are tested again.
     let (of_sizes, others): (Vec<_>, Vec<_>) =
         conditions.iter().cloned().partition(|c| matches!(c, RuntimeCondition::Parameter(_)));
@@ -121,7 +121,7 @@ pub fn emit_region<'m>(
         emitter.builder.cond_br(holds, check, original)?;
         emitter.builder.position_at_end(check)?;
     }
-    let holds = emitter.check(&conditions, &widths, &exact, &reads)?;
+    let holds = emitter.check(&conditions, &widths, &exact, &apart)?;
     emitter.enter_if(function, holds, &buffers, [start, original])?;
     emitter.builder.position_at_end(original)?;
     emitter.builder.br(region.entry)?;
@@ -131,15 +131,11 @@ pub fn emit_region<'m>(
     region.entry.replace_phi_predecessor(region.before, original)?;
 
     emitter.builder.position_at_end(start)?;
-    let apart = match variant.vector_bits {
-        None => None,
-        Some(bits) => {
-            let first = function.append_block("looptree.wide");
-            emitter.builder.br(first)?;
-            emitter.builder.position_at_end(first)?;
-            Some((first, bits))
-        }
-    };
+    let wide = variant.vector_bits.map(|_| function.append_block("looptree.wide"));
+    if let Some(first) = wide {
+        emitter.builder.br(first)?;
+        emitter.builder.position_at_end(first)?;
+    }
     emitter.inside = true;
     emitter.make_room()?;
     emitter.declare_scopes()?;
@@ -186,10 +182,8 @@ pub fn emit_region<'m>(
     }
     gathers::avoid(function, kernel, variant.root);
     // Wider vectors are of the new code only: what else is in the function stays as it is.
-    if let Some((first, bits)) = apart
-        && let Some(wide) = first.set_apart(region.exit, "wide")
-    {
-        wide.set_vector_bits(bits);
+    if let Some(new) = wide.and_then(|first| first.set_apart(region.exit, "wide")) {
+        new.set_vector_bits(variant.vector_bits);
     }
     Ok(Emitted { conditions })
 }

@@ -89,9 +89,7 @@ impl<'m> Emitter<'m, '_> {
         let caller = place.function();
         let function = caller.outlined(&format!("{}.threads", caller.name()));
         gathers::avoid(function, self.kernel, self.root);
-        if let Some(bits) = self.vector_bits {
-            function.set_vector_bits(bits);
-        }
+        function.set_vector_bits(self.vector_bits);
 
         // Scalars that the loop only reads are handed over by value.
         let written = written(self, body);

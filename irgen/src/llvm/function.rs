@@ -226,8 +226,9 @@ impl<'m> Function<'m> {
         unsafe { Function::from_raw(ffi::lt_outlined(self.raw(), name.as_ptr().cast(), name.len())) }
     }
 
-    /// Its code is to have vectors of so many bits, also where the compiler takes narrower ones by itself.
-    pub fn set_vector_bits(self, bits: u32) {
+    /// Its code is to have vectors of so many bits, also where the compiler takes narrower ones by itself; `None`: as it takes them.
+    pub fn set_vector_bits(self, bits: Option<u32>) {
+        let Some(bits) = bits else { return };
         for attribute in ["prefer-vector-width", "min-legal-vector-width"] {
             self.set_string_attribute(attribute, &bits.to_string());
         }
