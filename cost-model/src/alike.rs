@@ -109,6 +109,7 @@ fn a_loop<H: Hasher>(l: &Loop, state: &mut H) {
         trip,
         constant,
         exact,
+        spread,
         steady,
         extent,
         below,
@@ -124,7 +125,7 @@ fn a_loop<H: Hasher>(l: &Loop, state: &mut H) {
         unrolled_inside,
     } = l;
     (header.kind, header.step, depth, constant.map(f64::to_bits)).hash(state);
-    [trip, runs, middle, begins].map(|number| number.to_bits()).hash(state);
+    [trip, spread, runs, middle, begins].map(|number| number.to_bits()).hash(state);
     (exact, steady, guards, varying_guards, unrolled_inside).hash(state);
     (extent.is_some(), below.len()).hash(state);
     extent.iter().chain(below).for_each(|form| linear(form, state));

@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use conditions::Case;
-use neighbours::{runs, sorted};
+use neighbours::{Elsewhere, runs, sorted};
 use references::{Family, Location};
 
 /// How an access moves from one lane or iteration to the next.
@@ -108,6 +108,8 @@ pub(crate) struct Body {
     /// Loads that have as many neighbours, or enough for a vector, and values loaded before the loop that do.
     pub adjacent_loads: usize,
     pub adjacent_invariant: usize,
+    /// Loads of those that are taken in another order.
+    pub adjacent_permuted: f64,
     /// Elements that are stored, where each is a sum of such copies of a summand, from neighbours in memory, at least.
     pub sums: usize,
     pub summed: usize,
@@ -794,13 +796,13 @@ impl Scan<'_> {
         let is_loaded = |l: &Location| l.loaded && !self.families[l.family].private;
         let varies = |l: &Location| is_loaded(l) && self.families[l.family].stride != 0.0;
         if self.result.adjacent > 1 {
-            let (across, shared) = self.loaded_across(&stored);
+            let widest = self.result.widest.map_or(1, |ty| self.target.lanes(ty) as usize);
+            let least = self.result.adjacent.min(widest);
+            let Elsewhere { across, permuted, shared } = self.elsewhere(&stored, least);
             let all =
                 self.locations.iter().enumerate().filter(|(at, l)| is_loaded(l) && !across.contains(at));
             let (along, before): (Vec<_>, Vec<_>) = all.map(|(_, l)| l).partition(|l| varies(l));
             let before = before.into_iter().filter(|l| self.families[l.family].stored.is_empty());
-            let widest = self.result.widest.map_or(1, |ty| self.target.lanes(ty) as usize);
-            let least = self.result.adjacent.min(widest);
             // What is brought together takes as many permutations for each of the vectors that need it, as LLVM counts: it does not see
             // that others need the same. What goes to memory comes from there, too. For accumulators that is in front of the loop
             // and behind it, where others may want them one by one; and what all lanes take is spread over them.
@@ -808,7 +810,9 @@ impl Scan<'_> {
                 let each = stored.iter().map(|l| l.loaded_for.iter().filter(|from| count(**from)).count());
                 each.min().unwrap_or(0) as f64
             };
-            let brought = of_least(&|from| across.contains(&from)) * least as f64;
+            let reordered = of_least(&|from| permuted.contains(&from));
+            let brought = of_least(&|from| across.contains(&from)) * least as f64 + reordered;
+            self.result.adjacent_permuted = reordered * stored.len() as f64;
             let spread = of_least(&|from| shared.contains(&from));
             let all = self.result.ops.values().sum::<f64>() + 2.0 * self.result.stores.len() as f64;
             let saved = |all: f64| all / stored.len() as f64 * (least - 1) as f64;

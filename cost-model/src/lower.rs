@@ -23,6 +23,8 @@ pub(crate) struct Loop {
     pub constant: Option<f64>,
     /// Whether the trip count is the same in all executions that have an iteration.
     pub exact: bool,
+    /// By how much it is not: its standard deviation, of its mean.
+    pub spread: f64,
     /// Whether it is the same in all iterations of the loop around.
     pub steady: bool,
     /// Iterations, over those of the loops around, where they have such a form.
@@ -228,6 +230,7 @@ impl Walk<'_> {
                     trip: trips.mean,
                     constant: header.constant_trip_count().map(|t| t as f64),
                     exact: trips.exact,
+                    spread: trips.spread,
                     steady: depth.checked_sub(1).is_none_or(|around| {
                         let bounds = header.lower().iter().chain(header.upper());
                         let mut slopes = bounds.map(|b| self.scope.linear(b).coefficient(around));

@@ -165,9 +165,9 @@ pub trait Target: Send + Sync {
     fn loads_per_cycle(&self) -> f64;
     /// Stores per cycle.
     fn stores_per_cycle(&self) -> f64;
-    /// Instructions on vectors in a cycle, of all kinds together but for loads and stores; infinity where that is no bound of its own.
+    /// Instructions on vectors in a cycle, of all kinds together but for loads and stores.
     fn vector_pipes(&self) -> f64 {
-        f64::INFINITY
+        4.0
     }
     /// As how many permutations one counts that moves lanes from one half of a vector of 256 bits to the other.
     fn crossing(&self) -> f64 {

@@ -74,6 +74,9 @@ pub struct StaticTarget {
     pub split_store_in_row: f64,
     #[serde(default)]
     pub split_store_waits: f64,
+    /// Instructions on vectors in a cycle, of all kinds together but for loads and stores.
+    #[serde(default)]
+    pub vector_pipes: f64,
     pub lane_access: f64,
     pub gathered_lane: f64,
     pub store_forward: f64,
@@ -108,6 +111,7 @@ pub struct StaticTarget {
 #[allow(missing_docs)] // Named as in `OpTable`.
 pub struct Wide {
     pub bits: u32,
+    pub vector_pipes: f64,
     pub vector_integer: f64,
     pub vector_division: f64,
 }
@@ -177,8 +181,12 @@ const fn usual_wide_product() -> f64 {
 const PRODUCTS_OF_BYTES: f64 = 4.0;
 
 impl StaticTarget {
-    /// Numbers that files from before do not mention: between caches lines go back meanwhile.
+    /// Numbers that files from before do not mention: between caches lines go back meanwhile. What adds elsewhere than it multiplies has two
+    /// ports for each; Intel's processors have three for all.
     fn complete(&mut self) {
+        if self.vector_pipes == 0.0 {
+            self.vector_pipes = if self.separate_adders { 4.0 } else { 3.0 };
+        }
         let last = self.caches.len().saturating_sub(1);
         for (level, cache) in self.caches.iter_mut().enumerate().filter(|(_, c)| c.written == 0.0) {
             cache.written = if level == last { x86_64::WRITTEN_BACK } else { 1.0 };
@@ -260,8 +268,7 @@ impl Target for StaticTarget {
         self.stores_per_cycle
     }
     fn vector_pipes(&self) -> f64 {
-        // Two that add, and two that multiply.
-        if self.separate_adders { 4.0 } else { f64::INFINITY }
+        self.vector_pipes
     }
     fn masked_memory(&self) -> bool {
         self.masked_memory

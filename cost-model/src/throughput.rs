@@ -94,7 +94,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
             _ => float += cycles,
         }
         instructions += n;
-        vectors += if lanes > 1 && !single { n * passes(target, ty, wide) } else { 0.0 };
+        vectors += if wide > 1 || pack > 1.0 { n * passes(target, ty, wide) } else { 0.0 };
         held += n / if ty.is_float() || lanes > 1 { window.float } else { window.integer }.max(1.0);
     }
     let (mut loads, mut stores) = (0.0, 0.0);
@@ -169,6 +169,9 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         instructions += steps;
     }
     shuffles += behind;
+    if let Packing::Adjacent(n) = packing {
+        shuffles += body.adjacent_permuted / f64::from(n);
+    }
     if lanes > 1 {
         let masks = body.masked + body.missing_masks(target) * f64::from(lanes - 1);
         integer += masks;

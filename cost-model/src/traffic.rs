@@ -7,7 +7,7 @@ use crate::Target;
 use crate::footprint::{Apart, Footprint, Group, Union, groups};
 use crate::least::lasts;
 use crate::linear::Linear;
-use crate::lower::Lowered;
+use crate::lower::{Loop, Lowered};
 use crate::transfers::Transfer;
 use crate::trip_counts::LARGEST;
 use rustc_hash::FxHashMap;
@@ -193,7 +193,7 @@ pub(crate) fn together(parts: &[&[Moved]], arrays: usize, target: &dyn Target) -
         all.extend(part.iter().map(|m| (name(&m.state), &m.state)));
     }
     let touched = touched(&all, &levels, &|_, _| Apart::default());
-    let fits = fits(&touched, &levels);
+    let fits = fits(&touched, &levels, 0.0);
     let of_name: FxHashMap<Name, &Touched> = touched.iter().map(|a| (a.array, a)).collect();
     let mut names = all.iter().map(|(name, _)| name);
     let mut whole = |m: &Moved| {
@@ -240,11 +240,18 @@ impl Touched {
     }
 }
 
-/// How far what is touched stays in each level.
-fn fits(arrays: &[Touched], levels: &[Level]) -> SmallVec<[f64; 6]> {
+/// How far what is touched stays in each level, where that is more at times, and less at others: in most iterations of a triangle
+/// rows are longer than on average. Taken at three sizes, as if all up to a largest one were alike often.
+fn fits(arrays: &[Touched], levels: &[Level], spread: f64) -> SmallVec<[f64; 6]> {
+    let apart = 2.0 / 3.0_f64.sqrt() * spread.min(1.0 / 3.0_f64.sqrt());
     let of_level = |(i, level): (usize, &Level)| {
         let total: f64 = arrays.iter().map(|a| a.all[i].effective).sum();
-        fit(level, total / level.capacity.max(1.0))
+        let part = total / level.capacity.max(1.0);
+        if apart == 0.0 {
+            return fit(level, part);
+        }
+        let sizes = [1.0 - apart, 1.0, 1.0 + apart];
+        sizes.iter().map(|size| size / 3.0 * fit(level, size * part)).sum()
     };
     levels.iter().enumerate().map(of_level).collect()
 }
@@ -330,6 +337,15 @@ impl State {
         }
     }
 
+    /// By how much the loops inside are longer and shorter that move it, from one iteration to the next of those down to a depth.
+    fn spread(&self, program: &Lowered<'_>, depth: usize) -> f64 {
+        let varies = |l: &&Loop| {
+            let forms = l.extent.iter().chain(&l.below);
+            !l.exact && self.group.moves_with(l) && forms.flat_map(|f| &f.terms).all(|t| usize::from(t.0) <= depth)
+        };
+        self.inner.iter().map(|l| &program.loops[*l]).filter(varies).map(|l| l.spread).fold(0.0, f64::max)
+    }
+
     /// Of the misses, those of lines that are touched for the first time.
     fn first(&self, level: usize) -> f64 {
         self.misses[level].min(self.footprints[level].lines)
@@ -405,7 +421,8 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
         inside.iter().map(|g| ((all[*g].group.array, 0), &all[*g])).collect();
     let arrays = touched(&groups, levels, &|a, b| Apart::of(&a.group, &b.group, program, &path));
     drop(groups);
-    let mut fits = fits(&arrays, levels);
+    let spread = inside.iter().map(|g| all[*g].spread(program, l.depth)).fold(0.0, f64::max);
+    let mut fits = fits(&arrays, levels, spread);
     for (fits, level) in fits.iter_mut().zip(levels) {
         let conflict = || meeting(program, all, inside, level, over) > level.capacity / level.sets;
         if level.sets > 0.0 && level.untranslated && conflict() {

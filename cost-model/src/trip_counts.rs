@@ -34,6 +34,8 @@ pub(crate) struct Trips {
     pub lower: usize,
     /// Whether all of these samples agree on the number of iterations.
     pub exact: bool,
+    /// By how much they do not: their standard deviation, of their mean.
+    pub spread: f64,
 }
 
 impl Samples {
@@ -70,18 +72,24 @@ impl Samples {
         };
         let total: f64 = self.0.iter().zip(&ranges).map(|(p, r)| p.weight * r.1).sum::<f64>().min(LARGEST);
         if total <= 0.0 {
-            let never = Trips { entered: 0.0, mean: 0.0, middle: 0.0, lower: 0, exact: true };
+            let never = Trips { entered: 0.0, mean: 0.0, middle: 0.0, lower: 0, exact: true, spread: 0.0 };
             return (Samples(SmallVec::new()), never);
         }
         let runs = || self.0.iter().zip(&ranges).filter(|(_, range)| range.1 > 0.0);
-        let entered = runs().map(|(p, _)| p.weight).sum();
+        let entered: f64 = runs().map(|(p, _)| p.weight).sum();
         let mut trips = runs().map(|(_, range)| range.1);
         let first = trips.next().filter(|first| trips.all(|t| t == *first));
         let (exact, mean) = (first.is_some(), first.unwrap_or(total / entered));
+        let spread = if exact {
+            0.0
+        } else {
+            let squares: f64 = runs().map(|(p, range)| p.weight * (range.1 / mean - 1.0).powi(2)).sum();
+            (squares / entered).sqrt()
+        };
         let lower = lower_in_force(header, runs().map(|(p, _)| p), scope);
         if exact && !told_apart {
             let any = Point { weight: total, values: SmallVec::from_elem(0.0, depth + 1) };
-            let trips = Trips { entered, mean, middle: 0.5 * (mean - 1.0), lower, exact };
+            let trips = Trips { entered, mean, middle: 0.5 * (mean - 1.0), lower, exact, spread: 0.0 };
             return (Samples(smallvec::smallvec![any]), trips);
         }
         // Powers of the generalised golden ratios: each depth gets its own irrational step.
@@ -116,7 +124,7 @@ impl Samples {
         if exact {
             middle = 0.5 * (mean - 1.0);
         }
-        (Samples(points), Trips { entered, mean, middle, lower, exact })
+        (Samples(points), Trips { entered, mean, middle, lower, exact, spread })
     }
 
     /// How far a loop runs, at most, beyond the samples of its variable: not at all where all agree.

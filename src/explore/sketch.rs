@@ -22,6 +22,7 @@ mod register_tile;
 mod row_wavefront;
 mod skewed_jam;
 mod time_tile;
+mod transposed_copy;
 
 pub use desk::{Desk, Draft};
 
@@ -79,6 +80,7 @@ impl Sketches {
         sketches.register(packed_product::PackedProduct);
         sketches.register(register_tile::RegisterTile);
         sketches.register(blocked_product::BlockedProduct);
+        sketches.register(transposed_copy::TransposedCopy);
         sketches.register(skewed_jam::SkewedJam);
         sketches.register(row_wavefront::RowWavefront);
         sketches.register(library::Library);

@@ -17,22 +17,36 @@ impl Scan<'_> {
         in_order.flat_map(|part| runs(&sorted(part.iter().copied())).collect::<Vec<_>>()).min().unwrap_or(0)
     }
 
-    /// Of what is loaded, that which neighbours take from elsewhere than from neighbours or one element: a transposition does, whose
-    /// copies are neighbours for others than those that they are packed with. And what neighbours share.
-    pub(super) fn loaded_across(&self, stored: &[&Location]) -> (FxHashSet<usize>, FxHashSet<usize>) {
-        let (mut across, mut shared) = (FxHashSet::default(), FxHashSet::default());
+    /// Of what is loaded, that which neighbours do not take from neighbours in the same order.
+    pub(super) fn elsewhere(&self, stored: &[&Location], lanes: usize) -> Elsewhere {
+        let Elsewhere { mut across, mut permuted, mut shared } = Elsewhere::default();
         for pair in stored.windows(2).filter(|pair| are_neighbours(pair[0], pair[1])) {
             for (&at, &next) in pair[0].loaded_for.iter().zip(&pair[1].loaded_for) {
                 let (a, b) = (&self.locations[at], &self.locations[next]);
+                let apart = b.offset - a.offset;
                 if at == next {
                     shared.insert(at);
-                } else if a.family != b.family || b.offset - a.offset != a.bytes {
+                } else if a.family != b.family || apart.abs() >= lanes as f64 * a.bytes {
                     across.extend([at, next]);
+                } else if apart != a.bytes {
+                    permuted.extend([at, next]);
                 }
             }
         }
-        (across, shared)
+        permuted.retain(|at| !across.contains(at));
+        Elsewhere { across, permuted, shared }
     }
+}
+
+/// Locations by what neighbours take from them.
+#[derive(Default)]
+pub(super) struct Elsewhere {
+    /// Elements of several vectors: a transposition's copies are neighbours for others than those that they are packed with.
+    pub across: FxHashSet<usize>,
+    /// Elements of one vector, in another order: the parts of a complex product.
+    pub permuted: FxHashSet<usize>,
+    /// One element for several.
+    pub shared: FxHashSet<usize>,
 }
 
 /// Locations in order of memory.

@@ -45,6 +45,7 @@ impl StaticTarget {
     pub(super) fn widened(&self) -> Option<Self> {
         let wide = self.wide?;
         let mut target = StaticTarget { vector_bits: wide.bits, wide: None, ..self.clone() };
+        target.vector_pipes = wide.vector_pipes;
         (target.ops.vector_integer, target.ops.vector_division) = (wide.vector_integer, wide.vector_division);
         Some(target)
     }

@@ -119,6 +119,7 @@ fn implausible(target: &StaticTarget) -> Option<Complaint> {
         (vec!["split_store"], target.split_store, 1.0, 1e3),
         (vec!["split_store_in_row"], target.split_store_in_row, 1.0, 1e3),
         (vec!["split_store_waits"], target.split_store_waits, 0.0, 1e3),
+        (vec!["vector_pipes"], target.vector_pipes, 0.5, 64.0),
         (vec!["lane_access"], target.lane_access, 0.05, 100.0),
         (vec!["gathered_lane"], target.gathered_lane, 0.05, 100.0),
         (vec!["store_forward"], target.store_forward, 0.0, 1e3),

@@ -10,6 +10,7 @@ pub fn generic() -> StaticTarget {
     target.vector_bits = 128;
     target.datapath_bits = 128;
     target.masked_memory = false;
+    target.vector_pipes = 4.0;
     target.lane_access = 1.5;
     target.differences_of_bytes = false;
     target.gathered_lane = 1.5;

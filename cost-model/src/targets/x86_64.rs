@@ -45,6 +45,7 @@ pub fn x86_64_avx2() -> StaticTarget {
         split_store: 2.0,
         split_store_in_row: 2.0,
         split_store_waits: 0.0,
+        vector_pipes: 3.0,
         lane_access: 1.25,
         gathered_lane: 1.25,
         store_forward: 5.0,

@@ -50,6 +50,7 @@ pub fn znver4() -> StaticTarget {
     target.store_forward = 8.0;
     target.window = Window { float: 60.0, integer: 25.0 };
     target.separate_adders = true;
+    target.vector_pipes = 4.0;
     target.transfers_overlap = true;
     target.fills_take_ports = false;
     target.stores_per_cycle = 1.0;

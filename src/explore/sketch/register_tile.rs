@@ -138,14 +138,17 @@ pub(super) fn jammed<'d>(
         .rev()
         .flat_map(|depth| loops_of_depth(&draft.root, &top, depth).into_iter().map(move |path| (depth, path)))
         .collect();
-    let jam = |target: Path, factor| UnrollAndJam { target: target.into(), factor };
+    let jam = |draft: &Draft, target: Path, factor: i64| {
+        let count = draft.root.at(&target)?.as_loop()?.0.constant_trip_count();
+        let factor = count.map_or(factor, |count| factor.min(count));
+        desk.apply(draft, UnrollAndJam { target: target.into(), factor }).ok()
+    };
     let sites =
         factors.iter().flat_map(move |factor| sites.clone().into_iter().map(move |site| (*factor, site)));
     sites.flat_map(move |(factor, (depth, path))| {
-        let Ok(outer) = desk.apply(&draft, jam(path.clone(), factor)) else { return vec![] };
+        let Some(outer) = jam(&draft, path.clone(), factor) else { return vec![] };
         let inside = (2..depth).filter_map(|inner| main_part(&outer.root, &path, inner));
-        let mut all: Vec<Draft> =
-            inside.filter_map(|target| desk.apply(&outer, jam(target, INNER)).ok()).collect();
+        let mut all: Vec<Draft> = inside.filter_map(|target| jam(&outer, target, INNER)).collect();
         all.push(outer);
         all
     })

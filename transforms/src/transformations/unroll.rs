@@ -87,6 +87,10 @@ impl Grouped {
             let message = format!("{factor} is not between 2 and {MOST_COPIES}");
             return Err(Refusal::new("factor", &site.path, message));
         }
+        if let Some(count) = site.header.constant_trip_count().filter(|count| *count < factor) {
+            let message = format!("{factor} is more than the {count} iterations that there are");
+            return Err(Refusal::new("factor", &site.path, message));
+        }
         let Some((lower, upper)) = site.header.single_bounds() else {
             return Err(Refusal::new("bounds", &site.path, "a bound is a minimum or maximum")
                 .help("split the loop, or separate full tiles first"));

@@ -215,7 +215,10 @@ impl BuiltIn for UnrollAndJam {
                     && count.is_none_or(|count| count >= **f)
                     && **f * copies <= options.jam_copies
             };
-            for factor in options.jam_factors.iter().filter(fits) {
+            // Of a short loop all of it, too, so that nothing is left over.
+            let largest = options.jam_factors.iter().copied().max().unwrap_or(0);
+            let all = count.filter(|count| *count < largest && !options.jam_factors.contains(count));
+            for factor in options.jam_factors.iter().chain(&all).filter(fits) {
                 result.push(UnrollAndJam { target: site.path.clone().into(), factor: *factor });
             }
         }
