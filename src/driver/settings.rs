@@ -81,7 +81,7 @@ impl Default for Settings {
             accesses: "delinearised".to_string(),
             control_flow: "cfg".to_string(),
             // A search asks thousands of questions; one that is harder than this is not worth its answer.
-            oracle: OracleOptions { quota: 1000, work: 300_000 },
+            oracle: OracleOptions { quota: 4000, work: 300_000 },
             limits: Limits::default(),
             strategy: Strategy::default(),
             moves: MoveOptions { tile_sizes: vec![32, 64, 128], ..MoveOptions::default() },
