@@ -176,7 +176,7 @@ pub(crate) fn moved(program: &Lowered<'_>, target: &dyn Target) -> Vec<Moved> {
         let split = if in_turn { state.group.across(program, line, vector) } else { 0.0 };
         Moved {
             costs: state.costs(program, target, streams),
-            split: split * target.split_store_waits() * (vector / line).min(1.0),
+            split: split * target.split_store_waits() * (vector / line).min(1.0).sqrt(),
             state,
         }
     });
