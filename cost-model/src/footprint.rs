@@ -19,6 +19,8 @@ pub(crate) struct Group {
     pub bytes: f64,
     pub read: bool,
     pub written: bool,
+    /// Of the differences, in order of the program, those that are read, and written.
+    order: Vec<(f64, bool)>,
     pub probability: f64,
     /// Without an address: how many elements an iteration touches.
     pub elements: f64,
@@ -74,6 +76,7 @@ pub(crate) fn groups(program: &Lowered<'_>) -> Vec<Group> {
                     bytes: touch.bytes,
                     read: false,
                     written: false,
+                    order: vec![],
                     probability: 0.0,
                     elements: 0.0,
                 });
@@ -87,6 +90,7 @@ pub(crate) fn groups(program: &Lowered<'_>) -> Vec<Group> {
                 (Some(a), Some(b)) => b.constant - a.constant,
                 _ => 0.0,
             };
+            group.order.push((offset, touch.write));
             if let Err(place) = group.offsets.binary_search_by(|o| o.total_cmp(&offset)) {
                 group.offsets.insert(place, offset);
             }
@@ -251,7 +255,22 @@ impl Group {
         1.0 + self.offsets.windows(2).filter(|w| w[1] - w[0] > line).count() as f64
     }
 
-    /// Of lines that the innermost loop goes through element by element, those that vectors of so many bytes lie in by a part.
+    /// Of what is written, that whose lines nothing has read: neither before in the iteration, nor further ahead in an earlier one.
+    fn first_written(&self, line: f64) -> impl Iterator<Item = f64> {
+        let ahead = self.address.as_ref().is_some_and(|a| a.terms.iter().all(|t| t.1 > 0.0));
+        let written = self.order.iter().enumerate().filter(|(_, (_, write))| *write);
+        written.filter_map(move |(at, &(offset, _))| {
+            let mut reads = self.order.iter().enumerate().filter(|(_, (_, write))| !write);
+            let known = reads.any(|(n, (read, _))| match (read - offset).abs() < line {
+                true => n < at,
+                false => !ahead || *read > offset,
+            });
+            (!known).then_some(offset)
+        })
+    }
+
+    /// Of lines that the innermost loop goes through element by element and writes before it reads them, those that vectors of so many
+    /// bytes lie in by a part.
     pub fn across(&self, program: &Lowered<'_>, line: f64, vector: f64) -> f64 {
         let (Some(address), Some(innermost)) = (&self.address, self.parent) else { return 0.0 };
         let along = program.loops[innermost].depth;
@@ -261,9 +280,10 @@ impl Group {
         let outer = address.terms.iter().filter(|t| usize::from(t.0) != along).map(|t| t.1);
         let begins = program.facts.is_anywhere(self.array).then_some(ALLOCATED);
         let apart = multiple(line, outer.chain(begins), self.bytes);
-        let whole =
-            |offset: &&f64| multiple(apart, [address.constant + **offset].into_iter(), self.bytes) >= vector;
-        1.0 - self.offsets.iter().filter(whole).count() as f64 / self.offsets.len().max(1) as f64
+        let split =
+            |offset: &f64| multiple(apart, [address.constant + *offset].into_iter(), self.bytes) < vector;
+        let rows = 1.0 + self.offsets.windows(2).filter(|w| w[1] - w[0] > line).count() as f64;
+        self.first_written(line).filter(split).count() as f64 / rows
     }
 
     /// Fraction of accesses that hardware prefetching covers, from the length of sequential runs in order of

@@ -171,8 +171,7 @@ pub(crate) fn moved(program: &Lowered<'_>, target: &dyn Target) -> Vec<Moved> {
     let vector = f64::from(target.vector_bits() / 8);
     let priced = all.into_iter().map(|state| {
         let [streams, stored] = rows.get(&state.group.parent).copied().unwrap_or_default();
-        // What is read first has come before it is stored.
-        let in_turn = state.group.written && !state.group.read && stored > 1.0;
+        let in_turn = state.group.written && stored > 1.0;
         let split = if in_turn { state.group.across(program, line, vector) } else { 0.0 };
         Moved {
             costs: state.costs(program, target, streams),
