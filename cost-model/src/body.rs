@@ -110,6 +110,8 @@ pub(crate) struct Body {
     pub adjacent_invariant: usize,
     /// Loads of those that are taken in another order.
     pub adjacent_permuted: f64,
+    /// Recurrences side by side, at least, that divide, in new code: the compiler packs their divisions, and takes what it stores apart.
+    pub dividing: usize,
     /// Elements that are stored, where each is a sum of such copies of a summand, from neighbours in memory, at least.
     pub sums: usize,
     pub summed: usize,
@@ -793,6 +795,11 @@ impl Scan<'_> {
             stored.iter().any(|s| self.families[s.family].stride != 0.0 && self.families[s.family].observed);
         let apart = stored.is_empty() || accumulators > 0 || between || self.in_turn || self.branching;
         self.result.adjacent = if apart { 1 } else { run };
+        if self.result.adjacent <= 1 && self.result.chain > 0.0 && !self.branching && self.aliases.is_none() {
+            let mut rows: FxHashMap<u64, usize> = FxHashMap::default();
+            stored.iter().for_each(|l| *rows.entry(l.shape).or_default() += 1);
+            self.result.dividing = rows.into_values().min().unwrap_or(0);
+        }
         let is_loaded = |l: &Location| l.loaded && !self.families[l.family].private;
         let varies = |l: &Location| is_loaded(l) && self.families[l.family].stride != 0.0;
         if self.result.adjacent > 1 {

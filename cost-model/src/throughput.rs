@@ -86,6 +86,11 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         }
         let cycles = n * cost.reciprocal * passes(target, ty, wide);
         match class {
+            OpClass::FloatDiv | OpClass::FloatSqrt if packing == Packing::Scalar => {
+                let vector = (body.dividing as u32).min(target.lanes(ty)).max(1).next_power_of_two();
+                let vector = if vector as usize > body.dividing { vector / 2 } else { vector }.max(1);
+                divide += n / f64::from(vector) * target.op(class, ty, vector).reciprocal;
+            }
             OpClass::FloatDiv | OpClass::FloatSqrt => divide += cycles * pack.sqrt(),
             OpClass::Library => library += cycles,
             OpClass::IntegerDiv => quotients += cycles,
