@@ -87,9 +87,7 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         let cycles = n * cost.reciprocal * passes(target, ty, wide);
         match class {
             OpClass::FloatDiv | OpClass::FloatSqrt if packing == Packing::Scalar => {
-                let vector = (body.dividing as u32).min(target.lanes(ty)).max(1).next_power_of_two();
-                let vector = if vector as usize > body.dividing { vector / 2 } else { vector }.max(1);
-                divide += n / f64::from(vector) * target.op(class, ty, vector).reciprocal;
+                divide += n * side_by_side(target, class, ty, body.dividing);
             }
             OpClass::FloatDiv | OpClass::FloatSqrt => divide += cycles * pack.sqrt(),
             OpClass::Library => library += cycles,
@@ -276,6 +274,19 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         return Iteration { cycles: chain.max(path), throughput, accesses, bound };
     }
     Iteration { cycles, throughput, accesses, bound }
+}
+
+/// Cycles of one of so many divisions or roots that the compiler may pack. In part of a vector they take that part of its time.
+fn side_by_side(target: &dyn Target, class: OpClass, ty: ScalarType, count: usize) -> f64 {
+    let most = target.lanes(ty).max(1);
+    let alone = target.op(class, ty, 1).reciprocal;
+    match (count as u32).min(most).checked_ilog2().map(|log| 1 << log) {
+        None | Some(1) => alone,
+        Some(lanes) => {
+            let whole = target.op(class, ty, lanes).reciprocal * passes(target, ty, most);
+            (whole / f64::from(most)).max(alone / f64::from(lanes))
+        }
+    }
 }
 
 /// Lanes of the store whose cycles a target states (`Target::masked_store`).
