@@ -57,6 +57,11 @@ pub(crate) struct Body {
     /// Distinct loads and last stores per iteration.
     pub loads: Vec<Stride>,
     pub stores: Vec<Stride>,
+    /// Of these, what scalars do not execute on average, behind branches on the loop variable.
+    pub skipped_loads: f64,
+    pub skipped_stores: f64,
+    /// Guards that compare the loop variable.
+    pub guards: f64,
     /// Values loaded before the loop and kept in registers.
     pub invariant: usize,
     /// Operations on these that are done before the loop.
@@ -149,12 +154,6 @@ impl Body {
         all.all(|s| matches!(s, Stride::Unit(_) | Stride::Invariant))
     }
 
-    /// Guards that compare the loop variable: each counts on and compares 64-bit lanes, however narrow the data.
-    pub fn guards(&mut self, count: f64) {
-        if count > 0.0 {
-            *self.ops.entry((OpClass::Select, ScalarType::I64)).or_insert(0.0) += 2.0 * count;
-        }
-    }
 }
 
 /// Products of a remainder by a constant, and what shifts, adds and subtracts beside them.
@@ -192,6 +191,7 @@ pub(crate) fn body(
         handed_on: Vec::new(),
         now: 0,
         under: 0,
+        skipped: 0.0,
         by_data: false,
         case: Case::new(),
         at: (StmtId(0), None),
@@ -273,6 +273,8 @@ struct Scan<'a> {
     /// The guard around the statement at hand, by number; whether data decide, too, whether it loads or stores; and the case in which
     /// it does so under a mask where iterations are lanes.
     under: usize,
+    /// How often it is not executed for that.
+    skipped: f64,
     by_data: bool,
     case: Case,
     /// The statement at hand, and the instruction that its operation stands for in the program as written.
@@ -309,6 +311,7 @@ impl Scan<'_> {
     fn leaf(&mut self, leaf: &Leaf<'_>) {
         let statement = leaf.statement;
         self.under = leaf.under;
+        self.skipped = if leaf.varying_guard { 1.0 - leaf.probability.min(1.0) } else { 0.0 };
         self.taken_over.clear();
         self.operands.clear();
         if is_opaque(statement) {
@@ -638,6 +641,7 @@ impl Scan<'_> {
             self.result.reloaded += f64::from(u8::from(may_change));
         } else if !promoted {
             self.result.loads.push(stride);
+            self.result.skipped_loads += self.skipped;
             self.mask(masked, ty);
             // How long that takes differs: in TSVC's s278 five cycles, with rows side by side twice forwarding. The program is not said to
             // be slow for it.
@@ -736,6 +740,7 @@ impl Scan<'_> {
                 self.locations[at].masks += mask;
                 self.result.masked_stores += mask;
                 self.result.stores.push(s);
+                self.result.skipped_stores += self.skipped;
                 self.mask(masked, ty);
             }
         }

@@ -159,7 +159,7 @@ impl Pricing<'_> {
         if !innermost || b.checks_fail > 0.5 || scalar {
             b.vectorisable = false;
         }
-        b.guards(l.varying_guards as f64);
+        b.guards = l.varying_guards as f64;
         if may_alias && innermost {
             weaken(&mut b, program, index, leaves, target);
             hand_on(&mut b, program, leaves);

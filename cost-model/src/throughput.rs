@@ -67,6 +67,11 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
     // Summed in a fixed order, so that the result does not depend on the hash map.
     let again = body.recomputed.iter().filter(|_| lanes == 1);
     let mut ops: Vec<_> = body.ops.iter().chain(again).map(|(k, n)| (*k, *n)).collect();
+    // Lanes count on and compare numbers of 64 bits, however narrow the data.
+    let guards = 2.0 * body.guards;
+    if lanes > 1 && guards > 0.0 {
+        ops.push(((OpClass::Select, ScalarType::I64), guards));
+    }
     ops.sort_by_key(|((class, ty), _)| (*class as u32, *ty));
     for ((class, ty), count) in ops {
         // No vector instruction divides integers.
@@ -186,8 +191,10 @@ pub(crate) fn price(body: &Body, target: &dyn Target, plan: &Plan) -> Iteration 
         let asked = f64::from(lanes.min(target.lanes(widest))) / f64::from(MASKED_LANES);
         stores += (masked * (target.masked_store() * asked - 1.0).max(0.0) + behind) * per_access;
     } else {
-        instructions += body.branches + body.compared / pack;
-        integer += body.compared / pack * target.op(OpClass::Integer, widest, 1).reciprocal;
+        loads = (loads - body.skipped_loads / pack).max(0.0);
+        stores = (stores - body.skipped_stores / pack).max(0.0);
+        instructions += body.branches + body.compared / pack + guards;
+        integer += (body.compared / pack + guards) * target.op(OpClass::Integer, widest, 1).reciprocal;
     }
     // Accumulators beyond the registers go through memory; invariants become operands in memory.
     let registers = target.vector_registers() as usize;
