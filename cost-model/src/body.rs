@@ -153,7 +153,6 @@ impl Body {
         let mut all = self.loads.iter().chain(&self.stores);
         all.all(|s| matches!(s, Stride::Unit(_) | Stride::Invariant))
     }
-
 }
 
 /// Products of a remainder by a constant, and what shifts, adds and subtracts beside them.

@@ -340,7 +340,9 @@ impl State {
     fn spread(&self, program: &Lowered<'_>, depth: usize) -> f64 {
         let varies = |l: &&Loop| {
             let forms = l.extent.iter().chain(&l.below);
-            !l.exact && self.group.moves_with(l) && forms.flat_map(|f| &f.terms).all(|t| usize::from(t.0) <= depth)
+            !l.exact
+                && self.group.moves_with(l)
+                && forms.flat_map(|f| &f.terms).all(|t| usize::from(t.0) <= depth)
         };
         self.inner.iter().map(|l| &program.loops[*l]).filter(varies).map(|l| l.spread).fold(0.0, f64::max)
     }
@@ -444,7 +446,8 @@ fn cross(program: &Lowered<'_>, all: &mut [State], inside: &[usize], levels: &[L
 
 #[cfg(test)]
 mod tests {
-    use super::uncrowded;
+    use super::*;
+    use crate::targets;
 
     #[test]
     fn pages_crowd_before_a_cache_is_full() {
@@ -454,5 +457,25 @@ mod tests {
             assert!((found - share).abs() < 0.002, "{mean}: {found}");
         }
         assert!(uncrowded(16.0, 8.0) < 0.02);
+    }
+
+    #[test]
+    fn rows_of_a_triangle_that_fit_on_average_do_not_all_the_time() {
+        let zen_5 = targets::by_name("znver5").expect("a target");
+        let levels = levels(&zen_5);
+        let pages = levels.len() - 1;
+        let stays = |part: f64, spread: f64| {
+            let lines = part * levels[pages].capacity;
+            let all = SmallVec::from_elem(
+                Footprint { lines, effective: lines, ..Footprint::default() },
+                levels.len(),
+            );
+            let misses = SmallVec::from_elem(lines, levels.len());
+            fits(&[Touched { array: (0, 0), all, misses }], &levels, spread)[pages]
+        };
+        let triangle = 1.0 / 3.0_f64.sqrt();
+        assert_eq!((stays(0.9, 0.0), stays(0.3, triangle)), (1.0, 1.0));
+        assert!((0.3..0.6).contains(&stays(0.9, triangle)), "{}", stays(0.9, triangle));
+        assert!(stays(1.3, 0.0) < 0.01 && stays(1.3, triangle) > 0.05);
     }
 }

@@ -325,13 +325,40 @@ impl All<'_> {
         let is_product = |at: usize| matches!(likely.get(at), Some(Likely::Product(_)));
         let guessed =
             (0..shortest.len()).filter(|at| shortest[*at] < problem.params[*at] && !is_product(*at));
-        let least = guessed.filter_map(|at| {
-            let least = SHORTEST.into_iter().find(|length| gains(at, *length))?;
-            let size = Affine::param(ParamId::new(at));
-            let long = RuntimeCondition::Parameter(Constraint::ge(size, Affine::constant(least)));
-            (least > SHORTEST[0]).then_some(long)
+        let guessed: Vec<usize> = guessed.collect();
+        let at_least = |size: Affine, least: i64| {
+            RuntimeCondition::Parameter(Constraint::ge(size, Affine::constant(least)))
+        };
+        let least = guessed.iter().filter_map(|at| {
+            let least = SHORTEST.into_iter().find(|length| gains(*at, *length))?;
+            (least > SHORTEST[0]).then(|| at_least(Affine::param(ParamId::new(*at)), least))
         });
-        least.collect()
+        let mut long: Vec<RuntimeCondition> = least.collect();
+        // Where all are short at a time, one that is as long as the others takes time for does not make up for it.
+        let lose = |length: &&i64| {
+            let params = values_if(problem, likely, &settings.params, **length);
+            let prepared = models.cost.prepare(&problem.kernel, &params);
+            prepared.cycles(&variant.root) + check > prepared.cost_of_original().cycles
+        };
+        // Lengths of rows in memory are none of loops.
+        let runs = |at: &usize| {
+            let mut params = problem.params.clone();
+            params[*at] = SHORTEST[0];
+            let of_one = models.cost.prepare(&problem.kernel, &params).cost_of_original().cycles;
+            let of_all = models.cost.prepare(&problem.kernel, &problem.params).cost_of_original().cycles;
+            of_one < 0.5 * of_all
+        };
+        let lengths: Vec<usize> = guessed.into_iter().filter(runs).collect();
+        if lengths.len() > 1
+            && let Some(longest) = SHORTEST.iter().rev().find(lose)
+            && let Ok(count) = i64::try_from(lengths.len())
+        {
+            let sum =
+                lengths.iter().fold(Affine::constant(0), |sum, at| &sum + &Affine::param(ParamId::new(*at)));
+            // What is between two of these lengths is not known.
+            long.push(at_least(sum, 2 * count * longest));
+        }
+        long
     }
 
     /// Parameters where sizes that are guessed are small, and where they are no multiples of a tile; none where none is guessed.

@@ -153,6 +153,62 @@ fn loops_around_the_middle_of_a_nest_have_other_orders() {
     assert!(recipe.starts_with("interchange(@); unroll_and_jam(@;"), "{recipe}");
 }
 
+/// A product with a transposed factor over a triangle.
+const TRIANGLE: &str = "nest @rank_update[N] {
+  array C: f64[N, N]
+  array A: f64[N, N] alias 1
+  array B: f64[N, N] alias 2
+  for i in 0..N { for k in 0..N { for j in 0..i + 1 { S: C[i, j] = C[i, j] + A[j, k] * B[i, k] } } }
+}";
+
+#[test]
+fn transposed_copy() {
+    draws("transposed copy", TRIANGLE);
+    let (_, found) = explore(TRIANGLE, &Registry::standard(), Sketches::standard(), &["none"]);
+    let recipe = found.variants[0].recipe.to_string();
+    assert!(recipe.contains("transpose(@; A; 1, 0)") && recipe.contains("unroll_and_jam"), "{recipe}");
+}
+
+#[test]
+fn parts_of_structures_that_are_summed_are_copied_apart() {
+    // What is written, too, goes back.
+    draws(
+        "transposed copy",
+        "nest @parts[N] {
+          array A: f64[N, N]
+          array B: f64[N, N, 2] alias 1
+          array C: f64[N, N, 2] alias 2
+          for i in 0..N { for k in 0..N { for j in 0..N {
+            S: C[i, j, 0] = C[i, j, 0] + A[i, k] * B[k, j, 0] - B[k, j, 1]
+          } } }
+        }",
+    );
+}
+
+#[test]
+fn what_is_walked_once_is_not_copied() {
+    let source = "nest @add[N] {
+      array C: f64[N, N]
+      array A: f64[N, N] alias 1
+      for i in 0..N { for j in 0..N { S: C[i, j] = C[i, j] + A[j, i] } }
+    }";
+    let (_, found) = explore(source, &Registry::standard(), Sketches::standard(), &["none"]);
+    assert!(found.variants.iter().all(|v| v.sketch.as_deref() != Some("transposed copy")));
+}
+
+#[test]
+fn short_loops_are_jammed_whole() {
+    let source = "nest @filter[N] {
+      array C: f32[N, N]
+      array A: f32[N, N] alias 1
+      array W: f32[3] alias 2
+      for i in 0..N { for k in 0..3 { for j in 0..N - 3 { S: C[i, j] = C[i, j] + A[i, j + k] * W[k] } } }
+    }";
+    let (_, found) = explore(source, &Registry::standard(), Sketches::standard(), &["none"]);
+    let recipes: Vec<String> = found.variants.iter().map(|v| v.recipe.to_string()).collect();
+    assert!(recipes.iter().any(|r| r.contains("unroll_and_jam(@0.0; 3)")), "{recipes:#?}");
+}
+
 #[test]
 fn blocked_product() {
     draws("blocked product", PRODUCT);

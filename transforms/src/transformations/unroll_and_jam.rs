@@ -298,6 +298,15 @@ mod tests {
         assert!(moves(once).is_empty(), "{:?}", moves(once));
         let skewed = "for i in 0..8 { for t0 in 2*i..2*i + M { let j = t0 - 2*i { S } } }";
         assert!(!moves(skewed).is_empty());
+        // As often as it runs, and no oftener.
+        let short = moves("for i in 0..3 { for j in 0..M { S } }");
+        assert_eq!(short, ["unroll_and_jam(@; 2)", "unroll_and_jam(@; 3)"]);
+    }
+
+    #[test]
+    fn iterations_that_there_are_not_are_no_copies() {
+        let k = kernel(&[("S", "i j")]);
+        refuse(&k, "for i in 0..3 { for j in 0..M { S } }", "unroll_and_jam(i; 4)", "factor");
     }
 
     #[test]

@@ -652,3 +652,56 @@ fn remainders_of_counters_are_computed_with_64_bits_in_new_code() {
     let gain = gain_on("sapphirerapids", text, &[]);
     assert!((0.2..0.7).contains(&gain), "{gain}");
 }
+
+#[test]
+fn parts_of_a_complex_product_are_packed_as_they_lie() {
+    // Sixteen numbers of a row side by side, of 660: 3.0 times as fast as written on an Emerald Rapids. Of 512 bits permutations share both
+    // ports with products and sums.
+    let text = format!(
+        "nest @complex[N] {{ array A: f64[?, N, 2] alias 1 array B: f64[?, N, 2] alias 2 array C: f64[?, N, 2] alias 3
+           for i in 0..N {{ for j in 0..N {{ for k in 0..N {{
+             S: C[i, j, 1] = C[i, j, 1] + (A[i, k, 0] * B[k, j, 1] + A[i, k, 1] * B[k, j, 0])
+             T: C[i, j, 0] = C[i, j, 0] + (A[i, k, 0] * B[k, j, 0] - A[i, k, 1] * B[k, j, 1]) }} }} }}
+           variant {{ for jj in 0..floor(N/16) {{ for i in 0..N {{ for k in 0..N {{ {} }} }} }} }} }}",
+        copies("j", "jj", 16, "S T")
+    );
+    let found = gain_on("sapphirerapids", &text, &[656]);
+    assert!((2.3..4.4).contains(&found), "{found}");
+}
+
+#[test]
+fn recurrences_side_by_side_divide_in_vectors() {
+    // Rows of 198 quotients, each of the one before, four rows at once: 18.5 cycles for four and for what is computed beside them on an
+    // Emerald Rapids, one row at a time 20 for one.
+    let text = format!(
+        "nest @sweep[] {{ array P: f64[200, 200] array Q: f64[200, 200] scalar a: f64 in scalar b: f64 in
+           for i in 0..200 {{ for j in 1..199 {{
+             S: P[i, j] = a / (b * P[i, j - 1] + 3.0)
+             T: Q[i, j] = (Q[i, j] - b * Q[i, j - 1]) / (b * P[i, j - 1] + 3.0) }} }}
+           variant {{ for ii in 0..50 {{ for j in 1..199 {{ {} }} }} }} }}",
+        copies("i", "ii", 4, "S T")
+    );
+    let found = gain_on("sapphirerapids", &text, &[]);
+    assert!((3.0..4.2).contains(&found), "{found}");
+}
+
+#[test]
+fn ends_of_a_loop_that_is_no_vector_are_branches() {
+    // A sweep over a row and back in one loop: as long with what is left over in the same loop, on an Emerald Rapids.
+    let cycles = |sweep: &str| {
+        let text = format!(
+            "nest @sweeps[] {{ array A: f64[400] array B: f64[400]
+               for t in 0..100 {{
+                 for j in 1..399 {{ S: B[j] = 0.33333 * (A[j - 1] + A[j] + A[j + 1]) }}
+                 for k in 1..399 {{ T: A[k] = 0.33333 * (B[k - 1] + B[k] + B[k + 1]) }} }}
+               variant {{ for t in 0..100 {{ for j in 1..3 {{ S }} {sweep} }} }} }}"
+        );
+        cycles_on("sapphirerapids", &text, &[])
+    };
+    let both = "let j = u { S } let k = u - 2 { T }";
+    let apart = cycles(&format!("for u in 3..399 {{ {both} }} for k in 397..399 {{ T }}"));
+    let guarded = cycles(&format!(
+        "for u in 3..400 {{ if u <= 398 {{ {both} }} if u >= 398 {{ let k = u - 1 {{ T }} }} }}"
+    ));
+    assert!(guarded < 1.3 * apart, "{guarded} {apart}");
+}

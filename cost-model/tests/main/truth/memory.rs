@@ -452,3 +452,39 @@ fn rows_stored_in_turn_across_lines_wait_for_each_line() {
     assert!((1.25..2.2).contains(&later(4)), "{}", later(4));
     assert!(later(1) < 1.15, "{}", later(1));
 }
+
+#[test]
+fn rows_that_loops_hand_on_wait_where_they_are_written() {
+    // Four loops over seven rows of 150,000 doubles behind pointers, fused: 1.2 times as fast on an Emerald Rapids. Three of the rows are
+    // read in the same iteration, behind where they are written.
+    let text = "nest @chain[N] {
+      array A: f64[?] alias 1 array B: f64[?] alias 1 array C: f64[?] alias 1 array D: f64[?] alias 1
+      array E: f64[?] alias 1 array F: f64[?] alias 1 array G: f64[?] alias 1
+      for t in 0..100 {
+        for i in 0..N { S: A[i] = B[i] + C[i] } for i in 0..N { T: D[i] = A[i] * E[i] }
+        for i in 0..N { U: F[i] = D[i] - B[i] } for i in 0..N { V: G[i] = F[i] * F[i] + A[i] } }
+      variant { for t in 0..100 { for i in 0..N { S T U V } } } }";
+    let found = gain_on("sapphirerapids", text, &[150_000]);
+    assert!((1.05..1.35).contains(&found), "{found}");
+}
+
+#[test]
+fn columns_that_are_copied_once_are_not_walked_down_again_and_again() {
+    // Cycles of a symmetric update of rank 2 times 760 of 900 rows on an Emerald Rapids: 3.0e8 with 8 x 4 copies side by side, 1.6e8 with both
+    // factors transposed before.
+    let head = "nest @update[] { array C: f64[900, 900] array A: f64[900, 760] array B: f64[900, 760]
+      for i in 0..900 { for k in 0..760 { for j in 0..i + 1 {
+        S: C[i, j] = C[i, j] + A[j, k] * B[i, k] + B[j, k] * A[i, k] } } }";
+    let rows = copies("k", "kk", 4, "S");
+    let inner = format!(
+        "for ii in 0..112 {{ for kk in 0..190 {{ for j in 0..8*ii + 1 {{ {} }} }} }}",
+        copies("i", "ii", 8, &rows)
+    );
+    let walked = cycles_on("sapphirerapids", &format!("{head} variant {{ {inner} }} }}"), &[]);
+    let transposed = format!(
+        "{head} variant {{ alloc A[x0, x1] in [x1 : 760, x0 : 900] on heap align 64 fill [0..900, 0..760] {{
+           alloc B[x0, x1] in [x1 : 760, x0 : 900] on heap align 64 fill [0..900, 0..760] {{ {inner} }} }} }} }}"
+    );
+    let copied = cycles_on("sapphirerapids", &transposed, &[]);
+    assert!((1.2..2.4).contains(&(walked / copied)), "{walked} {copied}");
+}
