@@ -111,6 +111,7 @@ pub struct StaticTarget {
 #[allow(missing_docs)] // Named as in `OpTable`.
 pub struct Wide {
     pub bits: u32,
+    #[serde(default = "two")]
     pub vector_pipes: f64,
     pub vector_integer: f64,
     pub vector_division: f64,
