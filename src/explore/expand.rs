@@ -376,13 +376,21 @@ impl<'e, 'a> Engine<'e, 'a> {
     }
 
     /// Ranks drafts, and judges the cheapest until enough are legal, or those that are left are not promising: they take
-    /// much longer than what they were made of, or than what was found. The legal ones.
+    /// much longer than what they were made of, or than what was found. The legal ones; to a sketch those met before, too: what was drawn of
+    /// a nest as a part of another one is what it starts with by itself.
     pub fn judge_promising(
         &mut self,
         drafts: Vec<Draft>,
         origin: f64,
         sketch: Option<&Arc<str>>,
     ) -> Vec<Variant> {
+        let met = |draft: &Draft| match self.known.get(&draft.root.structural_hash()) {
+            Some(Met::Legal(at)) => {
+                Some(Variant { recipe: draft.recipe.clone(), ..self.variants[*at].clone() })
+            }
+            _ => None,
+        };
+        let before: Vec<Variant> = drafts.iter().filter(|_| sketch.is_some()).filter_map(met).collect();
         let drafts = self.unknown(drafts, |met| met.is_none());
         let costs = self.price(&drafts);
         let mut ranked: Vec<(Draft, f64)> = drafts.into_iter().zip(costs).collect();
@@ -405,7 +413,7 @@ impl<'e, 'a> Engine<'e, 'a> {
             self.judge(batch, sketch);
         }
         self.pass_over(rest);
-        self.variants[first..].to_vec()
+        [before, self.variants[first..].to_vec()].concat()
     }
 
     /// Of some drafts that cost less than so many cycles the cheapest legal one, if it is among the cheapest few.

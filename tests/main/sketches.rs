@@ -137,6 +137,25 @@ fn register_tile() {
 }
 
 #[test]
+fn each_of_two_nests_in_a_loop_is_jammed() {
+    // The loop around them draws each by itself first.
+    let source = "nest @sweeps[N] {
+        array A: f64[N, N]
+        array B: f64[N, N] alias 1
+        for t in 0..N {
+          for i in 0..N { Z: A[i, 0] = 1.0 for j in 1..N { S: A[i, j] = B[i, j] / (A[i, j - 1] + 3.0) } }
+          for k in 0..N { Y: B[k, 0] = 1.0 for l in 1..N { T: B[k, l] = A[k, l] / (B[k, l - 1] + 2.0) } }
+        }
+    }";
+    let (_, found) = explore(source, &Registry::standard(), Sketches::standard(), &["none"]);
+    let recipe = found.variants[0].recipe.to_string();
+    assert!(
+        recipe.starts_with("unroll_and_jam(@0.1; ") && recipe.contains("; unroll_and_jam(@0.0; "),
+        "{recipe}"
+    );
+}
+
+#[test]
 fn loops_around_the_middle_of_a_nest_have_other_orders() {
     let source = "nest @symmetric[N] {
         array A: f64[N, N]
