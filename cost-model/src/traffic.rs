@@ -172,6 +172,7 @@ pub(crate) fn moved(program: &Lowered<'_>, target: &dyn Target) -> Vec<Moved> {
     let priced = all.into_iter().map(|state| {
         let [streams, stored] = rows.get(&state.group.parent).copied().unwrap_or_default();
         let in_turn = state.group.written && stored > 1.0;
+        // Shorter vectors wait less for a line, but more than in proportion.
         let split = if in_turn { state.group.across(program, line, vector) } else { 0.0 };
         Moved {
             costs: state.costs(program, target, streams),

@@ -29,7 +29,8 @@ const FEWEST: usize = 48;
 /// What sizes may be that are only guessed; and tiles, which programs make as short as a line.
 const SHORT: i64 = 32;
 const SHORT_TILE: i64 = 8;
-/// Single sizes, the others being as guessed, from one of which on a variant is to gain; below it, the original runs.
+/// Lengths from one of which on a variant is to gain, as one size, the others being as guessed, and as all of them; below it, the
+/// original runs.
 const SHORTEST: [i64; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// Variants of which one is done that gains at small sizes, too.
 const INSTEAD: usize = 32;
@@ -334,19 +335,20 @@ impl All<'_> {
             (least > SHORTEST[0]).then(|| at_least(Affine::param(ParamId::new(*at)), least))
         });
         let mut long: Vec<RuntimeCondition> = least.collect();
-        // Where all are short at a time, one that is as long as the others takes time for does not make up for it.
+        // Each may be long enough where the others are as guessed, and all of them too short at a time.
         let lose = |length: &&i64| {
             let params = values_if(problem, likely, &settings.params, **length);
             let prepared = models.cost.prepare(&problem.kernel, &params);
             prepared.cycles(&variant.root) + check > prepared.cost_of_original().cycles
         };
         // Lengths of rows in memory are none of loops.
+        let original =
+            |params: &[i64]| models.cost.prepare(&problem.kernel, params).cost_of_original().cycles;
+        let whole = original(&problem.params);
         let runs = |at: &usize| {
             let mut params = problem.params.clone();
             params[*at] = SHORTEST[0];
-            let of_one = models.cost.prepare(&problem.kernel, &params).cost_of_original().cycles;
-            let of_all = models.cost.prepare(&problem.kernel, &problem.params).cost_of_original().cycles;
-            of_one < 0.5 * of_all
+            original(&params) < 0.5 * whole
         };
         let lengths: Vec<usize> = guessed.into_iter().filter(runs).collect();
         if lengths.len() > 1
