@@ -103,6 +103,7 @@ fn round(target: &mut StaticTarget) {
         &mut target.issue_width,
         &mut target.loads_per_cycle,
         &mut target.stores_per_cycle,
+        &mut target.vector_pipes,
         &mut target.lane_access,
         &mut target.gathered_lane,
         &mut target.store_forward,
@@ -128,6 +129,7 @@ impl Calibration {
                 ("instructions per cycle".to_string(), t.issue_width),
                 ("loads per cycle".to_string(), t.loads_per_cycle),
                 ("stores per cycle".to_string(), t.stores_per_cycle),
+                ("vector instructions per cycle".to_string(), t.vector_pipes),
                 ("gather, cycles per lane".to_string(), t.gathered_lane),
             ];
             let ops = [
