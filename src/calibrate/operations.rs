@@ -93,10 +93,10 @@ pub(super) fn measure(lab: &mut Lab, target: &mut StaticTarget) -> Result<(), Ca
     target.separate_adders =
         both < TOGETHER * (target.ops.float_add.reciprocal + target.ops.float_mul.reciprocal);
     // Of 1, which the last bit does not make another number.
-    let masked = format!("%D.b = and {integers} %D.i, splat (i64 -2)");
-    let masked = if lanes == 1 { masked.replace("splat (i64 -2)", "-2") } else { masked };
+    let mask = if lanes == 1 { "-2" } else { "splat (i64 -2)" };
     let mixed = format!(
-        "%D.t = fmul {vector} %S, %c\n%D.i = bitcast {vector} %D.t to {integers}\n{masked}\n%D = bitcast {integers} %D.b to {vector}"
+        "%D.t = fmul {vector} %S, %c\n%D.i = bitcast {vector} %D.t to {integers}\n\
+         %D.b = and {integers} %D.i, {mask}\n%D = bitcast {integers} %D.b to {vector}"
     );
     let mixed = cost(lab, &mut ones, &step("float mul and mask", &vector, &mixed))?.reciprocal;
     target.vector_pipes = (2.0 / mixed.max(0.1)).clamp(1.0, 16.0);

@@ -316,31 +316,30 @@ impl All<'_> {
         let settings = &self.optimizer.settings;
         let shortest = values_if(problem, likely, &settings.params, SHORTEST[0]);
         let check = check(&problem.kernel, &variant.conditions);
-        let gains = |at: usize, length: i64| {
-            let mut given = settings.params.clone();
-            given.insert(problem.kernel.params[at].name.to_string(), length);
-            let params = values_if(problem, likely, &given, settings.default_param);
+        let gains = |given: &BTreeMap<String, i64>, others: i64| {
+            let params = values_if(problem, likely, given, others);
             let prepared = models.cost.prepare(&problem.kernel, &params);
             prepared.cycles(&variant.root) + check <= prepared.cost_of_original().cycles
         };
+        let gains_alone = |at: usize, length: i64| {
+            let mut given = settings.params.clone();
+            given.insert(problem.kernel.params[at].name.to_string(), length);
+            gains(&given, settings.default_param)
+        };
         let is_product = |at: usize| matches!(likely.get(at), Some(Likely::Product(_)));
-        let guessed =
-            (0..shortest.len()).filter(|at| shortest[*at] < problem.params[*at] && !is_product(*at));
-        let guessed: Vec<usize> = guessed.collect();
+        let guessed: Vec<usize> = (0..shortest.len())
+            .filter(|at| shortest[*at] < problem.params[*at] && !is_product(*at))
+            .collect();
         let at_least = |size: Affine, least: i64| {
             RuntimeCondition::Parameter(Constraint::ge(size, Affine::constant(least)))
         };
         let least = guessed.iter().filter_map(|at| {
-            let least = SHORTEST.into_iter().find(|length| gains(*at, *length))?;
+            let least = SHORTEST.into_iter().find(|length| gains_alone(*at, *length))?;
             (least > SHORTEST[0]).then(|| at_least(Affine::param(ParamId::new(*at)), least))
         });
         let mut long: Vec<RuntimeCondition> = least.collect();
         // Each may be long enough where the others are as guessed, and all of them too short at a time.
-        let lose = |length: &&i64| {
-            let params = values_if(problem, likely, &settings.params, **length);
-            let prepared = models.cost.prepare(&problem.kernel, &params);
-            prepared.cycles(&variant.root) + check > prepared.cost_of_original().cycles
-        };
+        let lose = |length: &&i64| !gains(&settings.params, **length);
         // Lengths of rows in memory are none of loops.
         let original =
             |params: &[i64]| models.cost.prepare(&problem.kernel, params).cost_of_original().cycles;

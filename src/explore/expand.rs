@@ -368,11 +368,15 @@ impl<'e, 'a> Engine<'e, 'a> {
             let costs = self.price(&batch);
             self.judge(batch.into_iter().zip(costs).collect(), sketch);
         }
-        let variant = |hash| match self.known.get(hash) {
-            Some(Met::Legal(at)) => Some(self.variants[*at].clone()),
+        hashes.iter().map(|hash| self.legal(*hash).cloned()).collect()
+    }
+
+    /// The variant with a tree of that hash, if it was judged and is legal.
+    fn legal(&self, hash: u128) -> Option<&Variant> {
+        match self.known.get(&hash)? {
+            Met::Legal(at) => self.variants.get(*at),
             _ => None,
-        };
-        hashes.iter().map(variant).collect()
+        }
     }
 
     /// Ranks drafts, and judges the cheapest until enough are legal, or those that are left are not promising: they take
@@ -384,11 +388,9 @@ impl<'e, 'a> Engine<'e, 'a> {
         origin: f64,
         sketch: Option<&Arc<str>>,
     ) -> Vec<Variant> {
-        let met = |draft: &Draft| match self.known.get(&draft.root.structural_hash()) {
-            Some(Met::Legal(at)) => {
-                Some(Variant { recipe: draft.recipe.clone(), ..self.variants[*at].clone() })
-            }
-            _ => None,
+        let met = |draft: &Draft| {
+            let known = self.legal(draft.root.structural_hash())?.clone();
+            Some(Variant { recipe: draft.recipe.clone(), ..known })
         };
         let before: Vec<Variant> = drafts.iter().filter(|_| sketch.is_some()).filter_map(met).collect();
         let drafts = self.unknown(drafts, |met| met.is_none());

@@ -35,6 +35,11 @@ fn explore(
     explore_for(1, source, registry, sketches, moves)
 }
 
+/// What all sketches draw, without moves, cheapest first.
+fn drawn_by_all(source: &str) -> Vec<Variant> {
+    explore(source, &Registry::standard(), Sketches::standard(), &["none"]).1.variants
+}
+
 /// What memory holds after a tree was run on small sizes.
 fn outcome(kernel: &Kernel, tree: &Green, size: i64) -> u128 {
     let params = vec![size; kernel.params.len()];
@@ -147,8 +152,7 @@ fn each_of_two_nests_in_a_loop_is_jammed() {
           for k in 0..N { Y: B[k, 0] = 1.0 for l in 1..N { T: B[k, l] = A[k, l] / (B[k, l - 1] + 2.0) } }
         }
     }";
-    let (_, found) = explore(source, &Registry::standard(), Sketches::standard(), &["none"]);
-    let recipe = found.variants[0].recipe.to_string();
+    let recipe = &drawn_by_all(source)[0].recipe.to_string();
     assert!(
         recipe.starts_with("unroll_and_jam(@0.1; ") && recipe.contains("; unroll_and_jam(@0.0; "),
         "{recipe}"
@@ -167,8 +171,7 @@ fn loops_around_the_middle_of_a_nest_have_other_orders() {
         } }
     }";
     draws("register tile", source);
-    let (_, found) = explore(source, &Registry::standard(), Sketches::standard(), &["none"]);
-    let recipe = found.variants[0].recipe.to_string();
+    let recipe = &drawn_by_all(source)[0].recipe.to_string();
     assert!(recipe.starts_with("interchange(@); unroll_and_jam(@;"), "{recipe}");
 }
 
@@ -183,8 +186,7 @@ const TRIANGLE: &str = "nest @rank_update[N] {
 #[test]
 fn transposed_copy() {
     draws("transposed copy", TRIANGLE);
-    let (_, found) = explore(TRIANGLE, &Registry::standard(), Sketches::standard(), &["none"]);
-    let recipe = found.variants[0].recipe.to_string();
+    let recipe = &drawn_by_all(TRIANGLE)[0].recipe.to_string();
     assert!(recipe.contains("transpose(@; A; 1, 0)") && recipe.contains("unroll_and_jam"), "{recipe}");
 }
 
@@ -211,8 +213,7 @@ fn what_is_walked_once_is_not_copied() {
       array A: f64[N, N] alias 1
       for i in 0..N { for j in 0..N { S: C[i, j] = C[i, j] + A[j, i] } }
     }";
-    let (_, found) = explore(source, &Registry::standard(), Sketches::standard(), &["none"]);
-    assert!(found.variants.iter().all(|v| v.sketch.as_deref() != Some("transposed copy")));
+    assert!(drawn_by_all(source).iter().all(|v| v.sketch.as_deref() != Some("transposed copy")));
 }
 
 #[test]
@@ -223,8 +224,7 @@ fn short_loops_are_jammed_whole() {
       array W: f32[3] alias 2
       for i in 0..N { for k in 0..3 { for j in 0..N - 3 { S: C[i, j] = C[i, j] + A[i, j + k] * W[k] } } }
     }";
-    let (_, found) = explore(source, &Registry::standard(), Sketches::standard(), &["none"]);
-    let recipes: Vec<String> = found.variants.iter().map(|v| v.recipe.to_string()).collect();
+    let recipes: Vec<String> = drawn_by_all(source).iter().map(|v| v.recipe.to_string()).collect();
     assert!(recipes.iter().any(|r| r.contains("unroll_and_jam(@0.0; 3)")), "{recipes:#?}");
 }
 

@@ -32,17 +32,15 @@ impl Sketch for BlockedProduct {
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(top) = region.outermost(&start.root) else { return vec![] };
         let orders = orders(desk, start, &top);
-        let each = desk.room().div_ceil(orders.len().max(1));
-        let of_order = |order: &Draft| {
+        let drafts = in_turn(desk, &orders, |order| {
             let inside = blocks(desk, order, &top).into_iter();
             let inside = inside.flat_map(|(tiled, points)| {
                 jammed(desk, tiled.clone(), points, &FACTORS).chain(std::iter::once(tiled))
             });
             let rows = jammed(desk, order.clone(), top.clone(), &FACTORS[..1]);
             let around = rows.filter_map(|rows| Some(blocks(desk, &rows, &top)?.0));
-            inside.chain(around).take(each).collect()
-        };
-        let drafts = in_turn(orders.iter().map(of_order).collect());
+            inside.chain(around)
+        });
         desk.judge_promising(drafts, start)
     }
 }

@@ -33,12 +33,7 @@ impl Sketch for RegisterTile {
     fn draw(&self, desk: &mut Desk<'_, '_, '_>, start: &Variant, region: &Region) -> Vec<Variant> {
         let Some(top) = region.outermost(&start.root) else { return vec![] };
         let orders = orders(desk, start, &top);
-        let each = desk.room().div_ceil(orders.len().max(1));
-        let of_order = |order: &Draft| {
-            let drafts = jammed(desk, order.clone(), top.clone(), &FACTORS);
-            drafts.take(each).collect()
-        };
-        let drafts = in_turn(orders.iter().map(of_order).collect());
+        let drafts = in_turn(desk, &orders, |order| jammed(desk, order.clone(), top.clone(), &FACTORS));
         let mut result: Vec<Variant> = desk.judge(orders).into_iter().flatten().collect();
         result.extend(desk.judge_promising(drafts, start));
         result
@@ -154,10 +149,15 @@ pub(super) fn jammed<'d>(
     })
 }
 
-/// The first of each list, then the second of each: of deep nests there is more than may be tried.
-pub(super) fn in_turn<T>(lists: Vec<Vec<T>>) -> Vec<T> {
-    let mut ranked: Vec<(usize, T)> =
-        lists.into_iter().flat_map(|list| list.into_iter().enumerate()).collect();
+/// Of what is drawn from several starts, the first of each, then the second of each: of deep nests there is more than may be tried.
+pub(super) fn in_turn<'s, S, Drafts: Iterator<Item = Draft>>(
+    desk: &Desk<'_, '_, '_>,
+    starts: &'s [S],
+    drawn: impl Fn(&'s S) -> Drafts,
+) -> Vec<Draft> {
+    let each = desk.room().div_ceil(starts.len().max(1));
+    let mut ranked: Vec<(usize, Draft)> =
+        starts.iter().flat_map(|start| drawn(start).take(each).enumerate()).collect();
     ranked.sort_by_key(|(rank, _)| *rank);
     ranked.into_iter().map(|(_, item)| item).collect()
 }
